@@ -1,3 +1,5 @@
+import type { blobDefaults } from "./blobs/blob-rules.ts";
+
 export { diskBlobs } from "./blobs/disk-blobs.ts";
 
 /** The metadata of a blob. Immutable: an id refers to the same bytes as long as it exists. */
@@ -82,25 +84,8 @@ export interface BlobKind {
   readonly base64: boolean;
 }
 
-/** Limits on blobs. */
-export interface BlobOptions {
-  /** Maximum size of a blob, in bytes. Default: 10 MiB. */
-  readonly maxBlobBytes?: number;
-  /** Maximum total bytes of all blobs; identical content counts each time. Default: 1 GiB. */
-  readonly quotaBytes?: number;
-  /** Maximum number of blobs, because empty ones use disk space, too. Default: 20,000. */
-  readonly maxBlobs?: number;
-  /** Maximum total bytes of one owner. Default: 256 MiB, a quarter of the store, so that one owner cannot fill it. */
-  readonly ownerQuotaBytes?: number;
-  /** Maximum number of blobs of one owner. Default: 5,000. */
-  readonly ownerMaxBlobs?: number;
-  /** Time to live of a blob after it was stored; reading does not extend it. Default: 24 hours. */
-  readonly ttlMs?: number;
-  /** Maximum total bytes of the blobs that one run creates, including the skills that it calls. Default: 128 MiB. */
-  readonly runQuotaBytes?: number;
-  /** Maximum number of blobs of such a run. Default: 512. */
-  readonly runMaxBlobs?: number;
-}
+/** Limits on blobs, each with a default. */
+export type BlobOptions = { readonly [Limit in keyof typeof blobDefaults]?: number };
 
 /** Used bytes and blobs. Identical content counts each time, so that a rejection reveals nothing about other owners. */
 export interface BlobUsage {

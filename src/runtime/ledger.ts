@@ -1,8 +1,10 @@
 import type { outcomes } from "./ledger/ledger-line.ts";
+import type { SessionRecord } from "./ledger/read-session-records.ts";
 
 export { outcomes, whoAndWhere } from "./ledger/ledger-line.ts";
 export { ledgerDirectory, localLedger } from "./ledger/disk-ledger.ts";
 export { verifyLedger } from "./ledger/verify-ledger.ts";
+export type { SessionRecord };
 
 /** One use of a tool or a skill, or one step of who allowed what. */
 export interface LedgerEntry {
@@ -58,24 +60,6 @@ export interface Ledger {
   read(): AsyncIterable<LedgerEntry>;
   /** Entries after it are ignored. Idempotent; never throws. */
   close(): void;
-}
-
-/** An ACP session: between whom, and which skills were announced to its editor. Texts are as editor and agent gave them. */
-export interface SessionRecord {
-  readonly sessionId: string;
-  readonly agent: string;
-  readonly editor: string;
-  /** The session's directory, if it has one. */
-  readonly directory?: string | undefined;
-  /** Milliseconds since 1970, as all times here. */
-  readonly openedAt: number;
-  readonly closedAt?: number | undefined;
-  /** Names of the updates in which its editor gets skills. */
-  readonly forms: readonly string[];
-  /** Whether its model has been given the tools. */
-  readonly tools: boolean;
-  /** The latest list: how many skills, and the first of their slugs. */
-  readonly announced?: { readonly at: number; readonly skills: number; readonly names: readonly string[] } | undefined;
 }
 
 /** A record as another process finds it. A session whose process ended without closing it counts as closed when it last wrote. */

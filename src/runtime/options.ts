@@ -226,20 +226,20 @@ function isBlobLimits(value: unknown): boolean {
 }
 
 function invalid(name: string, { expected, choices = [] }: Omit<OptionRule, "accepts">, value: unknown): SkillsError {
-  const near = typeof value === "string" ? nearest(value, choices)[0] : undefined;
   const got = typeof value === "string" ? JSON.stringify(value) : value === null ? "null" : typeof value;
-  const message = `Option ${name}: expected ${expected}, got ${got}.`;
-  return new SkillsError("INVALID_OPTIONS", near === undefined ? message : `${message} Did you mean "${near}"?`, {
-    facts: { option: name, expected, ...(near !== undefined && { nearest: near }) },
-  });
+  const [near] = typeof value === "string" ? nearest(value, choices) : [];
+  return invalidOption(`Option ${name}: expected ${expected}, got ${got}.`, { option: name, expected }, near);
 }
 
 function unknownOption(name: string, names: readonly string[]): SkillsError {
-  const [near] = nearest(name, names);
   const message = `Unknown option ${JSON.stringify(name)}: expected one of ${names.join(", ")}.`;
-  return new SkillsError("INVALID_OPTIONS", near === undefined ? message : `${message} Did you mean "${near}"?`, {
-    facts: { option: name, expected: names, ...(near !== undefined && { nearest: near }) },
-  });
+  return invalidOption(message, { option: name, expected: names }, nearest(name, names)[0]);
+}
+
+function invalidOption(message: string, facts: Record<string, unknown>, near: string | undefined): SkillsError {
+  if (near === undefined) return new SkillsError("INVALID_OPTIONS", message, { facts });
+  const question = `${message} Did you mean "${near}"?`;
+  return new SkillsError("INVALID_OPTIONS", question, { facts: { ...facts, nearest: near } });
 }
 
 /** Whether the ACP door has nothing to do: every message passes unchanged, and no service is needed. */

@@ -2,6 +2,7 @@ import { quoted } from "../base/text/quoted.ts";
 import { type Capabilities, beyond, inWords, isNothing, noCapabilities, shortParts } from "../skills/permissions.ts";
 import { counted } from "../base/text/code-points.ts";
 import type { Grant, Reach, Subject } from "./trust/grants.ts";
+import type { CallingSkill, TrustRequest } from "./trust.ts";
 import type { ChangedFile } from "../skills/copied-files.ts";
 import { unseenCharacters } from "../base/text/unsafe-characters.ts";
 
@@ -70,11 +71,8 @@ export function shortDigest(digest: string): string {
 }
 
 /** What a question about a skill is made from. */
-export interface Asked {
-  readonly subject: Subject;
-  /** Everything that the skill wants, whether this call needs it or not. */
-  readonly wants: Capabilities;
-  readonly calledBy?: { readonly name: string; readonly digest: string } | undefined;
+export interface Asked extends Pick<TrustRequest, "subject" | "wants" | "expects"> {
+  readonly calledBy?: Pick<CallingSkill, "name" | "digest"> | undefined;
   /** What was approved of an earlier version. */
   readonly before?:
     { readonly version: string; readonly digest: string; readonly capabilities: Capabilities } | undefined;
@@ -85,8 +83,6 @@ export interface Asked {
   readonly lookAlike?: string | undefined;
   /** How far "trust" reaches; "once": there is no such option. */
   readonly reach: Reach;
-  /** Tools of the agent that the skill lists. */
-  readonly expects?: readonly string[] | undefined;
 }
 
 /** Six names of each kind fit. */

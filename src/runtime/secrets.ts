@@ -48,37 +48,29 @@ export function firstOf(sources: readonly SecretSource[]): SecretSource {
   };
 }
 
-export type KeychainPlatform = "darwin" | "linux";
+export type KeychainPlatform = keyof typeof keychains;
 
 /** Whether the platform has a keychain with a command line; Windows has none that returns passwords. */
 export function hasKeychain(platform: NodeJS.Platform): platform is KeychainPlatform {
-  return platform === "darwin" || platform === "linux";
-}
-
-/** A platform's keychain command, which prints the value. Its arguments contain the name only. */
-interface Keychain {
-  readonly command: string;
-  toArguments(name: string): string[];
-  /** Whether it prints a newline after the value. */
-  readonly endsLine: boolean;
-  isAbsent(exitCode: number | undefined, stderr: string): boolean;
+  return Object.hasOwn(keychains, platform);
 }
 
 const itemNotFound = 44;
 
-const keychains: Readonly<Record<KeychainPlatform, Keychain>> = {
+/** A platform's keychain command, which prints the value: its arguments contain the name only, `endsLine` is whether a newline follows the value. */
+const keychains = {
   darwin: {
     command: "/usr/bin/security",
     // `-w` prints values that are not ASCII in hexadecimal, which cannot be distinguished from a value stored so.
-    toArguments: (name) => ["find-generic-password", "-s", "acp-skills", "-a", name, "-w"],
+    toArguments: (name: string) => ["find-generic-password", "-s", "acp-skills", "-a", name, "-w"],
     endsLine: true,
-    isAbsent: (exitCode) => exitCode === itemNotFound,
+    isAbsent: (exitCode: number | undefined) => exitCode === itemNotFound,
   },
   linux: {
     command: "secret-tool",
-    toArguments: (name) => ["lookup", "service", "acp-skills", "name", name],
+    toArguments: (name: string) => ["lookup", "service", "acp-skills", "name", name],
     endsLine: false,
-    isAbsent: (exitCode, stderr) => exitCode === 1 && stderr.trim() === "",
+    isAbsent: (exitCode: number | undefined, stderr: string) => exitCode === 1 && stderr.trim() === "",
   },
 };
 

@@ -15,7 +15,7 @@ export {
   diskApprovals,
   parseApprovals,
 } from "./trust/approvals.ts";
-export { createConfiguredGrants } from "./trust/configured-grants.ts";
+export { ConfiguredGrants } from "./trust/configured-grants.ts";
 export { type Subject, blocks, kindOf, reachOf, reaches } from "./trust/grants.ts";
 export {
   type Policies,
@@ -42,9 +42,9 @@ export type Authorization =
 
 /** Who wants something, and how a person can be asked. */
 export interface Asker {
-  /** Approvals for a session are those of its owner. */
+  /** Approvals for a session are those of its owner, and so are blobs. */
   readonly owner: string;
-  /** The configured name of a caller from elsewhere. Absent: this machine's user. */
+  /** The configured name of a caller from elsewhere, or `anonymous`. Absent: this machine's user. */
   readonly caller?: string | undefined;
   /** The session's directory. */
   readonly directory?: string | undefined;

@@ -10,12 +10,12 @@ import { diskSkillBytes, diskSkillFiles } from "../../.build/skills/files/disk-s
 import { createSkillHasher } from "../../.build/skills/hash.js";
 import { systemClock } from "../../.build/base/clock.js";
 import { viewSkills } from "../../.build/runtime/caller/skill-view.js";
-import { createConfiguredGrants } from "../../.build/runtime/trust/configured-grants.js";
+import { ConfiguredGrants } from "../../.build/runtime/trust/configured-grants.js";
 import { diskApprovals } from "../../.build/runtime/trust/approvals/disk-approvals.js";
 import { createPolicies } from "../../.build/runtime/trust/policy/open-policies.js";
 import { projectOf } from "../../.build/runtime/trust/project-of.js";
 import { repositoryAt } from "../../.build/runtime/trust/project-of.js";
-import { createTrust } from "../../.build/runtime/trust/personal-trust.js";
+import { Trust } from "../../.build/runtime/trust/personal-trust.js";
 import { alternate, summarise, summariseRatio } from "./measure.js";
 import { seededRandom } from "./seeded-random.js";
 
@@ -54,12 +54,12 @@ export async function measureApprovedRuns(folder) {
       ask: () => Promise.resolve({ answer: "trust" }),
     })
   );
-  const trust = createTrust({
+  const trust = new Trust({
     store: diskApprovals(join(folder, "approved"), { log, now }),
     policyFor: createPolicies({ given: undefined, home: folder, log }).policyFor,
     projectOf: (directory, worktrees) => projectOf(directory, worktrees, folder),
     repositoryAt,
-    configured: createConfiguredGrants([]),
+    configured: new ConfiguredGrants([]),
     who: "ada",
     clock: systemClock,
     now,

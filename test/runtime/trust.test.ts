@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { hash } from "node:crypto";
 import type { ApprovalStore } from "../../src/runtime/trust/approvals.ts";
 import type { CopiedFile } from "../../src/skills/copied-files.ts";
-import { createConfiguredGrants } from "../../src/runtime/trust/configured-grants.ts";
+import { ConfiguredGrants } from "../../src/runtime/trust/configured-grants.ts";
 import type { Asker, FullTrustRequest } from "../../src/runtime/trust.ts";
 import { type Capabilities, noCapabilities } from "../../src/skills/permissions.ts";
 import type { Answer, Ask, Question, Reply } from "../../src/runtime/question.ts";
@@ -619,7 +619,7 @@ describe("a caller from elsewhere, with grants of its own", () => {
   const remote = (...grants: readonly string[]): Asker => ({
     owner: "http:ci",
     door: "http",
-    grants: createConfiguredGrants(grants),
+    grants: new ConfiguredGrants(grants),
   });
   const granted = `deploy@${digest("a").slice("sha256:".length)}`;
 

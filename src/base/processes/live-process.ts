@@ -27,6 +27,17 @@ export function isRunning({ pid, started, space }: ProcessIdentity): boolean | u
   return started === "" ? undefined : startOf(pid) === started;
 }
 
+/** What an identity is as JSON; undefined for any other text, as of a file that is still being written. */
+export function parseIdentity(text: string): ProcessIdentity | undefined {
+  try {
+    const { pid, started, space } = JSON.parse(text) as Partial<ProcessIdentity>;
+    if (!Number.isSafeInteger(pid) || pid === undefined || pid <= 0) return undefined;
+    return typeof started === "string" && typeof space === "string" ? { pid, started, space } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export function pidExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { rename, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { type ProcessIdentity, identifyProcess, isRunning } from "./live-process.ts";
+import { identifyProcess, isRunning, parseIdentity } from "./live-process.ts";
 import { systemCode } from "../failures/system-error.ts";
 import { SkillsError } from "../errors.ts";
 import { Tickets, turnThatStages } from "./tickets.ts";
@@ -163,16 +163,6 @@ function hasExited(ticket: string): boolean {
     return holder !== undefined && isRunning(holder) === false;
   } catch {
     return false; // Just given back.
-  }
-}
-
-function parseIdentity(text: string): ProcessIdentity | undefined {
-  try {
-    const { pid, started, space } = JSON.parse(text) as Partial<ProcessIdentity>;
-    if (!Number.isSafeInteger(pid) || pid === undefined || pid <= 0) return undefined;
-    return typeof started === "string" && typeof space === "string" ? { pid, started, space } : undefined;
-  } catch {
-    return undefined; // Still being written.
   }
 }
 

@@ -3,24 +3,22 @@ import { userName } from "../../base/processes/live-process.ts";
 import { type Ledger, type LedgerEntry, whoAndWhere } from "../ledger.ts";
 import type { Settings } from "../options.ts";
 import type { ApprovalStore } from "../trust/approvals.ts";
-import { type ConfiguredGrants, createConfiguredGrants } from "../trust/configured-grants.ts";
+import { ConfiguredGrants } from "../trust/configured-grants.ts";
 import { projectOf, repositoryAt } from "../trust/project-of.ts";
-import { type Policies, type Trust, type TrustEvent, diskApprovals } from "../trust.ts";
-import { createTrust } from "../trust/personal-trust.ts";
+import { type TrustEvent, type TrustOptions, diskApprovals } from "../trust.ts";
+import { Trust } from "../trust/personal-trust.ts";
 
 /** The trust of the person who runs this process, with its parts on disk. */
 export function createLocalTrust(
   { grants, dataDirectory, home, log, clock }: Settings,
-  options: {
+  options: Pick<TrustOptions, "policyFor" | "now"> & {
     readonly approvals: ApprovalStore | undefined;
     readonly ledger: Ledger;
-    readonly policyFor: Policies["policyFor"];
-    readonly now: () => number;
   },
 ): { readonly trust: Trust; readonly configured: ConfiguredGrants } {
   const { approvals, ledger, policyFor, now } = options;
-  const configured = createConfiguredGrants(grants);
-  const trust = createTrust({
+  const configured = new ConfiguredGrants(grants);
+  const trust = new Trust({
     store: approvals ?? diskApprovals(path.join(dataDirectory, "trust"), { log, now }),
     policyFor,
     projectOf: (directory, worktrees, without) => projectOf(directory, worktrees, home, without),

@@ -57,8 +57,7 @@ export function storeClosed(): SkillsError {
 export function withBlobDefaults(options: BlobOptions): Required<BlobOptions> {
   const settings: Record<keyof BlobOptions, number> = { ...blobDefaults };
   for (const option of Object.keys(blobDefaults) as (keyof BlobOptions)[]) {
-    const limit = options[option] ?? blobDefaults[option];
-    settings[option] = limit;
+    const limit = (settings[option] = options[option] ?? blobDefaults[option]);
     if (Number.isSafeInteger(limit) && limit >= 0) continue;
     throw new SkillsError("INVALID_OPTIONS", `The blob option ${option} must be a whole number, 0 or more.`, {
       facts: { option, actual: limit },
@@ -146,14 +145,22 @@ function invalid(field: string, expected: string, actual: unknown): SkillsError 
 
 const mebibyte = 1024 * 1024;
 
-const blobDefaults: Required<BlobOptions> = Object.freeze({
+export const blobDefaults = Object.freeze({
+  /** Maximum size of a blob, in bytes. */
   maxBlobBytes: 10 * mebibyte,
+  /** Maximum total bytes of all blobs; identical content counts each time. */
   quotaBytes: 1024 * mebibyte,
+  /** Maximum number of blobs, because empty ones use disk space, too. */
   maxBlobs: 20_000,
+  /** Maximum total bytes of one owner: a quarter of the store, so that one owner cannot fill it. */
   ownerQuotaBytes: 256 * mebibyte,
+  /** Maximum number of blobs of one owner. */
   ownerMaxBlobs: 5_000,
+  /** Maximum total bytes of the blobs that one run creates, including the skills that it calls. */
   runQuotaBytes: 128 * mebibyte,
+  /** Maximum number of blobs of such a run. */
   runMaxBlobs: 512,
+  /** Time to live of a blob after it was stored; reading does not extend it. */
   ttlMs: 24 * 60 * 60 * 1000,
 });
 

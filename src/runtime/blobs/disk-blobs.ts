@@ -49,14 +49,7 @@ import {
   withinBlob,
 } from "./blob-rules.ts";
 
-export interface DiskBlobOptions extends BlobOptions {
-  /** Drives the heartbeat that shows processes in other containers that this one is running. */
-  readonly clock?: Clock;
-  /** The time of the disk's clock, which all processes on all machines share, in milliseconds since 1970. Default: read from the disk. */
-  readonly diskNow?: () => number;
-  /** Waits while another process has the lock; unlike a timer of `clock`, it must keep this process alive. */
-  readonly pause?: (ms: number) => Promise<void>;
-}
+export type DiskBlobOptions = BlobOptions & Partial<Omit<DiskPlaceOptions, "token">>;
 
 const sweepForRoomEveryMs = 10_000;
 

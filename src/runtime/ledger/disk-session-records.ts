@@ -91,7 +91,7 @@ function toWritten(record: SessionRecord): object {
     directory: directory === undefined ? undefined : cut(directory),
     forms: forms.slice(0, mostForms).map(cut),
     ...(announced !== undefined && {
-      told: { ...announced, names: announced.names.slice(0, maxReportedNames).map(cut) },
+      announced: { ...announced, names: announced.names.slice(0, maxReportedNames).map(cut) },
     }),
   };
 }

@@ -10,23 +10,33 @@ const mostFiles = 1_000;
 const mostFileBytes = 4 * 1024 * 1024;
 
 const text = z.string().max(longestText);
+/** An ACP session: between whom, and which skills were announced to its editor. Texts are as editor and agent gave them. */
+const sessionRecord = z
+  .object({
+    sessionId: text,
+    agent: text,
+    editor: text,
+    /** The session's directory, if it has one. */
+    directory: text.optional(),
+    /** Milliseconds since 1970, as all times here. */
+    openedAt: z.number(),
+    closedAt: z.number().optional(),
+    /** Names of the updates in which its editor gets skills. */
+    forms: z.array(text).max(mostForms).readonly(),
+    /** Whether its model has been given the tools. */
+    tools: z.boolean(),
+    /** The latest list: how many skills, and the first of their slugs. */
+    announced: z
+      .object({ at: z.number(), skills: z.number(), names: z.array(text).max(maxReportedNames).readonly() })
+      .readonly()
+      .optional(),
+  })
+  .readonly();
+export type SessionRecord = z.infer<typeof sessionRecord>;
+
 const fileSchema = z.object({
   process: z.object({ pid: z.int(), started: z.string(), space: z.string() }),
-  sessions: z
-    .array(
-      z.object({
-        sessionId: text,
-        agent: text,
-        editor: text,
-        directory: text.optional(),
-        openedAt: z.number(),
-        closedAt: z.number().optional(),
-        forms: z.array(text).max(mostForms),
-        tools: z.boolean(),
-        told: z.object({ at: z.number(), skills: z.number(), names: z.array(text).max(maxReportedNames) }).optional(),
-      }),
-    )
-    .max(mostSessions),
+  sessions: z.array(sessionRecord).max(mostSessions),
 });
 
 /** What every process of this user has recorded: open sessions first, then the newest. Throws UNREADABLE. */
@@ -54,9 +64,9 @@ async function readFileOf(file: string): Promise<readonly KnownSession[]> {
     if (size > mostFileBytes) return [];
     const { process: owner, sessions } = fileSchema.parse(JSON.parse(await readFile(file, "utf8")));
     const hasEnded = isRunning(owner) === false;
-    return sessions.map(({ told: announced, ...session }) => {
+    return sessions.map((session) => {
       const closedAt = session.closedAt ?? (hasEnded ? mtimeMs : undefined);
-      return { ...session, announced, closedAt, isOpen: closedAt === undefined };
+      return { ...session, closedAt, isOpen: closedAt === undefined };
     });
   } catch {
     return []; // One bad file hides no other.

@@ -4,7 +4,7 @@ import type { Asker, Authorization, CallingSkill, FullTrustRequest, Trust } from
 import { type Capabilities, isNothing, permissionsOf, noCapabilities } from "../../skills/permissions.ts";
 import { checkDeclared, skillTooLarge } from "./plan/plan-run.ts";
 import { presentDependenciesOf, programOf } from "./plan/plan-skill-run.ts";
-import type { RunCaller } from "./run-caller.ts";
+import type { Requester, RunCaller } from "./run-caller.ts";
 import type { RunSpec, SkillVersion } from "./run-spec.ts";
 import { trustRequest } from "./authorize/trust-request.ts";
 
@@ -18,7 +18,7 @@ export {
 } from "./authorize/trust-request.ts";
 
 /** A caller as trust knows it. */
-export function askerOf(who: Pick<RunCaller, "project" | Exclude<keyof Asker, "directory">>): Asker {
+export function askerOf(who: Requester): Asker {
   const { owner, caller, project, door, sessionId, ask, grants } = who;
   return { owner, caller, directory: project, door, sessionId, ask, grants };
 }

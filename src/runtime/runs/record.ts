@@ -6,7 +6,7 @@ import { maxLogBytes } from "./run-limits.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunStep } from "../../wire/run-event.ts";
 import type { RunSpec } from "./run-spec.ts";
-import { type BoundedBytes, type Mask, createBoundedBytes, createLineBatcher, toPlainText } from "./record/run-text.ts";
+import { BoundedBytes, type Mask, createLineBatcher, toPlainText } from "./record/run-text.ts";
 import { parseBlobKind, quotaExceeded } from "../blobs/blob-rules.ts";
 
 export { writeWholeResult } from "./record/to-run-result.ts";
@@ -74,8 +74,8 @@ export function recordRun(options: {
 }): RunRecord {
   const { spec, caller, mask, callSkill, budget, notify } = options;
   const { owner, blobs: store } = caller;
-  const printed = createBoundedBytes(maxLogBytes);
-  const scriptStreams = { stdout: createBoundedBytes(maxStreamBytes), stderr: createBoundedBytes(maxStreamBytes) };
+  const printed = new BoundedBytes(maxLogBytes);
+  const scriptStreams = { stdout: new BoundedBytes(maxStreamBytes), stderr: new BoundedBytes(maxStreamBytes) };
   const masked = { stdout: mask.stream(), stderr: mask.stream() };
   const batcher = createLineBatcher((text) => notify({ type: "printed", text: mask.text(text) }));
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };

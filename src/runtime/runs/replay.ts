@@ -113,7 +113,10 @@ export async function readOutcome(
   const paths = new Map(events.map(({ blobId, path }) => [blobId, path]));
   const digests = new Map<string, string>();
   const made: OutcomeBlob[] = [];
-  for (const id of await idsOf(result, blobs, owner)) {
+  // All blobs of a result, including those that it only counts.
+  const more = result.more_output_blobs?.blob_id;
+  const others = more === undefined ? [] : (JSON.parse(await readText(blobs, owner, more)) as string[]);
+  for (const id of [...result.output_blobs, ...others]) {
     const { kind, sha256 } = await blobs.stat(owner, id);
     const path = paths.get(id);
     digests.set(id, `blob sha256:${sha256}`);
@@ -133,16 +136,6 @@ export async function readOutcome(
     blobs: made,
     said: { summary: plain(summary), message: plain(error?.message ?? ""), logs: plain(logs) },
   };
-}
-
-/** All blobs of a result, including those that it only counts. */
-async function idsOf(
-  { output_blobs: named, more_output_blobs: more }: RunResult,
-  blobs: Pick<BlobStore, "read">,
-  owner: string,
-): Promise<readonly string[]> {
-  if (more?.blob_id === undefined) return named;
-  return [...named, ...(JSON.parse(await readText(blobs, owner, more.blob_id)) as string[])];
 }
 
 async function readText(blobs: Pick<BlobStore, "read">, owner: string, id: string): Promise<string> {

@@ -4,8 +4,7 @@ import type { SkillSource } from "../../skills/files.ts";
 import type { HashedSkill } from "../../skills/hash.ts";
 import type { RemoteOrigin } from "../../skills/skillset.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Ask } from "../question.ts";
-import type { ConfiguredGrants } from "../trust/configured-grants.ts";
+import type { Asker } from "../trust.ts";
 import type { RunListener } from "../../wire/run-event.ts";
 
 /** The skills that a caller sees. */
@@ -26,15 +25,22 @@ export interface CallerSkills {
   ownPlaces(): readonly string[];
 }
 
-/** Who requests a run, and what of theirs it may use. */
-export interface RunCaller {
-  readonly owner: string;
-  /** The configured name of a caller from elsewhere, or `anonymous`. Absent: this machine's user. */
-  readonly caller?: string | undefined;
-  readonly sessionId?: string | undefined;
-  readonly door: string;
+/** Who calls, as trust knows it, and what else of theirs a run may use. */
+export interface Requester extends Omit<Asker, "directory"> {
   /** What people know the caller by, such as the agent's name. */
   readonly label?: string | undefined;
+  /** The session's directory: what a skill with permission for the project works on. */
+  readonly project?: string | undefined;
+  /** Which directory that was when the session was opened. Absent: whichever it is now. */
+  readonly projectIdentity?: DirectoryIdentity | undefined;
+  /** Gets the events of the caller's runs. */
+  readonly onEvent?: RunListener | undefined;
+  /** Names of the secrets that its runs may get. Absent: all that this machine has. */
+  readonly secrets?: readonly string[] | undefined;
+}
+
+/** Who requests a run. */
+export interface RunCaller extends Requester {
   readonly blobs: BlobStore;
   /** How much one run may store as blobs. */
   readonly limits: { readonly runBlobs: { readonly maxBytes: number; readonly maxBlobs: number } };
@@ -42,15 +48,4 @@ export interface RunCaller {
   readonly sourceOf: (skill: Skill) => SkillSource;
   /** Reads nothing of a skill that is too large to be mounted. */
   readonly hashFiles: (skill: Skill, signal: AbortSignal) => Promise<HashedSkill>;
-  /** The session's directory. */
-  readonly project?: string | undefined;
-  /** Which directory that was when the session was opened. Absent: whichever it is now. */
-  readonly projectIdentity?: DirectoryIdentity | undefined;
-  readonly onEvent?: RunListener | undefined;
-  /** How a person can be asked. Absent: there is nobody. */
-  readonly ask?: Ask | undefined;
-  /** What a remote caller was granted: instead of the approvals of this machine's user. */
-  readonly grants?: ConfiguredGrants | undefined;
-  /** Names of the secrets that its runs may get. Absent: all that this machine has. */
-  readonly secrets?: readonly string[] | undefined;
 }

@@ -111,7 +111,7 @@ function pullBytes(stream: Readable) {
       const piece = stream.read() as Buffer | null;
       if (piece !== null) rest = piece;
       else if (stream.readableEnded || stream.destroyed) return undefined;
-      else await readableOrOver(stream);
+      else await anyOf(stream, ["readable", "end", "close", "error"]);
     }
     const taken = rest.subarray(0, size);
     rest = rest.subarray(taken.length);
@@ -139,9 +139,9 @@ function pullBytes(stream: Readable) {
   };
 }
 
-function readableOrOver(stream: Readable): Promise<void> {
+/** Resolves with the first of these events. */
+export function anyOf(stream: Readable | Writable, events: readonly string[]): Promise<void> {
   return new Promise((resolve) => {
-    const events = ["readable", "end", "close", "error"] as const;
     const done = (): void => {
       for (const event of events) stream.off(event, done);
       resolve();
@@ -150,21 +150,15 @@ function readableOrOver(stream: Readable): Promise<void> {
   });
 }
 
-/** A token bucket. */
-interface Budget {
-  left: number;
-  readonly most: number;
-  readonly perSecond: number;
-}
-
 /**
  * Rate limit of the frames of a run: waits after a frame that exceeds it. Nothing is read meanwhile, so the run blocks on its pipe.
  * Aborting the signal ends the wait.
  */
 export function createFrameRateLimiter(clock: Clock): (frame: Frame, over: AbortSignal) => Promise<void> {
   const { burstBytes, bytesPerSecond, burstCalls, callsPerSecond } = frameLimits;
-  const bytes: Budget = { left: burstBytes, most: burstBytes, perSecond: bytesPerSecond };
-  const calls: Budget = { left: burstCalls, most: burstCalls, perSecond: callsPerSecond };
+  // Token buckets.
+  const bytes = { left: burstBytes, most: burstBytes, perSecond: bytesPerSecond };
+  const calls = { left: burstCalls as number, most: burstCalls, perSecond: callsPerSecond };
   let last = clock.now();
 
   return async ({ header, headerBytes }, over) => {

@@ -38,17 +38,14 @@ export function maskSecrets(secrets: Readonly<Record<string, string>>, others: r
     throw new SkillsError("INVALID_OPTIONS", message, { facts: { names: short } });
   }
   const needles = prepareNeedles([...Object.values(secrets), ...others].flatMap(toSecretForms));
-  const now = (): number => performance.now();
   return {
     text: (plain) => maskText(plain, needles),
-    longText: (plain) => runInSlices(maskLongText(plain, needles), { now, slice }),
-    json: (value) => runInSlices(maskJson(value, needles), { now, slice }),
+    longText: (plain) => runInSlices(maskLongText(plain, needles)),
+    json: (value) => runInSlices(maskJson(value, needles)),
     openStream: () => openStream(needles),
   };
 }
 
-/** Milliseconds of this process's time without yielding. */
-const slice = 3;
 /** Characters, and JSON values, between two yields. */
 const pieceLength = 32 * 1024;
 const stride = 500;

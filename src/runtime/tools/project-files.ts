@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { constants, linkSync, lstatSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { systemCode } from "../../base/failures/system-error.ts";
+import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { invalidInput } from "../../base/failures/invalid-input.ts";
 import { holdDirectory, openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
 import {
@@ -57,9 +57,15 @@ export function projectFiles(project: string, { identity, keepOut }: ProjectLimi
     const fault = inside === "" ? undefined : projectPathFault(inside, use);
     if (fault !== undefined) throw notInProject(asked, `leads to a path that ${fault}`);
     if (use === "written" && leadsIntoGit(real, root)) throw notInProject(asked, "leads into a repository of git");
-    if (keepOut !== undefined && isWithin(real, whereItLies(keepOut))) {
+    // If that does not exist, nothing leads into it.
+    if (
+      keepOut !== undefined &&
+      isWithin(
+        real,
+        attempt(() => realpathSync.native(keepOut), keepOut),
+      )
+    )
       throw notInProject(asked, "leads to the data directory of acp-skills");
-    }
     return real;
   }
 
@@ -159,14 +165,6 @@ function realPathOf(path: string, asked: string): string {
       cause: error,
       facts: { hint },
     });
-  }
-}
-
-function whereItLies(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path; // It does not exist, so nothing leads into it.
   }
 }
 

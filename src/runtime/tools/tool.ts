@@ -1,45 +1,22 @@
 import type * as z from "zod";
-import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import type { Guide } from "../caller/guide.ts";
-import type { RunCaller } from "../runs/run-caller.ts";
-import type { RunListener } from "../../wire/run-event.ts";
+import type { Requester, RunCaller } from "../runs/run-caller.ts";
 import type { Runs } from "../runs.ts";
-import type { Ask } from "../question.ts";
-import type { ConfiguredGrants } from "../trust/configured-grants.ts";
 import type { ProjectFiles } from "./project-files.ts";
 import type { SkillView } from "../caller/skill-view.ts";
 import type { Door, ToolName } from "../../wire/tools.ts";
 import type { ToolLimits } from "../blobs/blob-rules.ts";
 
 /** The caller of a tool, and what it may see and use. */
-export interface ToolCaller {
+export interface ToolCaller extends Requester {
   readonly door: Door;
-  readonly sessionId?: string | undefined;
-  /** The owner of the blobs that the caller reads and writes. */
-  readonly owner: string;
-  /** The configured name of a caller from elsewhere, or `anonymous`. Absent: this machine's user. */
-  readonly caller?: string | undefined;
-  /** A label for the caller, such as the agent's name. */
-  readonly label?: string | undefined;
   /** The skills of the caller's session; a call awaits `ready` first. A catalog satisfies this. */
   readonly skills: { readonly snapshot: Snapshot; readonly ready?: Promise<unknown> };
   /** A version for which this returns false does not exist for the caller. Default: all exist. Must not throw. */
   readonly visible?: ((skill: Skill) => boolean) | undefined;
   /** The tools this caller has; others do not exist for the caller. Default: all. */
   readonly tools?: readonly ToolName[] | undefined;
-  /** The session's directory: what a skill with permission for the project works on. */
-  readonly project?: string | undefined;
-  /** The identity of that directory when the session was opened. Default: the directory at the time of use. */
-  readonly projectIdentity?: DirectoryIdentity | undefined;
-  /** Gets the events of the caller's runs. */
-  readonly onEvent?: RunListener | undefined;
-  /** Asks the person whom the caller works for. Absent: there is nobody. */
-  readonly ask?: Ask | undefined;
-  /** What a remote caller was granted: instead of the approvals of this machine's user. */
-  readonly grants?: ConfiguredGrants | undefined;
-  /** Names of the secrets that its runs may get. Default: all that this machine has. */
-  readonly secrets?: readonly string[] | undefined;
   /** The bytes that `execute_skill` must run, as the caller was shown them. Of others, it throws SKILL_NOT_READY. Default: any. */
   readonly digest?: string | undefined;
 }

@@ -1,3 +1,4 @@
+import { attempt } from "../../base/failures/system-error.ts";
 import { toInternalError } from "../../base/failures/internal-error.ts";
 import type { Log } from "../../base/log.ts";
 import { asAvailable, nearest } from "../../base/text/nearest.ts";
@@ -202,11 +203,7 @@ function askedIn(args: unknown): string | undefined {
 
 /** The skill of a name, if the caller sees it. */
 function skillNamed(name: string, caller: ToolCaller, trust: ToolboxOptions["trust"]): Skill | undefined {
-  try {
-    return viewSkills(caller.skills.snapshot, visibleIn(caller, trust)).find(name).skill;
-  } catch {
-    return undefined; // Unknown.
-  }
+  return attempt(() => viewSkills(caller.skills.snapshot, visibleIn(caller, trust)).find(name).skill, undefined);
 }
 
 function findTool(name: string, tools: readonly ToolName[] | undefined): Tool {

@@ -18,10 +18,6 @@ import { ReadApproval } from "./read-approval.ts";
 import { onlyPolicy } from "./refusals.ts";
 import { RunApproval, type TrustContext, decideRun } from "./run-approval.ts";
 
-export function createTrust(options: TrustOptions): Trust {
-  return new Trust(options);
-}
-
 /** Who allowed which exact version of which skill to do what. Nothing else looks at grants. */
 export class Trust {
   readonly policyFor: TrustOptions["policyFor"];

@@ -1,6 +1,7 @@
 import { type Stats, closeSync, fstatSync, lstatSync, readSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
+import { attempt } from "../../base/failures/system-error.ts";
 import { joinPath, openAtRealPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
@@ -47,24 +48,14 @@ export function isRepository(git: string): boolean {
   const shared = followGitFile(joinPath(own, "commondir"), own) ?? own;
   const head = joinPath(own, "HEAD");
   // Formerly a link.
-  const isHead = /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(readSmallFile(head, "anyone's") ?? linkAt(head) ?? "");
+  const text = readSmallFile(head, "anyone's") ?? attempt(() => `ref: ${readlinkSync(head)}`, "");
+  const isHead = /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(text);
   return isHead && ["objects", "refs"].every((name) => isDirectory(joinPath(shared, name)));
 }
 
-function linkAt(place: string): string | undefined {
-  try {
-    return `ref: ${readlinkSync(place)}`;
-  } catch {
-    return undefined; // Missing, or no link.
-  }
-}
-
+/** False if it is missing, or cannot be reached. */
 function isDirectory(place: string): boolean {
-  try {
-    return statSync(place).isDirectory();
-  } catch {
-    return false; // Missing, or it cannot be reached.
-  }
+  return attempt(() => statSync(place).isDirectory(), false);
 }
 
 /** The project of a worktree's repository; undefined if it is none, or the repository does not name it. */
@@ -111,22 +102,14 @@ function readSmallFile(file: string, whose: "ours" | "anyone's" = "ours"): strin
 
 /** Undefined if it is missing or cannot be reached. */
 function realPathOf(file: string): string | undefined {
-  try {
-    return realpathSync.native(file);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => realpathSync.native(file), undefined);
 }
 
 /** What is at a path, links not followed. Git does not believe the repositories of other users either. */
 function lookAt(file: string): Stats | "missing" | "not ours" {
-  try {
-    const found = lstatSync(file, { throwIfNoEntry: false });
-    if (found === undefined) return "missing";
-    return isOurs(found) ? found : "not ours";
-  } catch {
-    return "not ours"; // Its directory may not be searched.
-  }
+  // It throws where its directory may not be searched.
+  const found = attempt(() => lstatSync(file, { throwIfNoEntry: false }) ?? "missing", "not ours" as const);
+  return typeof found === "string" || isOurs(found) ? found : "not ours";
 }
 
 function isOurs({ uid }: Stats): boolean {
@@ -135,17 +118,13 @@ function isOurs({ uid }: Stats): boolean {
 
 /**
  * Identifies the repository of a project independently of its path: by the inode and the time of birth of its git directory, without git of
- * the project's directory. Not by the device, whose number may change when a machine starts. Undefined if there is none.
+ * the project's directory. Not by the device, whose number may change when a machine starts. Undefined if it is missing.
  */
 export function repositoryAt(project: string): string | undefined {
   const git = path.join(project, ".git");
-  try {
-    // A bare repository and a directory without git have no `.git`.
-    const { ino, birthtimeNs } = lstatSync(isRepository(git) ? git : project, { bigint: true });
-    return `${ino}-${birthtimeNs}`;
-  } catch {
-    return undefined; // Missing.
-  }
+  // A bare repository and a directory without git have no `.git`.
+  const found = attempt(() => lstatSync(isRepository(git) ? git : project, { bigint: true }), undefined);
+  return found && `${found.ino}-${found.birthtimeNs}`;
 }
 
 /** What counts of the approvals of a project's path: of those for another repository, which was there before, only the blocks. */

@@ -2,7 +2,7 @@ import { localOwner } from "../../runtime/caller.ts";
 import type { McpCaller } from "../../mcp/mcp-caller.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
-import { createConfiguredGrants } from "../../runtime/trust.ts";
+import { ConfiguredGrants } from "../../runtime/trust.ts";
 import { bearerToken, tokenFinder } from "../../wire/http/admission.ts";
 import { type CallerConfig, type ServeConfig, localCaller } from "../config.ts";
 import { type Publication, isNamedIn } from "../publish/publication.ts";
@@ -76,7 +76,7 @@ export function createCallers(
       tools: toolsOf(name, {
         ...(!isForAll && { visible: sees }),
         ...(tools && { tools }),
-        ...(isLocal ? project : { grants: createConfiguredGrants(grants), secrets }),
+        ...(isLocal ? project : { grants: new ConfiguredGrants(grants), secrets }),
       }),
       discovers: ({ skill }) => sees(skill),
       invokes: ({ skill }) => sees(skill),
@@ -112,7 +112,7 @@ export function createCallers(
     tools: toolsOf("anonymous", {
       visible: isPublic,
       tools: config.anonymous.tools,
-      grants: createConfiguredGrants([]),
+      grants: new ConfiguredGrants([]),
       secrets: [],
     }),
     discovers: ({ access }) => access !== "private",

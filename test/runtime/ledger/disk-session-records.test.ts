@@ -76,8 +76,7 @@ test("a session of a process that ended without closing it is closed", async () 
   mkdirSync(directory, { mode: 0o700 });
   const gone = { ...identifyProcess(), pid: 2 ** 30 };
   const file = path.join(directory, "1073741824-0123456789ab.json");
-  const { announced: told, ...rest } = record;
-  writeFileSync(file, JSON.stringify({ process: gone, sessions: [{ ...rest, told }] }));
+  writeFileSync(file, JSON.stringify({ process: gone, sessions: [record] }));
   utimesSync(file, 50, 50);
   expect(await open().read()).toEqual([{ ...record, isOpen: false, closedAt: 50_000 }]);
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
-import { createConfiguredGrants } from "../../../src/runtime/trust/configured-grants.ts";
+import { ConfiguredGrants } from "../../../src/runtime/trust/configured-grants.ts";
 import { parseGrant } from "../../../src/wire/grant-text.ts";
 
 const hex = fc.string({ unit: fc.constantFrom(...Array.from("0123456789abcdef")), minLength: 64, maxLength: 64 });
@@ -19,7 +19,7 @@ const digest = `sha256:${"a".repeat(64)}`;
 test("a grant by name and digest is for that digest only, of own skills and others", () => {
   fc.assert(
     fc.property(hex, hex, fc.boolean(), (granted, present, isOwn) => {
-      const configured = createConfiguredGrants([`deploy@${granted}`]);
+      const configured = new ConfiguredGrants([`deploy@${granted}`]);
       const found = configured.capabilitiesOf(versionOf(`sha256:${present}`, isOwn), wants);
       expect(found).toEqual(granted === present ? { capabilities: wants, texts: `deploy@${granted}` } : undefined);
     }),
@@ -35,7 +35,7 @@ test("a shorter digest is no grant", () => {
 });
 
 test("a grant by name is for the bytes that were pinned, and not for a skill of a project", () => {
-  const configured = createConfiguredGrants(["deploy"]);
+  const configured = new ConfiguredGrants(["deploy"]);
   expect(configured.concerns({ ...seen, isOwn: false })).toBe(false);
   configured.pin({ ...seen, isOwn: false, directory: "/work/deploy" }, digest, wants);
   expect(configured.capabilitiesOf(versionOf(digest), wants)).toBeUndefined();
@@ -45,7 +45,7 @@ test("a grant by name is for the bytes that were pinned, and not for a skill of 
 });
 
 test("another directory that has the name later gets nothing from a grant by name", () => {
-  const configured = createConfiguredGrants(["deploy"]);
+  const configured = new ConfiguredGrants(["deploy"]);
   configured.pin(seen, digest, wants);
   configured.settle();
   const replaced = { ...seen, directory: "/tmp/evil" };
@@ -57,13 +57,13 @@ test("another directory that has the name later gets nothing from a grant by nam
 });
 
 test("a grant by name still waits for a skill that was not there yet", () => {
-  const configured = createConfiguredGrants(["deploy"]);
+  const configured = new ConfiguredGrants(["deploy"]);
   configured.settle();
   expect(configured.concerns(seen)).toBe(true);
 });
 
 test("kinds of permissions are no more than these", () => {
-  const configured = createConfiguredGrants(["deploy:project-read"]);
+  const configured = new ConfiguredGrants(["deploy:project-read"]);
   configured.pin(seen, digest, { ...wants, isolation: "none" });
   expect(configured.capabilitiesOf(versionOf(digest), wants)?.capabilities).toEqual({
     ...noCapabilities,

@@ -1,9 +1,9 @@
 import { silentLog } from "../../../src/base/log.ts";
 import type { ApprovalStore } from "../../../src/runtime/trust/approvals.ts";
-import type { Trust, TrustEvent, TrustOptions } from "../../../src/runtime/trust.ts";
-import { type ConfiguredGrants, createConfiguredGrants } from "../../../src/runtime/trust/configured-grants.ts";
+import type { TrustEvent, TrustOptions } from "../../../src/runtime/trust.ts";
+import { ConfiguredGrants } from "../../../src/runtime/trust/configured-grants.ts";
 import type { Policy } from "../../../src/runtime/trust/policy.ts";
-import { createTrust } from "../../../src/runtime/trust/personal-trust.ts";
+import { Trust } from "../../../src/runtime/trust/personal-trust.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { memoryApprovals } from "./approvals/memory-approvals.ts";
 import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";
@@ -26,9 +26,9 @@ export function openTrust({
   readonly grants?: readonly string[];
   readonly policy?: Partial<Policy>;
 } = {}): OpenTrust {
-  const configured = createConfiguredGrants(grants);
+  const configured = new ConfiguredGrants(grants);
   const events: TrustEvent[] = [];
-  const trust = createTrust({
+  const trust = new Trust({
     store,
     policyFor: () => ({ ...noPolicy, ...policy }),
     projectOf: (directory, _worktrees, without) => without ?? directory,

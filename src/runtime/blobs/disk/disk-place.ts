@@ -1,8 +1,8 @@
 import { closeSync, linkSync, openSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../../base/failures/system-error.ts";
+import { attempt, systemCode } from "../../../base/failures/system-error.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { type ProcessIdentity, identifyProcess, isRunning } from "../../../base/processes/live-process.ts";
+import { identifyProcess, isRunning, parseIdentity } from "../../../base/processes/live-process.ts";
 import { Tickets } from "../../../base/processes/tickets.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { type DiskLayout, createFlags, fileMode, isFull, readIfFile } from "./disk-layout.ts";
@@ -13,8 +13,11 @@ const staleMs = 120_000;
 export interface DiskPlaceOptions {
   /** Unique, because two places with the same token would not exclude each other. */
   readonly token: string;
+  /** Drives the heartbeat that shows processes in other containers that this one is running. */
   readonly clock: Clock;
-  readonly diskNow: (() => number) | undefined;
+  /** The time of the disk's clock, which all processes on all machines share, in milliseconds since 1970. Default: read from the disk. */
+  readonly diskNow?: (() => number) | undefined;
+  /** Waits while another process has the lock; unlike a timer of `clock`, it must keep this process alive. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
@@ -128,11 +131,8 @@ export class DiskPlace {
   leave(reason: Error): void {
     this.#left ??= reason;
     this.#stopBeat();
-    try {
-      this.#removeFiles((token) => token === this.token);
-    } catch {
-      // The directory is missing or not writable, so no file of this process there can block other processes.
-    }
+    // Fails if the directory is missing or not writable; then no file of this process there can block other processes.
+    attempt(() => this.#removeFiles((token) => token === this.token), undefined);
   }
 
   #touch(): void {
@@ -142,7 +142,7 @@ export class DiskPlace {
   /** On a full disk, an empty file that is touched is sufficient, so that this process can register and free disk space. */
   #introduce(): void {
     try {
-      writeFileSync(this.#file, toText(this.token, identifyProcess()), { flag: "r+" });
+      writeFileSync(this.#file, `${JSON.stringify(identifyProcess())}\n`, { flag: "r+" });
       this.#isBlank = false;
     } catch (error) {
       if (!isFull(error)) throw error;
@@ -151,11 +151,8 @@ export class DiskPlace {
 
   #beatLater(): void {
     this.#stopBeat = this.#options.clock.after(beatMs, () => {
-      try {
-        this.diskNow();
-      } catch {
-        // The disk is missing: the next method call reports that to its caller.
-      }
+      // Fails if the disk is missing: the next method call reports that to its caller.
+      attempt(() => this.diskNow(), undefined);
       this.#beatLater();
     });
   }
@@ -186,16 +183,4 @@ export class DiskPlace {
       }
     }
   }
-}
-
-/** The content of the file of a process. */
-export function toText(token: string, { pid, started, space }: ProcessIdentity): string {
-  return `${[token, space, pid, started].join("\n")}\n`;
-}
-
-/** Undefined for incomplete text. */
-function parseIdentity(text: string): ProcessIdentity | undefined {
-  const [token = "", space = "", pid = "", started, end] = text.split("\n");
-  if (token === "" || started === undefined || end !== "" || !/^\d+$/.test(pid)) return undefined;
-  return { space, pid: Number(pid), started };
 }

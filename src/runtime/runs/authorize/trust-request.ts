@@ -67,10 +67,7 @@ export function trustRequest(
       });
       if (hashed.digest !== digest) throw skillChanged(skill.name);
       const copies: CopiedFile[] = [];
-      await runInSlices(copyTexts(skill, hashed.files, caller.sourceOf(skill), copies), {
-        now: () => performance.now(),
-        slice: 3,
-      });
+      await runInSlices(copyTexts(skill, hashed.files, caller.sourceOf(skill), copies));
       return copies;
     },
   };

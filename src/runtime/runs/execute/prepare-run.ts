@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
+import { attempt } from "../../../base/failures/system-error.ts";
 import { type Capabilities, listed, permissionsOf } from "../../../skills/permissions.ts";
 import { directoryIdentityOf, directoryReplaced, isSameDirectory } from "../../../base/paths/directory-identity.ts";
 import { isWithin } from "../../../base/paths/location.ts";
@@ -238,10 +239,7 @@ function denied(message: string, hint: string): SkillsError {
   return new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
 }
 
+/** The path itself where that fails: whoever uses it reports why. */
 function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path; // Whoever uses it reports why.
-  }
+  return attempt(() => realpathSync(path), path);
 }

@@ -114,53 +114,51 @@ const nothingToMask: SecretMask = {
 };
 
 /** The beginning and the end of a stream, in bounded memory. */
-export interface BoundedBytes {
-  readonly push: (bytes: Uint8Array) => void;
-  /** Everything, or both ends with a line between them that says how many bytes are missing. */
-  readonly read: () => Buffer;
-  /** Bytes pushed so far. */
-  readonly size: number;
-  readonly isCut: boolean;
-}
+export class BoundedBytes {
+  readonly #limit: number;
+  readonly #head: Uint8Array[] = [];
+  readonly #tail: Uint8Array[] = [];
+  #headSize = 0;
+  #tailSize = 0;
+  #size = 0;
 
-export function createBoundedBytes(limit: number): BoundedBytes {
-  const headLimit = Math.floor(limit / 2);
-  const tailLimit = limit - headLimit;
-  const head: Uint8Array[] = [];
-  const tail: Uint8Array[] = [];
-  let headSize = 0;
-  let tailSize = 0;
-  let size = 0;
-  return {
-    get size() {
-      return size;
-    },
-    get isCut() {
-      return size > limit;
-    },
-    push(bytes) {
-      size += bytes.length;
-      const room = headLimit - headSize;
-      if (room > 0) {
-        head.push(new Uint8Array(bytes.subarray(0, room)));
-        headSize += Math.min(room, bytes.length);
-        joinMany(head);
-      }
-      const rest = room > 0 ? bytes.subarray(room) : bytes;
-      if (rest.length === 0) return;
-      tail.push(new Uint8Array(rest.subarray(Math.max(0, rest.length - tailLimit))));
-      tailSize += tail.at(-1)?.length ?? 0;
-      // Pieces that the tail no longer needs.
-      while (tailSize - (tail[0]?.length ?? 0) >= tailLimit) tailSize -= tail.shift()?.length ?? 0;
-      joinMany(tail);
-    },
-    read() {
-      const end = Buffer.concat(tail);
-      if (size <= limit) return Buffer.concat([...head, end]);
-      const gap = Buffer.from(`\n… ${size - limit} bytes omitted …\n`);
-      return Buffer.concat([...head, gap, end.subarray(end.length - tailLimit)]);
-    },
-  };
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get isCut(): boolean {
+    return this.#size > this.#limit;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#size += bytes.length;
+    const room = Math.floor(this.#limit / 2) - this.#headSize;
+    if (room > 0) {
+      this.#head.push(new Uint8Array(bytes.subarray(0, room)));
+      this.#headSize += Math.min(room, bytes.length);
+      joinMany(this.#head);
+    }
+    const rest = room > 0 ? bytes.subarray(room) : bytes;
+    if (rest.length === 0) return;
+    const limit = this.#tailLimit;
+    this.#tail.push(new Uint8Array(rest.subarray(Math.max(0, rest.length - limit))));
+    this.#tailSize += this.#tail.at(-1)?.length ?? 0;
+    // Pieces that the tail no longer needs.
+    while (this.#tailSize - (this.#tail[0]?.length ?? 0) >= limit) this.#tailSize -= this.#tail.shift()?.length ?? 0;
+    joinMany(this.#tail);
+  }
+
+  /** Everything, or both ends with a line between them that says how many bytes are missing. */
+  read(): Buffer {
+    const end = Buffer.concat(this.#tail);
+    if (!this.isCut) return Buffer.concat([...this.#head, end]);
+    const gap = Buffer.from(`\n… ${this.#size - this.#limit} bytes omitted …\n`);
+    return Buffer.concat([...this.#head, gap, end.subarray(end.length - this.#tailLimit)]);
+  }
+
+  get #tailLimit(): number {
+    return Math.ceil(this.#limit / 2);
+  }
 }
 
 const maxPieces = 256;

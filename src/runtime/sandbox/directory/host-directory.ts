@@ -3,7 +3,7 @@ import { chmodSync, constants, linkSync, lstatSync, mkdirSync, renameSync } from
 import { chmod, copyFile, link, mkdir, readdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemCode } from "../../../base/failures/system-error.ts";
+import { attempt, systemCode } from "../../../base/failures/system-error.ts";
 import type { Log } from "../../../base/log.ts";
 import { makeTemporary } from "../../../base/processes/temporary-directory.ts";
 import { isAbandoned, ownedName } from "../../../base/processes/temporary-directory.ts";
@@ -92,12 +92,10 @@ export function showNode(host: HostDirectory): string | undefined {
   const node = process.execPath;
   if (isReadable(node)) return node;
   const shown = join(host.path, "node");
-  try {
+  return attempt(() => {
     linkSync(node, shown);
     return shown;
-  } catch {
-    return undefined;
-  }
+  }, undefined);
 }
 
 /** A path of a file or directory that the sandbox's user can read: its own, or that of a copy at `target`. */

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { systemCode } from "../../../base/failures/system-error.ts";
+import { attempt, systemCode } from "../../../base/failures/system-error.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { MountedBlob, MountedSkill, SandboxRun } from "../../sandbox.ts";
 
@@ -48,7 +48,10 @@ export function makePrivateDirectory(
 ): PrivateDirectory {
   const directory = { path, skills: join(path, "skills"), blobs: join(path, "blobs") };
   mkdirSync(path, { mode: 0o700 });
-  for (const one of [directory.skills, directory.blobs]) makeReadable(one);
+  for (const one of [directory.skills, directory.blobs]) {
+    mkdirSync(one);
+    chmodSync(one, 0o755); // Independent of the umask.
+  }
   for (const name of writable) mkdirSync(join(path, name), { mode: 0o700 });
   if (user !== undefined) {
     chownSync(path, -1, user);
@@ -76,12 +79,6 @@ export function ownRoots(
     project: project?.directory ?? null,
     packages: packages ?? null,
   };
-}
-
-/** Independent of the umask. */
-function makeReadable(path: string): void {
-  mkdirSync(path);
-  chmodSync(path, 0o755);
 }
 
 /** A file of a run, by its path in the sandbox, without the first slash. */
@@ -218,16 +215,12 @@ export function everyoneMayPass(directory: string): boolean {
 }
 
 function highestUser(): number {
-  try {
-    const ranges = readFileSync("/proc/self/uid_map", "utf8").trim().split("\n");
-    return Math.max(
-      ...ranges
-        .map((range) => range.trim().split(/\s+/).map(Number))
-        .map(([first = 0, , count = 0]) => first + count - 1),
-    );
-  } catch {
-    return 0xffff; // Not known: assume 16-bit ids.
-  }
+  // Not known: assume 16-bit ids.
+  const ranges = attempt(() => readFileSync("/proc/self/uid_map", "utf8"), "0 0 65536")
+    .trim()
+    .split("\n");
+  const limits = ranges.map((range) => range.trim().split(/\s+/).map(Number));
+  return Math.max(...limits.map(([first = 0, , count = 0]) => first + count - 1));
 }
 
 const slash = Buffer.from("/");

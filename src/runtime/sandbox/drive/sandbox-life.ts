@@ -1,6 +1,7 @@
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import type { Server } from "node:net";
 import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { spawnProcess } from "../../../base/processes/spawn-process.ts";
@@ -237,7 +238,19 @@ export async function spawnSandbox(
   }
 }
 
-/** How a process ended; for people. */
-export function describeExit(code: number | null, signal: string | null): string {
-  return signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
+/** How a process ended; `words` are for people. */
+interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly words: string;
+}
+
+/** Resolves when a process exits, which also reports what fails of its streams. */
+export function exitOf(child: ChildProcess, streams: readonly (Readable | Writable)[]): Promise<Exit> {
+  for (const stream of streams) stream.on("error", () => undefined);
+  return new Promise((resolve) => {
+    child.once("exit", (code, signal) => {
+      resolve({ code, signal, words: signal === null ? `It exited with ${code}.` : `It was ended by ${signal}.` });
+    });
+  });
 }

@@ -8,8 +8,8 @@ import { type Frame, FrameFault, createFrameRateLimiter, readFrames, sendFrame }
 import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
 
 /**
- * Serves the channel of an untrusted program until it ends: answers its calls one at a time, and returns the result it reports. A
- * result that is too large is reported by `tooMuch`. Throws a `FrameFault` for a protocol violation; `over` abandons a pending call.
+ * Serves the channel of an untrusted program until it ends, and returns the result that it reports; one that is too large is reported by
+ * `tooMuch`. Throws a `FrameFault` for a protocol violation; `over` abandons a pending call.
  */
 export async function serveProgram(
   channel: Duplex,
@@ -20,48 +20,38 @@ export async function serveProgram(
 ): Promise<BoundedResult | undefined> {
   const frames = readFrames(channel);
   const pace = createFrameRateLimiter(clock);
-  const answer = answerCalls(channel, run, host, over, log);
-  for (;;) {
-    const frame = await frames.next();
-    if (frame === undefined) return undefined;
+  const program = openProgram(channel, run, host, over, log);
+  for (let frame = await frames.next(); frame !== undefined; frame = await frames.next()) {
     await pace(frame, over);
-    switch (frame.header.type) {
-      case "create_blob":
-      case "call_skill":
-        if (!(await answer(frame))) return undefined;
-        break;
-      case "returned":
-      case "raised": {
-        const result = readResult(frame, run.limits.resultBytes);
-        if (result.type === "too-large") {
-          tooMuch();
-          return undefined;
-        }
-        if ((await frames.next()) !== undefined) throw new FrameFault("The program continued after its result.");
-        return result;
-      }
-      default:
-        throw new FrameFault("The program sent an unknown frame.");
-    }
+    if (!(await program.take(frame))) break;
   }
+  if (program.result?.type !== "too-large") return program.result;
+  tooMuch();
+  return undefined;
 }
 
-/**
- * Answers the calls of a program over `channel`. The returned function answers one; `false` where the run was over before it was done.
- * It throws a `FrameFault` for an invalid call.
- */
-export function answerCalls(
+/** A program that calls and reports its result. */
+export interface ServedProgram {
+  /** Answers a call, or takes the result. False where the run was over before, or the result is too large. Throws a `FrameFault`. */
+  take(frame: Frame): Promise<boolean>;
+  readonly result: ProgramResult | undefined;
+}
+
+/** Answers calls over `channel`, one at a time. */
+export function openProgram(
   channel: Writable,
   run: SandboxRun,
   host: RunHost,
   over: AbortSignal,
   log: Log,
-): (frame: Frame) => Promise<boolean> {
+): ServedProgram {
   const abandoned = new Promise<undefined>((resolve) => {
-    if (over.aborted) resolve(undefined);
-    else over.addEventListener("abort", () => resolve(undefined), { once: true });
+    over.addEventListener("abort", () => resolve(undefined), { once: true });
   });
-  return async (frame) => {
+  let result: ProgramResult | undefined;
+
+  async function answer(frame: Frame): Promise<boolean> {
+    if (over.aborted) return false;
     const id = frame.header["id"];
     if (!Number.isSafeInteger(id) || (id as number) < 0) throw new FrameFault("A call has an invalid id.");
     const performed = performCall(frame, run, host, over).then(
@@ -71,16 +61,36 @@ export function answerCalls(
         return { error: describeFailure(error, log) };
       },
     );
-    const answer = await Promise.race([performed, abandoned]);
-    if (answer === undefined) return false;
+    const found = await Promise.race([performed, abandoned]);
+    if (found === undefined) return false;
     try {
-      sendFrame(channel, { type: "reply", id, ...answer });
+      sendFrame(channel, { type: "reply", id, ...found });
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       const tooLarge = { type: "OutputLimitError", message: "The answer is too large." };
       sendFrame(channel, { type: "reply", id, error: tooLarge });
     }
     return true;
+  }
+
+  return {
+    get result() {
+      return result;
+    },
+    async take(frame) {
+      if (result !== undefined) throw new FrameFault("The program continued after its result.");
+      switch (frame.header.type) {
+        case "create_blob":
+        case "call_skill":
+          return await answer(frame);
+        case "returned":
+        case "raised":
+          result = readResult(frame, run.limits.resultBytes);
+          return result.type !== "too-large";
+        default:
+          throw new FrameFault("The program sent an unknown frame.");
+      }
+    },
   };
 }
 
@@ -194,15 +204,11 @@ export function passFiles(limits: RunLimits, host: RunHost): (frame: Frame) => P
 
 /** Appends to stderr why output files were not saved, and what was taken out of the project. Both: lists of `{path, why}`, unchecked. */
 export function reportSkippedFiles({ skipped, undone }: Frame["header"], host: RunHost): void {
-  const lines = [
-    ...notesIn(skipped).map(
-      ({ path, why }) =>
-        `acp-skills: /output/${quoted(path, { longest: longestPath, plain })} was not saved: ${why}.\n`,
-    ),
-    ...notesIn(undone).map(
-      ({ path, why }) => `acp-skills: /project/${quoted(path, { longest: longestPath, plain })} was removed: ${why}.\n`,
-    ),
-  ];
+  const toLines = (root: string, notes: unknown, what: string): string[] =>
+    notesIn(notes).map(
+      ({ path, why }) => `acp-skills: ${root}/${quoted(path, { longest: longestPath, plain })} ${what}: ${why}.\n`,
+    );
+  const lines = [...toLines("/output", skipped, "was not saved"), ...toLines("/project", undone, "was removed")];
   if (lines.length > 0) host.print("stderr", Buffer.from(lines.join("")));
 }
 

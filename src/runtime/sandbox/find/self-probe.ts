@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { attempt } from "../../../base/failures/system-error.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import {
   type HostDirectory,
@@ -127,7 +128,9 @@ export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string)
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     process.env.ACP_SKILLS_CANARY = nonce;
-    const args = { ...bait, nonce, port, variable, pid: process.pid, cmdline: ownArguments() };
+    // Without /proc, there is no command line to be found.
+    const cmdline = attempt(() => readFileSync("/proc/self/cmdline", "utf8"), nobody);
+    const args = { ...bait, nonce, port, variable, pid: process.pid, cmdline };
     const end = await sandbox.run(probeRun(args), silentHost, new AbortController().signal);
     const fault = judge(end, nonce);
     if (fault !== undefined) return fault;
@@ -151,15 +154,6 @@ function judge(end: RunEnd, nonce: string): string | undefined {
   if (ran !== nonce || found === undefined) return "Self-test failed: the result is not that of the code.";
   const leaks = Object.keys(found);
   return leaks.length === 0 ? undefined : `Self-test failed: the code reached ${leaks.join(", ")}.`;
-}
-
-/** The command line of this process; empty without /proc. */
-function ownArguments(): string {
-  try {
-    return readFileSync("/proc/self/cmdline", "utf8");
-  } catch {
-    return nobody;
-  }
 }
 
 function probeRun(args: { readonly [key: string]: Json }): SandboxRun {

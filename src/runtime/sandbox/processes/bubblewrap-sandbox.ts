@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, mkdirSync, readlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../../../base/failures/system-error.ts";
 import { isWithin } from "../../../base/paths/location.ts";
 import { showNode } from "../directory/host-directory.ts";
 import { ownFiles } from "../directory/own-files.ts";
@@ -96,14 +97,11 @@ export function cannotShow({ executable, prefix }: Python): string | undefined {
     : `${executable} is installed in ${prefix}, which the sandbox replaces with its own directory.`;
 }
 
-/** `/lib` and others are links into `/usr` on most systems. */
+/** `/lib` and others are links into `/usr` on most systems; some are absent. */
 function systemDirectories(): BubblewrapPlan["system"] {
   const libraries = ["lib", "lib32", "lib64", "libx32"].flatMap((name) => {
-    try {
-      return lstatSync(`/${name}`).isSymbolicLink() ? [{ name, link: readlinkSync(`/${name}`) }] : [];
-    } catch {
-      return []; // Absent on this system.
-    }
+    const link = attempt(() => readlinkSync(`/${name}`), undefined);
+    return link === undefined ? [] : [{ name, link }];
   });
   return [...["bin", "sbin"].map((name) => ({ name, link: "usr/bin" })), ...libraries];
 }

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { attempt } from "../../../base/failures/system-error.ts";
 import { isWithin } from "../../../base/paths/location.ts";
 import { startOf } from "../../../base/processes/live-process.ts";
 import type { RunLimits } from "../../sandbox.ts";
@@ -95,12 +96,11 @@ export class CgroupParent {
     }
     return {
       limit({ memoryBytes, diskBytes, processes }) {
-        try {
+        // Fails if another process removed it.
+        attempt(() => {
           write("memory.max", memoryBytes + disks * diskBytes + marginBytes);
           write("pids.max", 2 * processes + 32 + marginTasks);
-        } catch {
-          // Another process removed it.
-        }
+        }, undefined);
       },
       ranOutOfMemory: () => /^oom_kill [1-9]/m.test(readOrNothing(join(place, "memory.events"))),
       // All of ours: a dead process leaves its cgroup slightly later than its parent is notified.
@@ -114,13 +114,11 @@ export class CgroupParent {
   }
 
   #removeAll(isWanted: (name: string) => boolean): void {
-    for (const name of namesIn(this.#parent)) {
+    // Empty if it no longer exists.
+    for (const name of attempt(() => readdirSync(this.#parent), [])) {
       if (!name.startsWith(prefix) || !isWanted(name)) continue;
-      try {
-        this.#system.remove(join(this.#parent, name));
-      } catch {
-        // In use.
-      }
+      // Fails if it is in use.
+      attempt(() => this.#system.remove(join(this.#parent, name)), undefined);
     }
   }
 }
@@ -131,37 +129,26 @@ function isOfDeadProcess(name: string, proc: string): boolean {
   return namespace === pidNamespace(proc) && startOf(Number(pid), proc) !== started;
 }
 
-/** Process ids of another namespace mean nothing here. */
+/** Process ids of another namespace mean nothing here. Empty if it is not known, which equals only what was not known either. */
 function pidNamespace(proc: string): string {
-  try {
-    return readlinkSync(join(proc, "self/ns/pid")).replaceAll(/\D/g, "");
-  } catch {
-    return ""; // Not known; equals only what was not known either.
-  }
-}
-
-function namesIn(place: string): string[] {
-  try {
-    return readdirSync(place);
-  } catch {
-    return []; // It no longer exists.
-  }
+  return attempt(() => readlinkSync(join(proc, "self/ns/pid")), "").replaceAll(/\D/g, "");
 }
 
 /** The kernel enables controllers for the children of a cgroup only if that has no processes itself, unless it is the root. */
 function canHoldLimits(place: string, root: string): boolean {
   const control = join(place, "cgroup.subtree_control");
-  try {
-    for (const file of [place, join(place, "cgroup.procs")]) accessSync(file, constants.W_OK);
-    if (hasControllers(control)) return true;
-    accessSync(control, constants.W_OK);
-    return (
-      hasControllers(join(place, "cgroup.controllers")) &&
-      (place === root || wordsOf(join(place, "cgroup.procs")).length === 0)
-    );
-  } catch {
-    return false;
-  }
+  const processes = join(place, "cgroup.procs");
+  if (![place, processes].every(isWritable)) return false;
+  if (hasControllers(control)) return true;
+  const isFree = place === root || wordsOf(processes).length === 0;
+  return isFree && isWritable(control) && hasControllers(join(place, "cgroup.controllers"));
+}
+
+function isWritable(file: string): boolean {
+  return attempt(() => {
+    accessSync(file, constants.W_OK);
+    return true;
+  }, false);
 }
 
 function hasControllers(file: string): boolean {
@@ -178,11 +165,7 @@ function wordsOf(file: string): string[] {
   return readOrNothing(file).split(/\s+/).filter(Boolean);
 }
 
-/** The text of a file of the kernel; empty where it is absent. */
+/** The text of a file of the kernel; empty where it is not in this kernel, or gone. */
 export function readOrNothing(file: string): string {
-  try {
-    return readFileSync(file, "latin1");
-  } catch {
-    return ""; // Not in this kernel, or gone.
-  }
+  return attempt(() => readFileSync(file, "latin1"), "");
 }

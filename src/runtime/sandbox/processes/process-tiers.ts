@@ -1,7 +1,7 @@
 import { searchPath } from "../../../base/processes/find-program.ts";
 import { ownRoots } from "../directory/private-directory.ts";
 import { type TierOptions, beyondPython, lacking } from "../drive/sandbox-life.ts";
-import { type Python, findCommand, installCommand } from "../find.ts";
+import { findCommand, installCommand } from "../find.ts";
 import { openPythonTier } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";
 import { cannotShow, openBubblewrapSandbox } from "./bubblewrap-sandbox.ts";
@@ -27,13 +27,6 @@ export function openBubblewrapTier(options: Options): Promise<Sandbox | Explanat
     if (hidden !== undefined) return { reason: hidden, fix: [installCommand("python3")] };
     return openBubblewrapSandbox({ ...options, bubblewrap, python, host, root: makeSyntheticRoot(host.path) });
   }).then((opened) => ("run" in opened || opened.fix.length > 0 ? opened : explainBubblewrap(opened.reason)));
-}
-
-/** Opens the landlock tier if it passes its self-test, or returns why it is not available. */
-export function openLandlockTier(options: Options): Promise<Sandbox | Explanation> {
-  return openPythonTier(options, installCommand("python3"), (python, host) =>
-    openLandlockSandbox({ ...options, python, host }),
-  );
 }
 
 const appArmorProfile = [
@@ -80,40 +73,42 @@ const readable = [
 const writable = ["/dev/null"];
 
 /**
- * For machines without user namespaces: before user code runs, the process gives up access to all files but its own, to sockets, and
- * to other processes. Network access is not supported.
+ * Opens the landlock tier if it passes its self-test, or returns why it is not available. It is for machines without user namespaces:
+ * before user code runs, the process gives up access to all files but its own, to sockets, and to other processes. Network access is not
+ * supported.
  */
-function openLandlockSandbox(options: ProcessSandboxOptions & { readonly python: Python }): Sandbox {
-  const { python, host } = options;
-  const shown = shownToPython(python);
-  const loaders = programLoaders();
-  return openProcessSandbox(
-    {
-      tier: "landlock",
-      lacks: {
-        ...lacking("landlock", ...beyondPython),
-        ...(process.getuid?.() === 0 && { [forRoot]: whyNotForRoot }),
+export function openLandlockTier(options: Options): Promise<Sandbox | Explanation> {
+  return openPythonTier(options, installCommand("python3"), (python, host) => {
+    const shown = shownToPython(python);
+    const loaders = programLoaders();
+    return openProcessSandbox(
+      {
+        tier: "landlock",
+        lacks: {
+          ...lacking("landlock", ...beyondPython),
+          ...(process.getuid?.() === 0 && { [forRoot]: whyNotForRoot }),
+        },
+        refuses: ({ isLent }) => (isLent ? whyNotForRoot : undefined),
+        command(directory, shape, flags) {
+          const { project, tools } = shape;
+          // Whether files and processes outside belong to the same user.
+          const isSomebody = process.getuid?.() !== 0 || project !== undefined;
+          const { workspace, output, temporary, ...others } = ownRoots(directory, shape);
+          const mounted = Object.values(others).filter((place) => place !== null);
+          const walls = {
+            readable: [...readable, ...shown, host.inside, ...mounted],
+            runnable: [...loaders, python.executable, ...(tools ? findScriptTools().map(({ path }) => path) : [])],
+            writable: [...writable, workspace, output, temporary],
+            ...(project && wallsOfProject(project.directory, project)),
+          };
+          const all = isSomebody ? ["owner", ...flags] : flags;
+          const [file = "", ...given] = supervisorCommand(python, host.inside, "landlock", walls, all);
+          return { file, arguments: given };
+        },
       },
-      refuses: ({ isLent }) => (isLent ? whyNotForRoot : undefined),
-      command(directory, shape, flags) {
-        const { project, tools } = shape;
-        // Whether files and processes outside belong to the same user.
-        const isSomebody = process.getuid?.() !== 0 || project !== undefined;
-        const { workspace, output, temporary, ...others } = ownRoots(directory, shape);
-        const mounted = Object.values(others).filter((place) => place !== null);
-        const walls = {
-          readable: [...readable, ...shown, host.inside, ...mounted],
-          runnable: [...loaders, python.executable, ...(tools ? findScriptTools().map(({ path }) => path) : [])],
-          writable: [...writable, workspace, output, temporary],
-          ...(project && wallsOfProject(project.directory, project)),
-        };
-        const all = isSomebody ? ["owner", ...flags] : flags;
-        const [file = "", ...given] = supervisorCommand(python, host.inside, "landlock", walls, all);
-        return { file, arguments: given };
-      },
-    },
-    options,
-  );
+      { ...options, host },
+    );
+  });
 }
 
 const forRoot = "projects that only root can use";

@@ -1,13 +1,13 @@
 import type { ChildProcess } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import type { Server, Socket } from "node:net";
-import type { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
+import { attempt } from "../../../base/failures/system-error.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { readProcessStat } from "../../../base/processes/live-process.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
-import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
+import { exitOf, spawnSandbox } from "../drive/sandbox-life.ts";
 import { readFrames } from "../frames.ts";
 
 export interface SandboxCommand {
@@ -65,33 +65,23 @@ export async function startSandboxProcess(command: SandboxCommand, clock: Clock)
   }
 }
 
-interface Followed extends Omit<SandboxProcess, "listener"> {
-  /** Stderr of the sandbox itself. */
-  readonly words: Readable;
-  endWith(group: number): void;
-}
-
-function follow(child: ChildProcess): Followed {
+function follow(child: ChildProcess) {
   const streams = child.stdio.slice(2, 7) as Socket[];
   const [words, control, program, stdout, stderr] = streams as [Socket, Socket, Socket, Socket, Socket];
   let lastWords = "";
   let group: number | undefined;
-  const exited = new Promise<void>((resolve) => {
-    child.once("exit", (code, signal) => {
-      // A supervisor that exits has killed all others, and their ids may be reused by now.
-      lastWords = describeExit(code, signal);
-      if (signal === null || group === undefined) resolve();
-      else void endGroup(group).then(resolve);
-    });
+  const exited = exitOf(child, streams).then(async ({ signal, words: how }) => {
+    lastWords = how;
+    // A supervisor that exits has killed all others, and their ids may be reused by now.
+    if (signal !== null && group !== undefined) await endGroup(group);
   });
-  // The exit event reports it.
-  for (const stream of streams) stream.on("error", () => undefined);
   return {
     pid: child.pid,
     control,
     program,
     stdout,
     stderr,
+    /** Stderr of the sandbox itself. */
     words,
     exited,
     frames: readFrames(control),
@@ -99,17 +89,17 @@ function follow(child: ChildProcess): Followed {
     kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       // First, while its id cannot be reused yet.
-      if (group !== undefined) signalGroup(group, "SIGKILL");
+      if (group !== undefined) killGroup(group);
       child.kill("SIGKILL");
     },
-    endWith(wanted) {
+    endWith(wanted: number): void {
       if (!Number.isSafeInteger(wanted) || wanted <= 1) throw new Error("It sent an invalid process id.");
       group = wanted;
     },
     release() {
       for (const stream of streams) stream.destroy();
     },
-    keepAlive(wanted) {
+    keepAlive(wanted: boolean): void {
       for (const handle of [child, ...streams]) {
         if (wanted) handle.ref();
         else handle.unref();
@@ -131,19 +121,15 @@ const mostWaitMs = 30_000;
 /** Kills a process group and waits until it is dead. */
 export async function endGroup(leader: number): Promise<void> {
   // Repeatedly: a process that joins the group late does not receive the first signal.
-  for (let waited = 0; waited < mostWaitMs && signalGroup(leader, "SIGKILL"); waited += pollMs) {
+  for (let waited = 0; waited < mostWaitMs && killGroup(leader); waited += pollMs) {
     if (await isOnlyUnburied(leader)) return;
     await setTimeout(pollMs);
   }
 }
 
-/** Whether the group exists. */
-function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
-  try {
-    return process.kill(-leader, signal);
-  } catch {
-    return false; // Gone, or its id belongs to another user by now.
-  }
+/** Whether the group exists: otherwise it is gone, or its id belongs to another user by now. */
+function killGroup(leader: number): boolean {
+  return attempt(() => process.kill(-leader, "SIGKILL"), false);
 }
 
 /** Zombies can be signalled forever: the first process of a container often does not reap orphans. */

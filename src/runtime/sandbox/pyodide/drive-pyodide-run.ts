@@ -1,17 +1,9 @@
-import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { type RunFile, filesOfRun, unfit } from "../directory/private-directory.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
-import { type Frame, FrameFault, createFrameRateLimiter, sendFrame } from "../frames.ts";
-import {
-  type ProgramResult,
-  answerCalls,
-  passFiles,
-  passPrinted,
-  readResult,
-  reportSkippedFiles,
-} from "../drive/serve-run.ts";
+import { type Frame, FrameFault, anyOf, createFrameRateLimiter, sendFrame } from "../frames.ts";
+import { type ProgramResult, openProgram, passFiles, passPrinted, reportSkippedFiles } from "../drive/serve-run.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
 import type { RunEnd, RunHost, SandboxRun } from "../../sandbox.ts";
 import { runFrame } from "../drive/drive-run.ts";
@@ -20,7 +12,6 @@ type Stop = "timeout" | "cancelled" | "output";
 
 /** What arrived over the single channel. All of it may be forged by the program. */
 interface Received {
-  said?: ProgramResult;
   end?: Frame["header"];
   fault?: FrameFault;
 }
@@ -43,6 +34,7 @@ export async function drivePyodideRun(
   let stopped: Stop | undefined;
   const received: Received = {};
   const over = new AbortController();
+  const program = openProgram(child.stdin, run, host, over.signal, log);
   const timers: (() => void)[] = [];
   const stop = (reason: Stop): void => {
     stopped ??= reason;
@@ -51,50 +43,19 @@ export async function drivePyodideRun(
   };
   const cancel = (): void => stop("cancelled");
   const timeIsUp = (): void => {
-    if (received.said !== undefined || received.end !== undefined) return;
+    if (program.result !== undefined || received.end !== undefined) return;
     stopped ??= "timeout";
     over.abort();
     // Unblocks a program that waits for an answer.
     child.stdin.end();
   };
-  signal.addEventListener("abort", cancel, { once: true });
-  try {
-    sendFrame(child.stdin, { type: "start", limits: { disk_bytes: run.limits.diskBytes } });
-    await sendFiles(child.stdin, files);
-    if (signal.aborted) return { type: "cancelled" };
-    sendFrame(child.stdin, runFrame(run, {}));
-    timers.push(clock.after(run.limits.timeoutMs, timeIsUp));
-    timers.push(clock.after(run.limits.timeoutMs + graceMs, child.kill));
-    await listen(child, run, host, over.signal, { received, log, clock, tooMuch: () => stop("output") });
-    over.abort();
-    child.kill();
-    await child.exited;
-    if (received.end !== undefined) reportSkippedFiles(received.end, host);
-    return judge(run, stopped, child, received);
-  } finally {
-    signal.removeEventListener("abort", cancel);
-    over.abort();
-    for (const clear of timers) clear();
-    child.kill();
-    await child.exited;
-  }
-}
-
-/** Serves the child until the run is over or violates the protocol. */
-async function listen(
-  { frames, stdin }: PyodideProcess,
-  run: SandboxRun,
-  host: RunHost,
-  over: AbortSignal,
-  { received, log, clock, tooMuch }: { received: Received; log: Log; clock: Clock; tooMuch: () => void },
-): Promise<void> {
-  const answer = answerCalls(stdin, run, host, over, log);
-  const print = passPrinted(run.limits, host, tooMuch);
-  const passFile = passFiles(run.limits, host);
-  const pace = createFrameRateLimiter(clock);
-  try {
-    for (let frame = await frames.next(); frame !== undefined; frame = await frames.next()) {
-      await pace(frame, over);
+  /** Serves the child until the run is over. Throws a `FrameFault` where it violates the protocol. */
+  const listen = async (): Promise<void> => {
+    const print = passPrinted(run.limits, host, () => stop("output"));
+    const passFile = passFiles(run.limits, host);
+    const pace = createFrameRateLimiter(clock);
+    for (let frame = await child.frames.next(); frame !== undefined; frame = await child.frames.next()) {
+      await pace(frame, over.signal);
       switch (frame.header.type) {
         case "print": {
           const { stream } = frame.header;
@@ -102,18 +63,6 @@ async function listen(
           for await (const bytes of frame.payload) print(stream, bytes);
           break;
         }
-        case "create_blob":
-        case "call_skill":
-          if (received.said !== undefined) throw new FrameFault("The program continued after its result.");
-          // When time is up, only output files still count.
-          if (!over.aborted) await answer(frame);
-          break;
-        case "returned":
-        case "raised":
-          if (received.said !== undefined) throw new FrameFault("The program continued after its result.");
-          received.said = readResult(frame, run.limits.resultBytes);
-          if (received.said.type === "too-large") return;
-          break;
         case "file":
           if (/[\0\ufffd]/.test(String(frame.header["path"])))
             throw new FrameFault("An output file has an invalid path.");
@@ -123,12 +72,34 @@ async function listen(
           received.end = frame.header;
           return;
         default:
-          throw new FrameFault("It sent an unknown frame.");
+          // When time is up, calls are not answered any more, and only output files still count.
+          if (!(await program.take(frame)) && program.result !== undefined) return;
       }
     }
-  } catch (error) {
-    if (!(error instanceof FrameFault)) throw error;
-    received.fault = error;
+  };
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    sendFrame(child.stdin, { type: "start", limits: { disk_bytes: run.limits.diskBytes } });
+    await sendFiles(child.stdin, files);
+    if (signal.aborted) return { type: "cancelled" };
+    sendFrame(child.stdin, runFrame(run, {}));
+    timers.push(clock.after(run.limits.timeoutMs, timeIsUp));
+    timers.push(clock.after(run.limits.timeoutMs + graceMs, child.kill));
+    await listen().catch((error: unknown) => {
+      if (!(error instanceof FrameFault)) throw error;
+      received.fault = error;
+    });
+    over.abort();
+    child.kill();
+    await child.exited;
+    if (received.end !== undefined) reportSkippedFiles(received.end, host);
+    return judge(run, stopped, child, received, program.result);
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    over.abort();
+    for (const clear of timers) clear();
+    child.kill();
+    await child.exited;
   }
 }
 
@@ -136,7 +107,8 @@ function judge(
   run: SandboxRun,
   stopped: Stop | undefined,
   child: PyodideProcess,
-  { said, end, fault }: Received,
+  { end, fault }: Received,
+  said: ProgramResult | undefined,
 ): RunEnd {
   if (stopped === "cancelled") return { type: "cancelled" };
   if (stopped !== undefined) return { type: "limit", limit: stopped };
@@ -176,7 +148,7 @@ export async function sendFiles(stream: Writable, files: readonly RunFile[]): Pr
       sent += piece.length;
       if (sent > size) throw unfit(`${path} is larger than declared.`);
       if (!stream.writable) throw unfit("The sandbox exited before it received all files.");
-      if (!stream.write(piece)) await drained(stream);
+      if (!stream.write(piece)) await anyOf(stream, ["drain", "close"]);
     }
     if (sent !== size) throw unfit(`${path} is smaller than declared.`);
   }
@@ -193,13 +165,4 @@ function checkPlaces(files: readonly RunFile[]): void {
   }
   for (const path of taken)
     if (directories.has(path)) throw unfit(`${JSON.stringify(path)} is a file and a directory.`);
-}
-
-/** Resolves when more can be written or the stream is closed. */
-async function drained(stream: Writable): Promise<void> {
-  const settled = new AbortController();
-  const wait = (event: string): Promise<unknown> =>
-    once(stream, event, { signal: settled.signal }).catch(() => undefined);
-  await Promise.race([wait("drain"), wait("close")]);
-  settled.abort();
 }

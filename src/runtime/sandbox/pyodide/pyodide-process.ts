@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
+import { exitOf, spawnSandbox } from "../drive/sandbox-life.ts";
 import { type Frame, type FrameReader, readFrames } from "../frames.ts";
 
 /** A started child that has sent its first frame. */
@@ -65,7 +65,7 @@ export async function startPyodide(
   }
 }
 
-function describe(child: ChildProcess): Omit<PyodideProcess, "first"> {
+function describe(child: ChildProcess) {
   const [stdin, stdout, stderr] = child.stdio as unknown as [Writable, Readable, Socket];
   let words = "";
   let verdict: "memory" | "timeout" | undefined;
@@ -76,21 +76,12 @@ function describe(child: ChildProcess): Omit<PyodideProcess, "first"> {
   });
   stderr.unref();
   const silent = new Promise((resolve) => stderr.once("close", resolve));
-  const ended = new Promise<void>((resolve) => {
-    child.once("exit", (code, signal) => {
-      verdict = verdicts.get(code ?? 0);
-      lastWords = describeExit(code, signal);
-      resolve();
-    });
-  });
-  const exited = Promise.all([ended, silent]).then(() => {
+  const exited = Promise.all([exitOf(child, [stdin, stdout, stderr]), silent]).then(([{ code, words: how }]) => {
     // The engine may run out of memory before the first thread notices.
-    if (/out of memory/i.test(words)) verdict ??= "memory";
-    lastWords = `${lastWords} ${words.trim()}`.trim().slice(0, mostWords);
+    verdict = verdicts.get(code ?? 0) ?? (/out of memory/i.test(words) ? "memory" : undefined);
+    lastWords = `${how} ${words.trim()}`.trim().slice(0, mostWords);
   });
   const kill = (): void => void child.kill("SIGKILL");
-  // The exit event reports it.
-  for (const stream of [stdin, stdout, stderr]) stream.on("error", () => undefined);
   return {
     stdin,
     frames: readFrames(stdout),

@@ -2,6 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { attempt } from "../../../base/failures/system-error.ts";
 import { packageUrl } from "../../../base/paths/location.ts";
 import { sweepLeftovers, whereSandboxesReach } from "../directory/host-directory.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
@@ -72,10 +73,8 @@ function denoOnPath(): string | undefined {
   return basename(real) === "bin.cjs" ? denoOfPackage(dirname(real)) : real;
 }
 
+/** Undefined if it is not installed there. */
 function packageDirectory(name: string, from: string): string | undefined {
-  try {
-    return dirname(realpathSync(createRequire(join(from, "package.json")).resolve(`${name}/package.json`)));
-  } catch {
-    return undefined; // Not installed there.
-  }
+  const find = (): string => createRequire(join(from, "package.json")).resolve(`${name}/package.json`);
+  return attempt(() => dirname(realpathSync(find())), undefined);
 }

@@ -23,11 +23,8 @@ export interface PackageQuery {
 export async function findRequirements(cache: string, key: string): Promise<string | undefined> {
   if (!/^[0-9a-f]{64}$/.test(key)) return undefined;
   const directory = path.join(cache, key);
-  try {
-    if (!(await stat(directory)).isDirectory()) return undefined;
-  } catch {
-    return undefined; // Not installed or not readable: installing reports why.
-  }
+  // Not installed, or not readable: installing reports why.
+  if (!(await stat(directory).catch(() => undefined))?.isDirectory()) return undefined;
   const fault = ownershipFault(cache);
   if (fault !== undefined) throw notReady(`The installed packages in ${cache} are not used: ${fault}.`);
   return directory;

@@ -1,11 +1,11 @@
-import { type Dirent, constants } from "node:fs";
+import { constants } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Duplex, PassThrough, type Readable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import { runProgram } from "../../../base/processes/spawn-process.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
-import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
+import { exitOf, spawnSandbox } from "../drive/sandbox-life.ts";
 import { type Frame, readFrames } from "../frames.ts";
 
 export interface SeatbeltCommand {
@@ -41,16 +41,11 @@ export async function startSeatbeltProcess(command: SeatbeltCommand, clock: Cloc
   let lastWords = "";
   let isOver = false;
   const kill = (): void => void child.kill("SIGKILL");
-  const exited = new Promise<void>((resolve) => {
-    child.once("exit", (code, signal) => {
-      end = { exit_code: code ?? 128, ...end };
-      lastWords = describeExit(code, signal);
-      resolve();
-    });
-  }).then(() => {
+  const exited = exitOf(child, [stdout, stderr, program]).then(({ code, words }) => {
+    end = { exit_code: code ?? 128, ...end };
+    lastWords = words;
     isOver = true;
   });
-  for (const stream of [stdout, stderr, program]) stream.on("error", () => undefined);
 
   async function obey(): Promise<void> {
     const orders = readFrames(control);
@@ -62,7 +57,9 @@ export async function startSeatbeltProcess(command: SeatbeltCommand, clock: Cloc
 
   function watch(limits: Limits): void {
     const look = async (): Promise<void> => {
-      const killed = await exceeded(limits, child.pid ?? 0, command.writable);
+      let killed: "memory" | "disk" | undefined;
+      if ((await residentBytes(child.pid ?? 0)) > limits.memory_bytes) killed = "memory";
+      for (const directory of command.writable) if ((await usedBytes(directory)) > limits.disk_bytes) killed ??= "disk";
       if (isOver) return;
       if (killed === undefined) clock.after(lookEveryMs, () => void look());
       else {
@@ -98,16 +95,6 @@ export async function startSeatbeltProcess(command: SeatbeltCommand, clock: Cloc
   };
 }
 
-async function exceeded(
-  limits: Limits,
-  pid: number,
-  directories: readonly string[],
-): Promise<"memory" | "disk" | undefined> {
-  if ((await residentBytes(pid)) > limits.memory_bytes) return "memory";
-  for (const directory of directories) if ((await usedBytes(directory)) > limits.disk_bytes) return "disk";
-  return undefined;
-}
-
 async function residentBytes(pid: number): Promise<number> {
   const stdout = await runProgram("/bin/ps", ["-o", "rss=", "-p", String(pid)], { env: {} }).catch(() => ""); // It has exited.
   return Number(stdout.trim()) * 1024;
@@ -141,7 +128,9 @@ export async function* collectOutput(directory: string, end: Readonly<Record<str
   const skipped: { path: string; why: string }[] = [];
   const left = [""];
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
-    for (const entry of await list(join(directory, at))) {
+    // Empty where the program removed its own permission.
+    const entries = await readdir(join(directory, at), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = at === "" ? entry.name : `${at}/${entry.name}`;
       if (path.includes("\ufffd")) skipped.push({ path, why: "its name is not UTF-8" });
       else if (Buffer.byteLength(path) > longestPath)
@@ -155,14 +144,6 @@ export async function* collectOutput(directory: string, end: Readonly<Record<str
     }
   }
   yield frameOf({ type: "end", ...end, skipped }, 0, nothing());
-}
-
-async function list(directory: string): Promise<Dirent[]> {
-  try {
-    return (await readdir(directory, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch {
-    return []; // The program removed its own permission.
-  }
 }
 
 async function take(directory: string, path: string): Promise<Frame | string> {

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { attempt } from "../../../base/failures/system-error.ts";
 import { packageUrl } from "../../../base/paths/location.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
@@ -15,6 +16,8 @@ import {
   startSeatbeltProcess,
 } from "./seatbelt-process.ts";
 
+const runtimePackage = "@anthropic-ai/sandbox-runtime";
+
 /** Opens the macOS tier if it passes its self-test, or returns why it is not available. */
 export async function openSeatbeltTier(options: TierOptions): Promise<Sandbox | Explanation> {
   const { peersFrom = [], clock, log } = options;
@@ -24,8 +27,8 @@ export async function openSeatbeltTier(options: TierOptions): Promise<Sandbox | 
   const runtime = await loadSeatbeltRuntime([fileURLToPath(packageUrl(".")), ...peersFrom]);
   if (runtime === undefined)
     return {
-      reason: "@anthropic-ai/sandbox-runtime is not installed.",
-      fix: [installRemedy(["@anthropic-ai/sandbox-runtime"])],
+      reason: `${runtimePackage} is not installed.`,
+      fix: [installRemedy([runtimePackage])],
     };
   return await openPythonTier(options, "xcode-select --install", (python, host) =>
     openSeatbeltSandbox({ runtime, python, host, clock, log }),
@@ -34,16 +37,9 @@ export async function openSeatbeltTier(options: TierOptions): Promise<Sandbox | 
 
 /** Loads the runtime from the `node_modules` of one of `directories`, which must be trusted; `undefined` if it is not installed. */
 async function loadSeatbeltRuntime(directories: readonly string[]): Promise<SeatbeltRuntime | undefined> {
-  for (const directory of directories) {
-    let path: string;
-    try {
-      path = createRequire(join(directory, "package.json")).resolve("@anthropic-ai/sandbox-runtime");
-    } catch {
-      continue; // Not installed there.
-    }
-    return (await import(pathToFileURL(path).href)) as SeatbeltRuntime;
-  }
-  return undefined;
+  const find = (from: string): string => createRequire(join(from, "package.json")).resolve(runtimePackage);
+  const [path] = directories.flatMap((directory) => attempt(() => [find(directory)], []));
+  return path === undefined ? undefined : ((await import(pathToFileURL(path).href)) as SeatbeltRuntime);
 }
 
 /** The part we use of the documented interface of `@anthropic-ai/sandbox-runtime` 0.0.x, an optional peer. */

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { isIPv4, isIPv6 } from "node:net";
+import { attempt } from "../../../base/failures/system-error.ts";
 import type { ListName } from "./policy-file.ts";
 import { matchesGlob } from "../../../base/text/name-glob.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
@@ -160,19 +161,11 @@ export function isUrlRule(rule: string): boolean {
 function placeOf(text: string): { readonly host: string; readonly port: string; readonly path: string } | undefined {
   if (!URL.canParse(text)) return undefined;
   const { hostname, port, pathname } = new URL(text);
-  const path = decoded(pathname)
+  const path = attempt(() => decodeURIComponent(pathname), pathname)
     .toLowerCase()
     .replace(/\/{2,}/g, "/")
     .replace(/\/$/, "");
   return { host: hostname.toLowerCase().replace(/^www\.|\.$/g, ""), port, path };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 const paths = new LimitedMap<string, string>(2_000);

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../../src/base/clock.ts";
 import { type ProcessIdentity, identifyProcess } from "../../../../src/base/processes/live-process.ts";
 import { type DiskLayout, makeDiskLayout } from "../../../../src/runtime/blobs/disk/disk-layout.ts";
-import { DiskPlace, toText } from "../../../../src/runtime/blobs/disk/disk-place.ts";
+import { DiskPlace } from "../../../../src/runtime/blobs/disk/disk-place.ts";
 import { blobDirectories } from "./blob-directory.ts";
 
 const newDirectory = blobDirectories();
@@ -184,8 +184,8 @@ describe("the registration of a place", () => {
 
   it("keeps the holds of running processes, and its own, but not those of processes that exited or are unknown", () => {
     const { layout, open } = prepare();
-    writeFileSync(path.join(layout.processes, "alive"), toText("alive", identifyProcess()));
-    writeFileSync(path.join(layout.processes, "dead"), toText("dead", { ...identifyProcess(), pid: deadPid }));
+    writeFileSync(path.join(layout.processes, "alive"), JSON.stringify(identifyProcess()));
+    writeFileSync(path.join(layout.processes, "dead"), JSON.stringify({ ...identifyProcess(), pid: deadPid }));
     for (const token of ["alive", "dead", "unknown"])
       writeFileSync(path.join(layout.leases, `${token}.${token}.1`), "");
     const place = open("one");
@@ -220,7 +220,7 @@ function prepare(): Prepared {
     open: (token, diskNow = () => now) => new DiskPlace(layout, { token, clock: stillClock, diskNow, pause }),
     held(identity, beatAt) {
       const file = path.join(layout.processes, "other");
-      writeFileSync(file, toText("other", identity));
+      writeFileSync(file, JSON.stringify(identity));
       utimesSync(file, beatAt / 1000, beatAt / 1000);
       linkSync(file, path.join(layout.lock, "4"));
       rmSync(file);
