@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Empty, Icon } from "../parts/icon.tsx";
+import { Button, Empty, Icon } from "../parts/icon.tsx";
 import { toVisible, ForeignName, ForeignText } from "../parts/foreign-text.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
 import { toEventDetail, useBrowser } from "../state/browser.ts";
@@ -92,9 +92,7 @@ function Unread({ error, onRetry }: { readonly error: SourceError; readonly onRe
   return (
     <Empty icon="alert" title={error.message}>
       {error.hint !== undefined && <p>{error.hint}</p>}
-      <button type="button" class="button" onClick={onRetry}>
-        Try again
-      </button>
+      <Button text="Try again" onClick={onRetry} />
     </Empty>
   );
 }
@@ -130,9 +128,7 @@ function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDet
           ))}
         </p>
         {isInvokable && (
-          <button type="button" class="button primary" onClick={() => notify("acp-skill-invoke", toEventDetail(row))}>
-            Use this skill
-          </button>
+          <Button kind="primary" text="Use this skill" onClick={() => notify("acp-skill-invoke", toEventDetail(row))} />
         )}
       </div>
     </header>

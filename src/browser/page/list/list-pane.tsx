@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
-import { Icon, Empty } from "../parts/icon.tsx";
+import { Button, Icon, Empty } from "../parts/icon.tsx";
 import { useBrowser } from "../state/browser.ts";
 import { noFilter } from "../state/location.ts";
 import { FacetPanel } from "./facet-panel.tsx";
@@ -59,9 +59,7 @@ export function ListPane({ list, opened }: ListPaneProps): JSX.Element {
             : `${rows.length.toLocaleString("en")} of ${total.toLocaleString("en")} skills`}
         </p>
         {(choices > 0 || filter.query !== "") && (
-          <button type="button" class="button plain" onClick={() => places.narrow(noFilter)}>
-            Clear
-          </button>
+          <Button kind="plain" text="Clear" onClick={() => places.narrow(noFilter)} />
         )}
       </div>
       <MayBeMissing />
@@ -182,9 +180,7 @@ function EmptyList(): JSX.Element {
     return (
       <Empty icon="search" title="No skill matches">
         <p>Fewer words or filters find more.</p>
-        <button type="button" class="button" onClick={() => places.narrow(noFilter)}>
-          Show all {list.skills.length} skills
-        </button>
+        <Button text={`Show all ${list.skills.length} skills`} onClick={() => places.narrow(noFilter)} />
       </Empty>
     );
   return (

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { Icon, IconButton } from "../parts/icon.tsx";
+import { IconButton, Icon } from "../parts/icon.tsx";
 import { ForeignText, toVisible } from "../parts/foreign-text.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
 import { useBrowser, themes } from "../state/browser.ts";

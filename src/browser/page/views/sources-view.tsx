@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { SourceList, InstalledSkill } from "../../wire/sources.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { ForeignList, ForeignText, ForeignName } from "../parts/foreign-text.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { Button, Icon } from "../parts/icon.tsx";
 import { Mark, type MarkDisplay } from "../parts/state-mark.tsx";
 import type { SkillServer } from "../source/skill-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
@@ -84,9 +84,11 @@ function DiscoverForm({ installing }: { readonly installing: InstallFlow }): JSX
           value={text}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
-        <button type="submit" class="button primary" aria-disabled={doing !== undefined}>
-          {doing === "discover" ? "Reading …" : "Discover"}
-        </button>
+        <Button
+          kind="primary"
+          text={doing === "discover" ? "Reading …" : "Discover"}
+          aria-disabled={doing !== undefined}
+        />
         <StopButton step="discover" installing={installing} />
       </form>
       <p id="source-forms" class="muted">
@@ -125,9 +127,7 @@ function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.El
           <ForeignText text={directory} />
         </code>
         {onUpdate !== undefined && skills.length > 0 && (
-          <button type="button" class="button" aria-disabled={isBusy} onClick={onUpdate}>
-            Check for updates
-          </button>
+          <Button text="Check for updates" aria-disabled={isBusy} onClick={onUpdate} />
         )}
       </div>
       {fault !== undefined && (

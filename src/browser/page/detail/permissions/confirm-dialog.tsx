@@ -7,6 +7,7 @@ import { useBrowser } from "../../state/browser.ts";
 import { isStated } from "../../parts/state-mark.tsx";
 import type { KnownDetail } from "../../source/skill-source.ts";
 import type { Choice, Deciding } from "./use-decision.ts";
+import { Button } from "../../parts/icon.tsx";
 
 /** What each decision is called, and what it does. */
 const words: Readonly<Record<DecisionRequest["decision"], readonly [title: string, effect: string]>> = {
@@ -107,12 +108,12 @@ function Question({ deciding, choice, shown }: QuestionProps): JSX.Element {
         </fieldset>
       )}
       <div class="bar end">
-        <button type="button" class="button" onClick={deciding.cancel}>
-          Cancel
-        </button>
-        <button type="submit" class={`button ${isWide ? "primary" : "danger"}`} aria-disabled={deciding.isSending}>
-          {deciding.isSending ? "Sending …" : title}
-        </button>
+        <Button text="Cancel" onClick={deciding.cancel} />
+        <Button
+          kind={isWide ? "primary" : "danger"}
+          text={deciding.isSending ? "Sending …" : title}
+          aria-disabled={deciding.isSending}
+        />
       </div>
     </form>
   );

@@ -6,7 +6,7 @@ import { Digest } from "../../parts/digest.tsx";
 import { Fields } from "../../parts/fields.tsx";
 import { ForeignList, ForeignText } from "../../parts/foreign-text.tsx";
 import { Time } from "../../parts/formats.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { Button, Icon } from "../../parts/icon.tsx";
 import { canAct, useBrowser } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
@@ -43,9 +43,7 @@ export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Ele
       {canDecide ? (
         <div class="bar">
           {choices.map(({ decision, title, style }) => (
-            <button key={decision} type="button" class={`button ${style}`} onClick={() => deciding.ask({ decision })}>
-              {title}
-            </button>
+            <Button kind={style} text={title} key={decision} onClick={() => deciding.ask({ decision })} />
           ))}
         </div>
       ) : (
@@ -164,11 +162,7 @@ function Grant({ grant, onRevoke }: GrantProps): JSX.Element {
       <ForeignList class="requested" texts={words} />
       <div class="bar">
         <Digest digest={digest} what="digest of the approved files" />
-        {onRevoke !== undefined && (
-          <button type="button" class="button danger" onClick={onRevoke}>
-            Revoke …
-          </button>
-        )}
+        {onRevoke !== undefined && <Button kind="danger" text="Revoke …" onClick={onRevoke} />}
       </div>
     </>
   );

@@ -20,6 +20,7 @@ import {
   type RunFormState,
   type RunnableSkill,
 } from "./state/run-form.ts";
+import { Button } from "../../parts/icon.tsx";
 
 export interface RunFormProps {
   readonly form: RunFormState;
@@ -105,13 +106,11 @@ export function RunForm({ form, server, runs, latest, shown }: RunFormProps): JS
         )}
         <MoreFields {...{ form, server, problems }} />
         <div class="run-actions">
-          <button
-            type="submit"
-            class="button primary"
+          <Button
+            kind="primary"
+            text={isRunning ? "Running…" : "Run"}
             disabled={!canAct(source) || nonce === undefined || isRunning || isStale}
-          >
-            {isRunning ? "Running…" : "Run"}
-          </button>
+          />
           <span class="muted">
             Runs {target === "" ? "its entrypoint" : target}, of exactly these files:{" "}
             {digest?.replace("sha256:", "").slice(0, 12)}.

@@ -5,6 +5,7 @@ import type { Discovered, InstallPlace } from "../../../wire/sources.ts";
 import { ForeignList, ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
 import { placeTitles, type InstallFlow } from "./use-installing.ts";
+import { Button } from "../../parts/icon.tsx";
 
 /** The number of skills that the server plans at once. */
 const mostChosen = 50;
@@ -79,9 +80,11 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
               ))}
             </fieldset>
             <div class="bar">
-              <button type="submit" class="button primary" aria-disabled={!canPlan}>
-                {doing === "plan" ? "Downloading …" : `Review ${counted(chosen.size, "skill")}`}
-              </button>
+              <Button
+                kind="primary"
+                text={doing === "plan" ? "Downloading …" : `Review ${counted(chosen.size, "skill")}`}
+                aria-disabled={!canPlan}
+              />
               <StopButton step="plan" installing={installing} />
               {isTooMany && <span class="warning">Choose at most {mostChosen} at a time.</span>}
             </div>
@@ -138,10 +141,5 @@ interface StopButtonProps {
 
 /** Stops a step while it is being done. */
 export function StopButton({ step, installing: { doing, stop } }: StopButtonProps): JSX.Element | null {
-  if (doing !== step) return null;
-  return (
-    <button type="button" class="button" onClick={stop}>
-      Stop
-    </button>
-  );
+  return doing === step ? <Button text="Stop" onClick={stop} /> : null;
 }

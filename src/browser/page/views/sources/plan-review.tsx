@@ -4,7 +4,7 @@ import type { PlannedChange } from "../../../wire/sources.ts";
 import { SourceErrorAlert } from "../../parts/server-answer.tsx";
 import { DiffText } from "../../parts/diff-text.tsx";
 import { ForeignList, ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { Button, Icon } from "../../parts/icon.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
 import type { InstallFlow } from "./use-installing.ts";
 
@@ -41,19 +41,18 @@ export function PlanReview({ planned: { request, plan }, installing }: PlanRevie
       {failed !== undefined && failed.doing !== "discover" && <SourceErrorAlert error={failed.error} />}
       <div class="actions">
         {isStale ? (
-          <button type="button" class="button primary" onClick={() => installing.plan(request)}>
-            Review again
-          </button>
+          <Button kind="primary" text="Review again" onClick={() => installing.plan(request)} />
         ) : (
           doable.length > 0 && (
-            <button type="button" class="button primary" aria-disabled={doing !== undefined} onClick={apply}>
-              {doing === "apply" ? "Installing …" : <ForeignText text={words} />}
-            </button>
+            <Button
+              kind="primary"
+              text={doing === "apply" ? "Installing …" : <ForeignText text={words} />}
+              aria-disabled={doing !== undefined}
+              onClick={apply}
+            />
           )
         )}
-        <button type="button" class="button" onClick={discard}>
-          {doable.length > 0 ? "Cancel" : "Close"}
-        </button>
+        <Button text={doable.length > 0 ? "Cancel" : "Close"} onClick={discard} />
       </div>
     </section>
   );
