@@ -1,13 +1,5 @@
 import { fieldsOf } from "../client/json.ts";
-import {
-  advertisedIn,
-  readExchange,
-  type Exchange,
-  commandsIn,
-  commandUpdates,
-  isMarkedAsSkill,
-  skillUpdates,
-} from "./exchange.ts";
+import { type Exchange, advertisedIn, isMarkedAsSkill, readExchange, sentCommands, skillUpdates } from "./exchange.ts";
 import { type RuleOrigin, origins, type ConformanceRule } from "./rule.ts";
 import type { TranscriptEntry, Side } from "./transcript.ts";
 import { type SentForm, summariseForms } from "./report/summarise-forms.ts";
@@ -120,7 +112,7 @@ function hasSkills(
 }
 
 function listsSkills(exchange: Exchange): boolean {
-  return commandUpdates(exchange).some((update) => commandsIn(update).some(({ command }) => isMarkedAsSkill(command)));
+  return sentCommands(exchange).some(({ command }) => isMarkedAsSkill(command));
 }
 
 function reportOn(
