@@ -6,7 +6,7 @@ import { noFilter } from "../state/location.ts";
 import { FacetPanel } from "./facet-panel.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 import type { SkillRow } from "../../wire/skills.ts";
-import { ForeignName, ForeignText } from "../parts/foreign-text.tsx";
+import { foreignName, foreignText } from "../parts/foreign-text.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { toShortNumber } from "../parts/formats.tsx";
 import { useEffect, useRef } from "preact/hooks";
@@ -84,7 +84,7 @@ function MayBeMissing(): JSX.Element | null {
           <>
             {" "}
             These connections did not ask for them with <code>optIn()</code> of <code>acp-skills/client</code>:{" "}
-            <ForeignText text={agents.slice(0, 5).join(", ")} />
+            {foreignText(agents.slice(0, 5).join(", "))}
           </>
         )}
       </span>
@@ -101,15 +101,9 @@ function SkillLine({ row }: { readonly row: SkillRow }): JSX.Element {
         <Icon name={kind === "action" ? "bolt" : "book"} />
         <span class="kind-word">{kind}</span>
       </span>
-      <span class="name">
-        <ForeignName name={name} />
-      </span>
-      <span class="source cut-start">
-        <ForeignText text={source} />
-      </span>
-      <span class="description">
-        <ForeignText text={description} />
-      </span>
+      <span class="name">{foreignName(name)}</span>
+      <span class="source cut-start">{foreignText(source)}</span>
+      <span class="description">{foreignText(description)}</span>
       <span class={`state ${state}`}>
         <StateMark state={state} />
       </span>

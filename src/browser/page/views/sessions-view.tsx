@@ -5,7 +5,7 @@ import { Empty, Icon } from "../parts/icon.tsx";
 import type { SkillServer } from "../source/skill-source.ts";
 import { Time } from "../parts/formats.tsx";
 import { Fields } from "../parts/fields.tsx";
-import { ForeignText, toVisible } from "../parts/foreign-text.tsx";
+import { foreignText, toVisible } from "../parts/foreign-text.tsx";
 import { Table } from "../parts/table.tsx";
 import { counted } from "../../../base/text/code-points.ts";
 import { SkillLink, SkillNames } from "../parts/route-link.tsx";
@@ -60,7 +60,7 @@ function SessionCard({ session }: { readonly session: ShownSession }): JSX.Eleme
     <article class="tile" aria-label={`Session ${id}`}>
       <header>
         <h4>
-          <ForeignText text={editor || "An editor"} /> → <ForeignText text={agent || "an agent"} />
+          {foreignText(editor || "An editor")} → {foreignText(agent || "an agent")}
         </h4>
         <span class={closedAt === undefined ? "mark good" : "mark muted"}>
           <Icon name={closedAt === undefined ? "plug" : "close"} />
@@ -78,7 +78,7 @@ function SessionCard({ session }: { readonly session: ShownSession }): JSX.Eleme
             <>
               {announced === undefined ? "nothing yet" : `${counted(announced.skills, "skill")} at `}
               {announced !== undefined && <Time at={announced.at} />}
-              {forms.length > 0 && <ForeignText text={` as ${forms.join(", ")}`} />}
+              {forms.length > 0 && foreignText(` as ${forms.join(", ")}`)}
             </>,
           ],
         ]}

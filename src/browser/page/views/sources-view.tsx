@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SourceList, InstalledSkill } from "../../wire/sources.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
-import { ForeignList, ForeignText, ForeignName } from "../parts/foreign-text.tsx";
+import { ForeignList, foreignText, foreignName } from "../parts/foreign-text.tsx";
 import { Button, Icon } from "../parts/icon.tsx";
 import { Mark, type MarkDisplay } from "../parts/state-mark.tsx";
 import type { SkillServer } from "../source/skill-source.ts";
@@ -30,7 +30,7 @@ export function SourcesView(): JSX.Element {
       <h2>Sources</h2>
       {applied !== undefined && (
         <p ref={result} tabIndex={-1} class="good">
-          <Icon name="check" /> <ForeignText text={appliedWords(applied)} />
+          <Icon name="check" /> {foreignText(appliedWords(applied))}
         </p>
       )}
       <SourceErrorAlert error={error} />
@@ -123,16 +123,14 @@ function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.El
         <h3>
           {placeTitles[place]} <span class="muted">{skills.length + more}</span>
         </h3>
-        <code class="muted">
-          <ForeignText text={directory} />
-        </code>
+        <code class="muted">{foreignText(directory)}</code>
         {onUpdate !== undefined && skills.length > 0 && (
           <Button text="Check for updates" aria-disabled={isBusy} onClick={onUpdate} />
         )}
       </div>
       {fault !== undefined && (
         <p class="failure">
-          <Icon name="alert" /> <ForeignText text={fault} limit={1_000} />
+          <Icon name="alert" /> {foreignText(fault, 1_000)}
         </p>
       )}
       {fault === undefined && skills.length === 0 && <p class="muted">Nothing was installed here from a source.</p>}
@@ -151,14 +149,9 @@ function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.El
 function Installed({ name, version, source, state, changes = [] }: InstalledSkill): JSX.Element {
   return (
     <>
-      <strong>
-        <ForeignName name={name} />
-      </strong>{" "}
-      {version !== undefined && <ForeignText text={version} limit={80} />}
+      <strong>{foreignName(name)}</strong> {version !== undefined && foreignText(version, 80)}
       <Mark {...displays[state]} />
-      <span class="muted from">
-        from <ForeignText text={source} limit={300} />
-      </span>
+      <span class="muted from">from {foreignText(source, 300)}</span>
       <ForeignList class="changes" texts={changes} limit={400} />
     </>
   );

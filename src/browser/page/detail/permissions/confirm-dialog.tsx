@@ -2,7 +2,7 @@ import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DecisionRequest } from "../../../wire/skills.ts";
 import { Fields } from "../../parts/fields.tsx";
-import { ForeignList, ForeignName } from "../../parts/foreign-text.tsx";
+import { ForeignList, foreignName } from "../../parts/foreign-text.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import { isStated } from "../../parts/state-mark.tsx";
 import type { KnownDetail } from "../../source/skill-source.ts";
@@ -80,7 +80,7 @@ function Question({ deciding, choice, shown }: QuestionProps): JSX.Element {
       }}
     >
       <h2 id="decision-title">
-        {decision === "revoke" ? "Revoke the approval of" : title} <ForeignName name={shown.row.name} />?
+        {decision === "revoke" ? "Revoke the approval of" : title} {foreignName(shown.row.name)}?
       </h2>
       <p>{effect}</p>
       <Fields

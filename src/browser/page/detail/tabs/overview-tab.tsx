@@ -5,7 +5,7 @@ import type { SkillDetail, SkillRow } from "../../../wire/skills.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { SourceText } from "../markdown/source-text.tsx";
 import { Fields } from "../../parts/fields.tsx";
-import { ForeignText, toVisible } from "../../parts/foreign-text.tsx";
+import { foreignText, toVisible } from "../../parts/foreign-text.tsx";
 import { Button, Icon } from "../../parts/icon.tsx";
 import type { TabProps } from "../tabs.ts";
 
@@ -19,7 +19,7 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
   return (
     <>
       <p class="lead" dir="auto">
-        <ForeignText text={row.description} limit={1_024} />
+        {foreignText(row.description, 1_024)}
       </p>
       {instructions === undefined && <KnownFacts row={row} />}
       {hidden.length > 0 && <HiddenText hidden={hidden} markdown={instructions?.markdown ?? ""} />}

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openSearch } from "../../../../client/select.ts";
 import type { Discovered, InstallPlace } from "../../../wire/sources.ts";
-import { ForeignList, ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
+import { ForeignList, foreignName, foreignText } from "../../parts/foreign-text.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
 import { placeTitles, type InstallFlow } from "./use-installing.ts";
 import { Button } from "../../parts/icon.tsx";
@@ -40,8 +40,7 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
   return (
     <section aria-labelledby="offered-title">
       <h3 id="offered-title" ref={heading} tabIndex={-1}>
-        <ForeignText text={offer.source} limit={300} />{" "}
-        <span class="muted">{counted(offer.skills.length + offer.more, "skill")}</span>
+        {foreignText(offer.source, 300)} <span class="muted">{counted(offer.skills.length + offer.more, "skill")}</span>
       </h3>
       <ForeignList class="problems warning" texts={offer.problems} limit={1_000} />
       {offer.skills.length > filteredFrom && (
@@ -112,23 +111,14 @@ function Offered({ skill, isChosen, onChoose }: OfferedProps): JSX.Element {
         onChange={({ currentTarget }) => onChoose(name, currentTarget.checked)}
       />
       <span>
-        <strong>
-          <ForeignName name={name} />
-        </strong>{" "}
-        {version !== undefined && <ForeignText text={version} limit={80} />}{" "}
+        <strong>{foreignName(name)}</strong> {version !== undefined && foreignText(version, 80)}{" "}
         {installed.map((place) => (
           <span key={place} class="chip">
             {place === "project" ? "installed in this project" : "installed for you"}
           </span>
         ))}
-        <span class="description">
-          <ForeignText text={description} limit={300} />
-        </span>
-        {unusable !== undefined && (
-          <span class="warning">
-            Cannot be installed: <ForeignText text={unusable} />
-          </span>
-        )}
+        <span class="description">{foreignText(description, 300)}</span>
+        {unusable !== undefined && <span class="warning">Cannot be installed: {foreignText(unusable)}</span>}
       </span>
     </label>
   );
