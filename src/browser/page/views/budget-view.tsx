@@ -5,7 +5,7 @@ import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { counted } from "../../../base/text/code-points.ts";
 import { Table } from "../parts/table.tsx";
 import { SkillLink, SkillNames } from "../parts/route-link.tsx";
-import type { SkillServer } from "../source/skill-source.ts";
+import type { SkillServer } from "../source/http-source.ts";
 import { useBrowser } from "../state/browser.ts";
 
 const readBudget = (server: SkillServer, signal: AbortSignal): Promise<Budget> => server.budget(signal);

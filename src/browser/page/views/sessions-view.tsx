@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { SessionList, ShownSession } from "../../wire/sessions.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { Empty, Icon } from "../parts/icon.tsx";
-import type { SkillServer } from "../source/skill-source.ts";
+import type { SkillServer } from "../source/http-source.ts";
 import { Time } from "../parts/formats.tsx";
 import { Fields } from "../parts/fields.tsx";
 import { foreignText, toVisible } from "../parts/foreign-text.tsx";

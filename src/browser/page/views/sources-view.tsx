@@ -5,7 +5,7 @@ import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { ForeignList, foreignText, foreignName } from "../parts/foreign-text.tsx";
 import { Button, Icon } from "../parts/icon.tsx";
 import { Mark, type MarkDisplay } from "../parts/state-mark.tsx";
-import type { SkillServer } from "../source/skill-source.ts";
+import type { SkillServer } from "../source/http-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
 import { OfferedSkills, StopButton } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";

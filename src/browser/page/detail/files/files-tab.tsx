@@ -6,7 +6,7 @@ import { toVisible, foreignText } from "../../parts/foreign-text.tsx";
 import { formatBytes } from "../../parts/formats.tsx";
 import { Empty } from "../../parts/icon.tsx";
 import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
-import type { SkillServer } from "../../source/skill-source.ts";
+import type { SkillServer } from "../../source/http-source.ts";
 import { SourceText } from "../markdown/source-text.tsx";
 import { OpenInEditor } from "../open-in-editor.tsx";
 import type { TabProps } from "../tabs.ts";

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AppliedPlan, Discovered, InstallPlace, PlanRequest, SourcePlan } from "../../../wire/sources.ts";
-import { type SourceError, type SkillServer, toSourceError } from "../../source/skill-source.ts";
+import type { SkillServer } from "../../source/http-source.ts";
+import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import { counted } from "../../../../base/text/code-points.ts";
 

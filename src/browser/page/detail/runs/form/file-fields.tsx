@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import { type SkillServer, toSourceError } from "../../../source/skill-source.ts";
+import type { SkillServer } from "../../../source/http-source.ts";
+import { toSourceError } from "../../../source/skill-source.ts";
 import type { SentFile } from "../state/run-form.ts";
 import { type FieldIds, TextControl } from "./form-field.tsx";
 import { useRef, useState } from "preact/hooks";

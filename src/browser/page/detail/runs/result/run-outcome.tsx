@@ -4,7 +4,7 @@ import type { ShownResult, ShownRun } from "../../../../wire/runs.ts";
 import { toVisible } from "../../../parts/foreign-text.tsx";
 import { formatBytes } from "../../../parts/formats.tsx";
 import { Button, Icon } from "../../../parts/icon.tsx";
-import type { SkillServer } from "../../../source/skill-source.ts";
+import type { SkillServer } from "../../../source/http-source.ts";
 import { useBrowser } from "../../../state/browser.ts";
 import { JsonTree } from "./json-tree.tsx";
 

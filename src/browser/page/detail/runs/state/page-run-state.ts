@@ -1,6 +1,6 @@
 import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { OutputBlob, RunNews, RunRequest, RunState, ShownRun } from "../../../../wire/runs.ts";
-import type { SkillServer } from "../../../source/skill-source.ts";
+import type { SkillServer } from "../../../source/http-source.ts";
 import { appendPrinted, emptyLog, type PrintedLog } from "./printed-log.ts";
 import { createRunFormState, type RunFormState } from "./run-form.ts";
 
