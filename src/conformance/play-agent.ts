@@ -55,7 +55,7 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
     ...{ input, output, recorder, clock },
     toId: (n) => `acp-skills:${n}`,
     requested(id, method, params) {
-      const { reply, messages, opened } = answerClient(method, params, state);
+      const { reply, messages = [], opened } = answerClient(method, params, state);
       const response = { jsonrpc: "2.0", id, ...reply };
       for (const one of state.protocol === 2 ? [response, ...messages] : [...messages, response]) peer.send(one);
       if (opened !== undefined) acting ??= act(opened);
