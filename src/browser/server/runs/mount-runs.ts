@@ -34,8 +34,8 @@ export const mountRuns: MountBrowse = (door) => {
       const found = await shownVersion(id, { digest, nonce }, door, signal);
       if ("refused" in found) return found;
       try {
-        const started: RunStarted = { run: await runs.start(asked, found.offered.skill.name) };
-        return { json: started, status: 202 };
+        const run = await runs.start(asked, found.offered.skill.name);
+        return { json: { run } satisfies RunStarted, status: 202 };
       } catch (error) {
         return { refused: toRunRefusal(error, app.log) };
       }
@@ -73,8 +73,7 @@ export const mountBlobs: MountBrowse = ({ app: { blobs } }) => {
       try {
         const kind = incoming.headers["content-type"] ?? "application/octet-stream";
         const { id, size } = await blobs.put(localOwner, kind, await bytes(maxBlobBytes), { signal });
-        const stored: UploadedBlob = { id, sizeBytes: size };
-        return { json: stored };
+        return { json: { id, sizeBytes: size } satisfies UploadedBlob };
       } finally {
         uploads -= 1;
       }

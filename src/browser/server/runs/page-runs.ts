@@ -6,7 +6,7 @@ import type { RunEvent } from "../../../wire/run-event.ts";
 import type { OutputBlob, RunNews, RunRequest, ShownRun } from "../../wire/runs.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { type AllowedNext, askForRun } from "../decide.ts";
-import { type PrintedTail, createPrintedTail } from "./printed-tail.ts";
+import { PrintedTail } from "./printed-tail.ts";
 import { toRunRefusal } from "./shown-run.ts";
 
 export interface PageRunsOptions extends Pick<BrowseDoor, "session" | "stopped" | "hold"> {
@@ -68,7 +68,7 @@ export function createPageRuns({ app, session, stopped, hold, notify, allowedNex
     const run: PageRun = {
       shown: { run: id, skill, digest, at: Date.now(), status: "queued", isOwn: true, blobs },
       blobs,
-      printed: createPrintedTail({ clock: app.clock, notify: (part) => notify({ run: id, type: "printed", ...part }) }),
+      printed: new PrintedTail(app.clock, (part) => notify({ run: id, type: "printed", ...part })),
       controller,
       ended: Promise.resolve(),
     };
