@@ -1,6 +1,6 @@
 import { fieldsOf } from "../client/json.ts";
 import { type Exchange, advertisedIn, isMarkedAsSkill, readExchange, sentCommands, skillUpdates } from "./exchange.ts";
-import { type RuleOrigin, origins, type ConformanceRule } from "./rule.ts";
+import { type RuleOrigin, type RuleViolation, origins, type ConformanceRule } from "./rule.ts";
 import type { TranscriptEntry, Side } from "./transcript.ts";
 import { type SentForm, summariseForms } from "./report/summarise-forms.ts";
 import { conformanceRules } from "./rules.ts";
@@ -154,13 +154,9 @@ function implementationOf(value: unknown): string | undefined {
 }
 
 /** One broken rule at one place. */
-export interface ConformanceFinding {
+export interface ConformanceFinding extends RuleViolation, Pick<ConformanceRule, "severity" | "appliesTo"> {
   readonly rule: string;
   readonly origin: RuleOrigin;
-  readonly severity: ConformanceRule["severity"];
-  readonly appliesTo: Side;
-  readonly line: number;
-  readonly message: string;
 }
 
 /** The most faults of one rule that a report has; one more finding counts the rest. */
@@ -174,14 +170,13 @@ export function checkTranscript(entries: readonly TranscriptEntry[]): readonly C
     const about = { rule: id, origin: source.origin, severity, appliesTo };
     const faults: ConformanceFinding[] = [];
     let surplus = 0;
-    for (const { line, message } of rule.check(exchange)) {
-      if (faults.length < mostOfOneRule) faults.push({ ...about, line, message });
+    for (const violation of rule.check(exchange)) {
+      if (faults.length < mostOfOneRule) faults.push({ ...about, ...violation });
       else surplus++;
     }
-    const last = faults.at(-1);
-    return surplus === 0 || last === undefined
-      ? faults
-      : [...faults, { ...about, line: last.line, message: `${surplus} more of these` }];
+    const line = faults.at(-1)?.line;
+    if (surplus > 0 && line !== undefined) faults.push({ ...about, line, message: `${surplus} more of these` });
+    return faults;
   });
   return findings.sort((a, b) => a.line - b.line);
 }

@@ -10,7 +10,7 @@ import { Table } from "../parts/table.tsx";
 import { counted } from "../../../base/text/code-points.ts";
 import { SkillLink, SkillNames } from "../parts/route-link.tsx";
 
-const readSessions = (server: SkillServer, signal: AbortSignal): Promise<SessionList> => server.sessions(signal);
+const readSessions = (server: SkillServer, signal: AbortSignal) => server.sessions(signal);
 
 /** The ACP sessions of this machine: which skills were announced to their editors, and which were used. */
 export function SessionsView(): JSX.Element {

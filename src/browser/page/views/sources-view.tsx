@@ -11,7 +11,7 @@ import { OfferedSkills, StopButton } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";
 import { placeTitles, appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
 
-const readSources = (server: SkillServer, signal: AbortSignal): Promise<SourceList> => server.sources(signal);
+const readSources = (server: SkillServer, signal: AbortSignal) => server.sources(signal);
 
 /** What is installed from elsewhere and whether it is as it was installed; installing more, and updates, each after a review. */
 export function SourcesView(): JSX.Element {
