@@ -72,7 +72,7 @@ export function makeReport(
   const verdicts = origins.map((origin): ProfileReport => {
     const own = findings.filter((finding) => finding.origin === origin);
     const errors = own.filter(({ severity }) => severity === "error").length;
-    const checked = exchanges.some((exchange) => isAbout(origin, subject, exchange));
+    const checked = exchanges.some((exchange) => isAbout[origin](exchange, subject));
     return { origin, checked: checked || own.length > 0, errors, warnings: own.length - errors };
   });
   const chosen = verdicts.filter(({ origin }) => profiles.includes(origin));
@@ -86,18 +86,13 @@ export function makeReport(
 }
 
 /** Whether an exchange has what the rules of an origin are about. */
-function isAbout(origin: RuleOrigin, subject: ConformanceReport["subject"], exchange: Exchange): boolean {
-  switch (origin) {
-    case "rfd":
-      return subject !== "client" && skillUpdates(exchange).length > 0;
-    case "acp":
-      return exchange.initialize?.response !== undefined;
-    case "json-rpc":
-      return exchange.lastOfClient > 0;
-    case "acp-skills":
-      return exchange.negotiation?.optIn !== undefined || advertisedIn(exchange) !== undefined || listsSkills(exchange);
-  }
-}
+const isAbout: Readonly<Record<RuleOrigin, (exchange: Exchange, subject: ConformanceReport["subject"]) => boolean>> = {
+  rfd: (exchange, subject) => subject !== "client" && skillUpdates(exchange).length > 0,
+  acp: ({ initialize }) => initialize?.response !== undefined,
+  "json-rpc": ({ lastOfClient }) => lastOfClient > 0,
+  "acp-skills": (exchange) =>
+    exchange.negotiation?.optIn !== undefined || advertisedIn(exchange) !== undefined || listsSkills(exchange),
+};
 
 /** Without skills in any form, a verdict would say nothing about skills: that of ACP alone may be what was asked for. */
 function hasSkills(

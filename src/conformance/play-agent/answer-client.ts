@@ -12,10 +12,10 @@ import {
 } from "../../wire/methods.ts";
 
 /** What the played agent knows of its client. */
-export interface PlayedState {
-  protocol: 1 | 2;
-  forms: Forms;
-  sessions: number;
+export class PlayedState {
+  protocol: 1 | 2 = 1;
+  forms: Forms = { skills: undefined, commands: true, problems: false };
+  sessions = 0;
 }
 
 /** What it writes for a request: the response, messages, and the session that can be used from then on. */
@@ -23,10 +23,6 @@ interface Played {
   readonly reply: object;
   readonly messages?: readonly object[];
   readonly opened?: string;
-}
-
-export function initialState(): PlayedState {
-  return { protocol: 1, forms: { skills: undefined, commands: true, problems: false }, sessions: 0 };
 }
 
 const plainResults: Readonly<Record<string, object>> = {
