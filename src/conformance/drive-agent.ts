@@ -66,7 +66,7 @@ export async function driveAgent(options: DriveOptions): Promise<Driven> {
       directories.push(directory);
       connections.push(await driveOnce(variant, recording.open(variant.name), directory, fixture, options));
     } finally {
-      await fixture?.close();
+      if (fixture !== undefined) await rm(fixture.directory, { recursive: true, force: true, maxRetries: 5 });
     }
   }
   return { entries: recording.entries, connections, directories };
@@ -93,9 +93,16 @@ async function driveOnce(
       const opened = await connection.request(sessionNew, { cwd, mcpServers: [] }, timeout);
       const sessionId = resultOf(opened)?.["sessionId"];
       if (typeof sessionId === "string") {
-        await watchSkills({ connection, recorder, fixture, patience: options.patience, notes });
-        const prompt = variant === variants[0] ? options.prompt : undefined;
-        await endSession(connection, sessionId, { prompt, timeout, closes: canClose(result), faults });
+        notes.push(...(await watchSkills(connection, recorder, fixture, options.patience)));
+        const send = async (method: string, params: object, ms: number): Promise<void> => {
+          const answer = await connection.request(method, { sessionId, ...params }, ms);
+          if (!("result" in answer)) faults.push(`${method}: ${reasonOf(answer)}`);
+          await connection.quiet(silence);
+        };
+        const { prompt } = options;
+        if (prompt !== undefined && variant === variants[0])
+          await send(sessionPrompt, { prompt: [{ type: "text", text: prompt }] }, timeout * 10);
+        if (canClose(result)) await send(sessionClose, {}, timeout);
       } else faults.push(`session/new: ${"result" in opened ? "the response has no sessionId" : reasonOf(opened)}`);
     }
   } finally {
@@ -104,64 +111,34 @@ async function driveOnce(
   return { name, about, entries: recorder.entries, faults, notes };
 }
 
-/** Prompts the agent, if at all, and closes the session, if it can be closed. */
-async function endSession(
+/** Waits for the list of skills, and for its changes; resolves with what of them did not come. */
+async function watchSkills(
   connection: AgentConnection,
-  sessionId: string,
-  {
-    prompt,
-    timeout,
-    closes,
-    faults,
-  }: Pick<DriveOptions, "timeout"> & {
-    readonly prompt: string | undefined;
-    readonly closes: boolean;
-    readonly faults: string[];
-  },
-): Promise<void> {
-  const send = async (method: string, params: object, ms: number): Promise<void> => {
-    const answer = await connection.request(method, { sessionId, ...params }, ms);
-    if (!("result" in answer)) faults.push(`${method}: ${reasonOf(answer)}`);
-    await connection.quiet(silence);
-  };
-  if (prompt !== undefined) await send(sessionPrompt, { prompt: [{ type: "text", text: prompt }] }, timeout * 10);
-  if (closes) await send(sessionClose, {}, timeout);
-}
-
-/** Waits for the list of skills, and for its changes. */
-async function watchSkills({
-  connection,
-  recorder,
-  fixture,
-  patience,
-  notes,
-}: Pick<DriveOptions, "patience"> & {
-  readonly connection: AgentConnection;
-  readonly recorder: Recorder;
-  readonly fixture: Fixture | undefined;
-  readonly notes: string[];
-}): Promise<void> {
+  recorder: Recorder,
+  fixture: Fixture | undefined,
+  patience: number,
+): Promise<readonly string[]> {
   const lastList = openLastList(recorder);
   if (fixture === undefined) {
     await connection.until(() => lastList() !== "{}", patience);
     await connection.quiet(silence);
-    return;
+    return [];
   }
-  const [first, second] = fixture.descriptions;
+  const [first, second] = descriptions;
   const isListed = await connection.until(() => lastList().includes(first), patience);
   await connection.quiet(silence);
-  if (!isListed) {
-    notes.push("the skill in .agents/skills and .claude/skills of the session's directory was not listed");
-    return;
-  }
-  await fixture.edit();
-  if (!(await connection.until(() => lastList().includes(second), patience)))
-    notes.push("an edited skill was not sent again");
+  if (!isListed) return ["the skill in .agents/skills and .claude/skills of the session's directory was not listed"];
+  await fixture.write(second);
+  const isSentAgain = await connection.until(() => lastList().includes(second), patience);
   await connection.quiet(silence);
   const before = lastList();
   await fixture.remove();
-  if (!(await connection.until(() => lastList() !== before, patience))) notes.push("a removed skill was not sent");
+  const isRemoved = await connection.until(() => lastList() !== before, patience);
   await connection.quiet(silence);
+  return [
+    ...(isSentAgain ? [] : ["an edited skill was not sent again"]),
+    ...(isRemoved ? [] : ["a removed skill was not sent"]),
+  ];
 }
 
 /** The last list that the agent sent, as JSON; only new entries are read each time. */
@@ -195,44 +172,40 @@ function reasonOf(answer: PeerResponse): string {
   return `the agent refuses it: ${typeof message === "string" ? message.slice(0, 200) : quote(answer.error)} (${quote(code)})`;
 }
 
-/** A temporary project with one skill, where agents look for skills. */
-interface Fixture {
-  readonly directory: string;
-  /** The descriptions of the skill before and after `edit`; nobody else uses these words. */
-  readonly descriptions: readonly [string, string];
-  edit(): Promise<void>;
-  remove(): Promise<void>;
-  /** Removes the project. */
-  close(): Promise<void>;
-}
-
 const fixtureName = "conformance-fixture";
+/** The descriptions of the skill before and after it is edited; nobody else uses these words. */
 const descriptions = [
   "Written by acp-skills conformance, to see how skills arrive.",
   "Edited by acp-skills conformance, to see how changes arrive.",
 ] as const;
 
-async function makeFixture(): Promise<Fixture> {
-  const directory = await realpath(await mkdtemp(path.join(tmpdir(), "acp-skills-conformance-")));
-  const places = [".agents", ".claude"].map((root) => path.join(directory, root, "skills", fixtureName));
-  const write = async (description: string): Promise<void> => {
-    for (const place of places) {
+/** A temporary project with one skill, where agents look for skills. */
+class Fixture {
+  readonly directory: string;
+  readonly #places: readonly string[];
+
+  constructor(directory: string) {
+    this.directory = directory;
+    this.#places = [".agents", ".claude"].map((root) => path.join(directory, root, "skills", fixtureName));
+  }
+
+  async write(description: string): Promise<void> {
+    for (const place of this.#places) {
       await mkdir(place, { recursive: true });
       const text = `---\nname: ${fixtureName}\ndescription: ${description}\nlicense: MIT\n---\n\nAnswer with one word.\n`;
       await writeFile(path.join(place, "SKILL.md"), text);
     }
-  };
-  const [first, second] = descriptions;
-  await write(first);
-  return {
-    directory,
-    descriptions,
-    edit: () => write(second),
-    async remove() {
-      for (const place of places) await rm(place, { recursive: true, force: true });
-    },
-    close: () => rm(directory, { recursive: true, force: true, maxRetries: 5 }),
-  };
+  }
+
+  async remove(): Promise<void> {
+    for (const place of this.#places) await rm(place, { recursive: true, force: true });
+  }
+}
+
+async function makeFixture(): Promise<Fixture> {
+  const fixture = new Fixture(await realpath(await mkdtemp(path.join(tmpdir(), "acp-skills-conformance-"))));
+  await fixture.write(descriptions[0]);
+  return fixture;
 }
 
 /** One way to be an editor. An agent is connected to once for each. */

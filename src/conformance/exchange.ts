@@ -193,6 +193,11 @@ export interface SentSkill {
   readonly where: string;
 }
 
+/** All updates, whatever they carry. */
+export function allUpdates({ updates }: Exchange): readonly RecordedUpdate[] {
+  return updates;
+}
+
 /** Updates that carry the list of skills itself, or its changes. */
 export function skillUpdates({ updates }: Exchange): readonly RecordedUpdate[] {
   return updates.filter(({ kind }) => isSkillsKind(kind));
@@ -201,6 +206,11 @@ export function skillUpdates({ updates }: Exchange): readonly RecordedUpdate[] {
 /** Updates that carry a list of commands. */
 export function commandUpdates({ updates }: Exchange): readonly RecordedUpdate[] {
   return updates.filter(({ kind }) => kind === availableCommandsUpdate);
+}
+
+/** The commands of all lists that are objects, with their index. */
+export function sentCommands(exchange: Exchange): readonly SentCommand[] {
+  return commandUpdates(exchange).flatMap(commandsIn);
 }
 
 export function isDelta({ update }: RecordedUpdate): boolean {
@@ -226,13 +236,17 @@ export function arrayIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The commands of a list that are objects, with their index. */
-export function commandsIn({
-  update,
-}: RecordedUpdate): readonly { readonly index: number; readonly command: JsonObject }[] {
+interface SentCommand {
+  readonly line: number;
+  readonly index: number;
+  readonly command: JsonObject;
+}
+
+/** The commands of a list that are objects. */
+export function commandsIn({ line, update }: RecordedUpdate): readonly SentCommand[] {
   return arrayIn(update["availableCommands"]).flatMap((value, index) => {
     const command = fieldsOf(value);
-    return command === undefined ? [] : [{ index, command }];
+    return command === undefined ? [] : [{ line, index, command }];
   });
 }
 

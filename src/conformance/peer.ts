@@ -81,7 +81,7 @@ export function connectPeer(options: PeerOptions): Peer {
       const fault = recorder.add(side, written);
       if (fault !== undefined) refuse(fault);
       else {
-        const { message } = recorder.last() ?? {};
+        const { message } = recorder.entries.at(-1) ?? {};
         for (const one of Array.isArray(message) ? (message as unknown[]) : [message]) receive(one);
         changed?.();
       }

@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { type Clock, withinTime } from "../base/clock.ts";
 import { type TranscriptEntry, createRecording } from "./transcript.ts";
 import { connectPeer } from "./peer.ts";
-import { answerClient, initialState } from "./play-agent/answer-client.ts";
+import { answerClient, PlayedState } from "./play-agent/answer-client.ts";
 import { scenario, type ScenarioStep } from "./play-agent/scenario.ts";
 
 export interface PlayOptions {
@@ -37,7 +37,7 @@ const probe = "_acp-skills/conformance_probe";
 /** Plays an agent until the client closes its stdin. Never rejects; stops reading a client that exceeds a limit. */
 export async function playAgent({ input, output, clock, timeout, onProgress }: PlayOptions): Promise<PlayedClient> {
   const recorder = createRecording().open("client");
-  const state = initialState();
+  const state = new PlayedState();
   let acting: Promise<void> | undefined;
   const survived: string[] = [];
   const faults: string[] = [];
@@ -55,7 +55,7 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
     ...{ input, output, recorder, clock },
     toId: (n) => `acp-skills:${n}`,
     requested(id, method, params) {
-      const { reply, messages, opened } = answerClient(method, params, state);
+      const { reply, messages = [], opened } = answerClient(method, params, state);
       const response = { jsonrpc: "2.0", id, ...reply };
       for (const one of state.protocol === 2 ? [response, ...messages] : [...messages, response]) peer.send(one);
       if (opened !== undefined) acting ??= act(opened);

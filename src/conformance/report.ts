@@ -1,14 +1,6 @@
 import { fieldsOf } from "../client/json.ts";
-import {
-  advertisedIn,
-  readExchange,
-  type Exchange,
-  commandsIn,
-  commandUpdates,
-  isMarkedAsSkill,
-  skillUpdates,
-} from "./exchange.ts";
-import { type RuleOrigin, origins, type ConformanceRule } from "./rule.ts";
+import { type Exchange, advertisedIn, isMarkedAsSkill, readExchange, sentCommands, skillUpdates } from "./exchange.ts";
+import { type RuleOrigin, type RuleViolation, origins, type ConformanceRule } from "./rule.ts";
 import type { TranscriptEntry, Side } from "./transcript.ts";
 import { type SentForm, summariseForms } from "./report/summarise-forms.ts";
 import { conformanceRules } from "./rules.ts";
@@ -80,7 +72,7 @@ export function makeReport(
   const verdicts = origins.map((origin): ProfileReport => {
     const own = findings.filter((finding) => finding.origin === origin);
     const errors = own.filter(({ severity }) => severity === "error").length;
-    const checked = exchanges.some((exchange) => isAbout(origin, subject, exchange));
+    const checked = exchanges.some((exchange) => isAbout[origin](exchange, subject));
     return { origin, checked: checked || own.length > 0, errors, warnings: own.length - errors };
   });
   const chosen = verdicts.filter(({ origin }) => profiles.includes(origin));
@@ -94,18 +86,13 @@ export function makeReport(
 }
 
 /** Whether an exchange has what the rules of an origin are about. */
-function isAbout(origin: RuleOrigin, subject: ConformanceReport["subject"], exchange: Exchange): boolean {
-  switch (origin) {
-    case "rfd":
-      return subject !== "client" && skillUpdates(exchange).length > 0;
-    case "acp":
-      return exchange.initialize?.response !== undefined;
-    case "json-rpc":
-      return exchange.lastOfClient > 0;
-    case "acp-skills":
-      return exchange.negotiation?.optIn !== undefined || advertisedIn(exchange) !== undefined || listsSkills(exchange);
-  }
-}
+const isAbout: Readonly<Record<RuleOrigin, (exchange: Exchange, subject: ConformanceReport["subject"]) => boolean>> = {
+  rfd: (exchange, subject) => subject !== "client" && skillUpdates(exchange).length > 0,
+  acp: ({ initialize }) => initialize?.response !== undefined,
+  "json-rpc": ({ lastOfClient }) => lastOfClient > 0,
+  "acp-skills": (exchange) =>
+    exchange.negotiation?.optIn !== undefined || advertisedIn(exchange) !== undefined || listsSkills(exchange),
+};
 
 /** Without skills in any form, a verdict would say nothing about skills: that of ACP alone may be what was asked for. */
 function hasSkills(
@@ -120,7 +107,7 @@ function hasSkills(
 }
 
 function listsSkills(exchange: Exchange): boolean {
-  return commandUpdates(exchange).some((update) => commandsIn(update).some(({ command }) => isMarkedAsSkill(command)));
+  return sentCommands(exchange).some(({ command }) => isMarkedAsSkill(command));
 }
 
 function reportOn(
@@ -162,13 +149,9 @@ function implementationOf(value: unknown): string | undefined {
 }
 
 /** One broken rule at one place. */
-export interface ConformanceFinding {
+export interface ConformanceFinding extends RuleViolation, Pick<ConformanceRule, "severity" | "appliesTo"> {
   readonly rule: string;
   readonly origin: RuleOrigin;
-  readonly severity: ConformanceRule["severity"];
-  readonly appliesTo: Side;
-  readonly line: number;
-  readonly message: string;
 }
 
 /** The most faults of one rule that a report has; one more finding counts the rest. */
@@ -182,14 +165,13 @@ export function checkTranscript(entries: readonly TranscriptEntry[]): readonly C
     const about = { rule: id, origin: source.origin, severity, appliesTo };
     const faults: ConformanceFinding[] = [];
     let surplus = 0;
-    for (const { line, message } of rule.check(exchange)) {
-      if (faults.length < mostOfOneRule) faults.push({ ...about, line, message });
+    for (const violation of rule.check(exchange)) {
+      if (faults.length < mostOfOneRule) faults.push({ ...about, ...violation });
       else surplus++;
     }
-    const last = faults.at(-1);
-    return surplus === 0 || last === undefined
-      ? faults
-      : [...faults, { ...about, line: last.line, message: `${surplus} more of these` }];
+    const line = faults.at(-1)?.line;
+    if (surplus > 0 && line !== undefined) faults.push({ ...about, line, message: `${surplus} more of these` });
+    return faults;
   });
   return findings.sort((a, b) => a.line - b.line);
 }

@@ -40,6 +40,17 @@ export function defineRules(rules: readonly RuleDefinition[]): readonly Conforma
   return rules.map((rule) => ({ severity: "error", appliesTo: "agent", ...rule }));
 }
 
+/** Checks what `itemsOf` finds in an exchange, one by one: `faultsOf` says in sentences without full stop what is wrong with one. */
+export function each<Item extends { readonly line: number }>(
+  itemsOf: (exchange: Exchange) => readonly Item[],
+  faultsOf: (item: Item, exchange: Exchange) => Iterable<string>,
+): ConformanceRule["check"] {
+  return function* (exchange) {
+    for (const item of itemsOf(exchange))
+      for (const message of faultsOf(item, exchange)) yield { line: item.line, message };
+  };
+}
+
 type ToSource = (sentence: string, section?: string) => Source;
 
 function documentOf(origin: RuleOrigin, document: string, usual?: string): ToSource {

@@ -91,20 +91,15 @@ export function byConnection(entries: readonly TranscriptEntry[]): ReadonlyMap<s
   return connections;
 }
 
-/** Collects the entries of several connections; lines are counted over all of them. */
-export interface Recording {
-  readonly entries: readonly TranscriptEntry[];
-  open(connection: string): Recorder;
-}
-
+/** Collects the entries of a connection. */
 export interface Recorder {
   readonly entries: readonly TranscriptEntry[];
   /** Records a line as it was written; returns why no more are recorded. */
   add(from: Side, written: string): string | undefined;
-  last(): TranscriptEntry | undefined;
 }
 
-export function createRecording(): Recording {
+/** Collects the entries of several connections; lines are counted over all of them. */
+export function createRecording(): Pick<Recorder, "entries"> & { readonly open: (connection: string) => Recorder } {
   const all: TranscriptEntry[] = [];
   let bytes = 0;
   return {
@@ -113,7 +108,6 @@ export function createRecording(): Recording {
       const own: TranscriptEntry[] = [];
       return {
         entries: own,
-        last: () => own.at(-1),
         add(from, written) {
           bytes += Buffer.byteLength(written);
           if (all.length >= limits.entries) return `more than ${limits.entries} messages were exchanged`;

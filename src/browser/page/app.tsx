@@ -5,6 +5,7 @@ import { ShortcutSheet, useShortcuts } from "./shell/shortcuts.tsx";
 import { SkillsView } from "./list/skills-view.tsx";
 import { useBrowser } from "./state/browser.ts";
 import { otherViews } from "./views.tsx";
+import { Button } from "./parts/icon.tsx";
 
 /** The whole browser: what stands around every view, and the view of the route. */
 export function BrowserApp(): JSX.Element {
@@ -27,11 +28,11 @@ export function BrowserApp(): JSX.Element {
 
   return (
     <div class="browser" data-theme={theme.value ?? undefined} ref={root}>
-      <button type="button" class="button skip" onClick={skip}>
-        {other === undefined && route.view === "skills" && route.skill === undefined
-          ? "Skip to the list"
-          : "Skip to content"}
-      </button>
+      <Button
+        kind="skip"
+        text={route.view === "skills" && route.skill === undefined ? "Skip to the list" : "Skip to content"}
+        onClick={skip}
+      />
       <Masthead onShortcuts={() => sheet.current?.showModal()} />
       <ConnectionLine />
       {/* A page has one main part, and in a page of others that is not this one. */}

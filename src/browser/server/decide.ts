@@ -89,22 +89,24 @@ interface Version {
   readonly digest: string;
 }
 
-/** What a person allowed for the next run of a skill from this page: held in memory, used once. */
-export interface AllowedNext {
-  readonly allow: (version: Version) => void;
-  /** Whether it was allowed; it no longer is afterwards. */
-  readonly take: (version: Version) => boolean;
-}
-
 const most = 1_000;
 
-export function createAllowedNext(): AllowedNext {
-  const allowed = new LimitedMap<string, true>(most);
-  const keyOf = ({ name, digest }: Version): string => JSON.stringify([name, digest]);
-  return {
-    allow: (version) => allowed.set(keyOf(version), true),
-    take: (version) => allowed.delete(keyOf(version)),
-  };
+/** What a person allowed for the next run of a skill from this page: held in memory, used once. */
+export class AllowedNext {
+  readonly #allowed = new LimitedMap<string, true>(most);
+
+  allow(version: Version): void {
+    this.#allowed.set(keyOf(version), true);
+  }
+
+  /** Whether it was allowed; it no longer is afterwards. */
+  take(version: Version): boolean {
+    return this.#allowed.delete(keyOf(version));
+  }
+}
+
+function keyOf({ name, digest }: Version): string {
+  return JSON.stringify([name, digest]);
 }
 
 /**

@@ -8,12 +8,12 @@ import type { SessionSkills } from "../../skills/skillset.ts";
 import type { BrowseOptions, BrowseServer } from "../server.ts";
 import type { Reset, SkillTouched } from "../wire/skills.ts";
 import { closeServer, listen } from "../../serve/listen.ts";
-import { createNonces } from "./admission/nonces.ts";
+import { Nonces } from "./admission/nonces.ts";
 import { type PageSessions, createPageSessions } from "./admission/page-sessions.ts";
 import { answerPage } from "./answer/answer-page.ts";
 import { browseRoutes } from "./api/routes.ts";
 import type { BrowseDoor, BrowseRoutes } from "./browse-door.ts";
-import { createAllowedNext } from "./decide.ts";
+import { AllowedNext } from "./decide.ts";
 import { openLiveEvents } from "./live/live-events.ts";
 import { openTouchedSkills } from "./live/touched-skills.ts";
 import { readPageFiles } from "./answer/page-files.ts";
@@ -73,8 +73,8 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     skills,
     events,
     touched,
-    nonces: createNonces(),
-    once: createAllowedNext(),
+    nonces: new Nonces(),
+    once: new AllowedNext(),
     readOnly,
     directory,
     home,

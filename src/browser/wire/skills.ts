@@ -1,3 +1,6 @@
+import type { Match } from "../../skills/environment.ts";
+import type { SkillLicense } from "../../skills/licenses.ts";
+import type { DeclaredArgument } from "../../skills/manifest.ts";
 import type { Problem } from "../../skills/rules.ts";
 
 /** What the skill browser asks the server of `acp-skills browse`, and what it is answered. JSON; times are milliseconds since 1970. */
@@ -90,11 +93,8 @@ export interface SkillFileEntry {
 }
 
 /** One requirement compared with this machine. */
-interface EnvironmentMatch {
+interface EnvironmentMatch extends Omit<Match, "requirement"> {
   readonly requirement: string;
-  readonly status: "met" | "missing" | "unknown";
-  readonly evidence: string;
-  readonly advice?: string | undefined;
 }
 
 /** What something may do beyond its sandbox, and the same in words. */
@@ -178,23 +178,12 @@ export interface SkillDetail {
   readonly problems: readonly ShownProblem[];
   readonly permissions: SkillPermissions;
   readonly environment: readonly EnvironmentMatch[];
-  readonly license: {
-    readonly status: "declared" | "unknown" | "unspecified";
-    readonly license?: string | undefined;
-    readonly declared?: string | undefined;
-    readonly files: readonly string[];
-  };
+  readonly license: SkillLicense;
   /** Present if it was installed from elsewhere. */
   readonly installed?: { readonly source: string; readonly isModified: boolean } | undefined;
 }
 
-export interface SkillInput {
-  readonly type: "string" | "integer" | "number" | "boolean" | "object" | "array" | "blob";
-  readonly description?: string | undefined;
-  readonly required?: boolean | undefined;
-  readonly default?: unknown;
-  readonly enum?: readonly unknown[] | undefined;
-}
+export type SkillInput = Readonly<DeclaredArgument>;
 
 /** A problem with the lines around its place. */
 export interface ShownProblem extends Problem {

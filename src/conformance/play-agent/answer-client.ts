@@ -12,51 +12,48 @@ import {
 } from "../../wire/methods.ts";
 
 /** What the played agent knows of its client. */
-export interface PlayedState {
-  protocol: 1 | 2;
-  forms: Forms;
-  sessions: number;
+export class PlayedState {
+  protocol: 1 | 2 = 1;
+  forms: Forms = { skills: undefined, commands: true, problems: false };
+  sessions = 0;
 }
 
-/** What it writes for a request: messages, and the session that can be used from then on. */
-export interface Played {
-  readonly messages: readonly object[];
+/** What it writes for a request: the response, messages, and the session that can be used from then on. */
+interface Played {
+  readonly reply: object;
+  readonly messages?: readonly object[];
   readonly opened?: string;
 }
 
-export function initialState(): PlayedState {
-  return { protocol: 1, forms: { skills: undefined, commands: true, problems: false }, sessions: 0 };
-}
+const plainResults: Readonly<Record<string, object>> = {
+  [sessionClose]: {},
+  authenticate: {},
+  "session/delete": {},
+  "session/set_mode": {},
+  "session/set_model": {},
+  "session/list": { sessions: [] },
+  "session/set_config_option": { configOptions: [] },
+};
 
 /** Answers a request of a client as an agent does that has no model. Changes `state`. */
-export function answerClient(method: string, params: unknown, state: PlayedState): { readonly reply: object } & Played {
+export function answerClient(method: string, params: unknown, state: PlayedState): Played {
   const named = fieldsOf(params)?.["sessionId"];
   const sessionId = typeof named === "string" ? named : "session-1";
   switch (method) {
     case initialize:
-      return { reply: { result: initializeResult(params, state) }, messages: [] };
+      return { reply: { result: initializeResult(params, state) } };
     case sessionNew: {
       const made = `session-${++state.sessions}`;
-      return { reply: { result: { sessionId: made } }, messages: [], opened: made };
+      return { reply: { result: { sessionId: made } }, opened: made };
     }
     case sessionLoad:
     case sessionResume:
-      return { reply: { result: {} }, messages: [], opened: sessionId };
+      return { reply: { result: {} }, opened: sessionId };
     case sessionPrompt:
       return answerPrompt(sessionId, state.protocol);
-    case sessionClose:
-    case "authenticate":
-    case "session/delete":
-    case "session/set_mode":
-    case "session/set_model":
-      return { reply: { result: {} }, messages: [] };
-    case "session/list":
-      return { reply: { result: { sessions: [] } }, messages: [] };
-    case "session/set_config_option":
-      return { reply: { result: { configOptions: [] } }, messages: [] };
-    default:
-      return { reply: { error: { code: -32601, message: "Method not found" } }, messages: [] };
   }
+  const result = Object.hasOwn(plainResults, method) ? plainResults[method] : undefined;
+  return { reply: result === undefined ? { error: { code: -32601, message: "Method not found" } } : { result } };
 }
 
 function initializeResult(params: unknown, state: PlayedState): object {
@@ -79,7 +76,7 @@ function initializeResult(params: unknown, state: PlayedState): object {
 
 const said = { type: "text", text: "This is acp-skills conformance; it has no model." };
 
-function answerPrompt(sessionId: string, protocol: 1 | 2): { readonly reply: object } & Played {
+function answerPrompt(sessionId: string, protocol: 1 | 2): Played {
   const chunk = { sessionUpdate: "agent_message_chunk", content: said };
   if (protocol === 1) return { reply: { result: { stopReason: "end_turn" } }, messages: [notify(sessionId, chunk)] };
   const messages = [

@@ -2,8 +2,16 @@ import { type JsonObject, fieldsOf } from "../../client/json.ts";
 import { withoutPrefix } from "../../client/advertised-command.ts";
 import { isAvailableSkill } from "../../client/skill-fault.ts";
 import { metaKey } from "../../wire/methods.ts";
-import { documents, quote, defineRules } from "../rule.ts";
-import { arrayIn, commandsIn, commandUpdates, factsIn, isMarkedAsSkill, skillOfCommand } from "../exchange.ts";
+import { defineRules, documents, each, quote } from "../rule.ts";
+import {
+  arrayIn,
+  commandsIn,
+  commandUpdates,
+  factsIn,
+  isMarkedAsSkill,
+  sentCommands,
+  skillOfCommand,
+} from "../exchange.ts";
 
 /** Skills among an agent's commands. */
 export const commandRules = defineRules([
@@ -13,22 +21,16 @@ export const commandRules = defineRules([
     source: documents.slashCommands(
       "name (string, required): The command name. description (string, required): Human-readable description of what the command does.",
     ),
-    check: function* (exchange) {
-      for (const { line, update } of commandUpdates(exchange)) {
-        const list = update["availableCommands"];
-        if (!Array.isArray(list)) yield { line, message: `availableCommands is ${quote(list)}; it must be an array` };
-        for (const [index, command] of arrayIn(list).entries()) {
-          const { name, description } = fieldsOf(command) ?? {};
-          if (typeof name !== "string" || name === "")
-            yield { line, message: `availableCommands[${index}].name is ${quote(name)}; it must be a string` };
-          if (typeof description !== "string")
-            yield {
-              line,
-              message: `availableCommands[${index}].description is ${quote(description)}; it must be a string`,
-            };
-        }
+    check: each(commandUpdates, function* ({ update }) {
+      const list = update["availableCommands"];
+      if (!Array.isArray(list)) yield `availableCommands is ${quote(list)}; it must be an array`;
+      for (const [index, command] of arrayIn(list).entries()) {
+        const { name, description } = fieldsOf(command) ?? {};
+        const where = `availableCommands[${index}]`;
+        if (typeof name !== "string" || name === "") yield `${where}.name is ${quote(name)}; it must be a string`;
+        if (typeof description !== "string") yield `${where}.description is ${quote(description)}; it must be a string`;
       }
-    },
+    }),
   },
   {
     id: "v2-command-type",
@@ -37,16 +39,10 @@ export const commandRules = defineRules([
       "The type field acts as the discriminator in the serialized JSON form.",
       "AvailableCommand",
     ),
-    check: function* (exchange) {
-      if (exchange.negotiation?.protocol !== 2) return;
-      for (const update of commandUpdates(exchange))
-        for (const { command } of commandsIn(update))
-          if (typeof command["type"] !== "string")
-            yield {
-              line: update.line,
-              message: `the command ${quote(command["name"])} has no type; "command" is the usual one`,
-            };
-    },
+    check: each(sentCommands, function* ({ command }, { negotiation }) {
+      if (negotiation?.protocol === 2 && typeof command["type"] !== "string")
+        yield `the command ${quote(command["name"])} has no type; "command" is the usual one`;
+    }),
   },
   {
     id: "v2-command-names",
@@ -54,53 +50,40 @@ export const commandRules = defineRules([
     source: documents.schemaV2(
       "Command name without the leading /. MUST NOT contain whitespace and MUST be unique within the command list.",
     ),
-    check: function* (exchange) {
-      if (exchange.negotiation?.protocol !== 2) return;
-      for (const update of commandUpdates(exchange)) {
-        const seen = new Set<unknown>();
-        for (const { command } of commandsIn(update)) {
-          const { name } = command;
-          if (typeof name === "string" && /\s/.test(name))
-            yield { line: update.line, message: `the name ${quote(name)} contains whitespace` };
-          if (seen.has(name))
-            yield { line: update.line, message: `the name ${quote(name)} is in the list more than once` };
-          seen.add(name);
-        }
+    check: each(commandUpdates, function* (update, { negotiation }) {
+      if (negotiation?.protocol !== 2) return;
+      const seen = new Set<unknown>();
+      for (const { command } of commandsIn(update)) {
+        const { name } = command;
+        if (typeof name === "string" && /\s/.test(name)) yield `the name ${quote(name)} contains whitespace`;
+        if (seen.has(name)) yield `the name ${quote(name)} is in the list more than once`;
+        seen.add(name);
       }
-    },
+    }),
   },
   {
     id: "skill-listed-once",
     title: "A skill is one command of a list",
     source: documents.own("A skill is one command of a list, whatever it is called there: name, $name or skill:name."),
-    check: function* (exchange) {
-      for (const update of commandUpdates(exchange)) {
-        const commands = commandsIn(update).map(({ command }) => command);
-        const skills = new Set(commands.filter(isMarkedAsSkill).map(slugOf));
-        const seen = new Set<string>();
-        for (const slug of commands.map(slugOf)) {
-          if (skills.has(slug) && seen.has(slug))
-            yield { line: update.line, message: `the skill ${quote(slug)} is listed as two commands` };
-          seen.add(slug);
-        }
+    check: each(commandUpdates, function* (update) {
+      const commands = commandsIn(update).map(({ command }) => command);
+      const skills = new Set(commands.filter(isMarkedAsSkill).map(slugOf));
+      const seen = new Set<string>();
+      for (const slug of commands.map(slugOf)) {
+        if (skills.has(slug) && seen.has(slug)) yield `the skill ${quote(slug)} is listed as two commands`;
+        seen.add(slug);
       }
-    },
+    }),
   },
   {
     id: "command-facts",
     title: "A command that is marked as a skill describes a valid one",
     source: documents.own('A command with _meta["acp-skills"] describes, together with it, a valid AvailableSkill.'),
-    check: function* (exchange) {
-      for (const update of commandUpdates(exchange))
-        for (const { command } of commandsIn(update)) {
-          const facts = factsIn(command);
-          if (facts !== undefined && !isAvailableSkill(skillOfCommand(command, facts)))
-            yield {
-              line: update.line,
-              message: `the command ${quote(command["name"])} and its _meta["acp-skills"] describe no valid skill`,
-            };
-        }
-    },
+    check: each(sentCommands, function* ({ command }) {
+      const facts = factsIn(command);
+      if (facts !== undefined && !isAvailableSkill(skillOfCommand(command, facts)))
+        yield `the command ${quote(command["name"])} and its _meta["acp-skills"] describe no valid skill`;
+    }),
   },
   {
     id: "command-count",
@@ -109,17 +92,12 @@ export const commandRules = defineRules([
     source: documents.own(
       '_meta["acp-skills"].skills of a list of commands is the number of commands that are skills.',
     ),
-    check: function* (exchange) {
-      for (const update of commandUpdates(exchange)) {
-        const marked = commandsIn(update).filter(({ command }) => factsIn(command) !== undefined).length;
-        const said = fieldsOf(fieldsOf(update.params["_meta"])?.[metaKey])?.["skills"];
-        if (said !== undefined && said !== marked)
-          yield {
-            line: update.line,
-            message: `_meta["acp-skills"].skills is ${quote(said)}, but ${marked} commands are skills`,
-          };
-      }
-    },
+    check: each(commandUpdates, function* (update) {
+      const marked = commandsIn(update).filter(({ command }) => factsIn(command) !== undefined).length;
+      const said = fieldsOf(fieldsOf(update.params["_meta"])?.[metaKey])?.["skills"];
+      if (said !== undefined && said !== marked)
+        yield `_meta["acp-skills"].skills is ${quote(said)}, but ${marked} commands are skills`;
+    }),
   },
   {
     id: "commands-kept",
@@ -135,11 +113,8 @@ export const commandRules = defineRules([
         const commands = commandsIn(update).map(({ command }) => command);
         const unmarked = commands.filter((command) => !isMarkedAsSkill(command)).length;
         const before = own.get(sessionId) ?? 0;
-        if (commands.length > 0 && unmarked === 0 && before > 0)
-          yield {
-            line,
-            message: `the list consists of skills only; the ${before} commands of the agent before it are gone`,
-          };
+        const message = `the list consists of skills only; the ${before} commands of the agent before it are gone`;
+        if (commands.length > 0 && unmarked === 0 && before > 0) yield { line, message };
         own.set(sessionId, unmarked);
       }
     },

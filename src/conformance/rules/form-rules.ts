@@ -1,8 +1,17 @@
 import { fieldsOf, isStrings } from "../../client/json.ts";
 import { isSkillsKind } from "../../client/skills-update.ts";
 import { availableCommandsUpdate, sessionUpdate, skillsNotification, toolMethodPrefix } from "../../wire/methods.ts";
-import { advertisedIn, type Exchange, commandsIn, commandUpdates, factsIn, skillUpdates } from "../exchange.ts";
-import { type RuleViolation, documents, quote, defineRules } from "../rule.ts";
+import {
+  type Exchange,
+  advertisedIn,
+  allUpdates,
+  commandsIn,
+  commandUpdates,
+  factsIn,
+  sentCommands,
+  skillUpdates,
+} from "../exchange.ts";
+import { defineRules, documents, each, quote } from "../rule.ts";
 
 /** The kinds of ACP v1, stable and drafted. */
 const kindsOfV1: ReadonlySet<string> = new Set([
@@ -27,25 +36,20 @@ export const formRules = defineRules([
     id: "v1-kinds",
     title: "A v1 client gets no update of an unknown kind",
     source: documents.schema("Different types of updates that can be sent during session processing.", "SessionUpdate"),
-    check: function* ({ negotiation, updates }) {
-      if (negotiation?.protocol !== 1) return;
-      for (const { line, method, kind } of updates) {
-        if (method === sessionUpdate && !kindsOfV1.has(kind) && !isSkillsKind(kind))
-          yield { line, message: `${quote(kind)} is no kind of ACP v1, which has no others` };
-      }
-    },
+    check: each(allUpdates, function* ({ method, kind }, { negotiation }) {
+      if (negotiation?.protocol !== 1 || method !== sessionUpdate) return;
+      if (!kindsOfV1.has(kind) && !isSkillsKind(kind)) yield `${quote(kind)} is no kind of ACP v1, which has no others`;
+    }),
   },
   {
     id: "v2-kinds",
     title: "In v2, kinds of extensions begin with _",
     source: documents.extensibilityV2("Extensions MUST NOT define custom non-underscore values."),
-    check: function* ({ negotiation, updates }) {
-      if (negotiation?.protocol !== 2) return;
-      for (const { line, method, kind } of updates) {
-        if (method === sessionUpdate && !kindsOfV2.has(kind) && !kind.startsWith("_") && !isSkillsKind(kind))
-          yield { line, message: `${quote(kind)} is no kind of ACP v2, and does not begin with _` };
-      }
-    },
+    check: each(allUpdates, function* ({ method, kind }, { negotiation }) {
+      if (negotiation?.protocol !== 2 || method !== sessionUpdate) return;
+      if (!kindsOfV2.has(kind) && !kind.startsWith("_") && !isSkillsKind(kind))
+        yield `${quote(kind)} is no kind of ACP v2, and does not begin with _`;
+    }),
   },
   {
     id: "skills-asked-for",
@@ -53,12 +57,11 @@ export const formRules = defineRules([
     source: documents.own(
       "The RFD's update is sent only to clients that opted in, because v1 SDKs drop kinds that they do not know; in v2 others get _available_skills_update.",
     ),
-    check: function* ({ negotiation, updates }) {
+    check: each(allUpdates, function* ({ method, kind }, { negotiation }) {
       if (negotiation === undefined || negotiation.optIn !== undefined) return;
-      for (const { line, method, kind } of updates)
-        if (method === sessionUpdate && isSkillsKind(kind) && !(negotiation.protocol === 2 && kind.startsWith("_")))
-          yield { line, message: `${quote(kind)} is sent, but the client did not opt in` };
-    },
+      if (method === sessionUpdate && isSkillsKind(kind) && !(negotiation.protocol === 2 && kind.startsWith("_")))
+        yield `${quote(kind)} is sent, but the client did not opt in`;
+    }),
   },
   {
     id: "notifications-asked-for",
@@ -67,27 +70,20 @@ export const formRules = defineRules([
       "Notifications with the prefix _acp-skills/ are sent only to clients that opted in, because some editors warn people of unknown ones.",
     ),
     check: function* ({ negotiation, notifications }) {
-      for (const { from, line, method } of notifications) {
-        if (from !== "agent" || !method.startsWith(toolMethodPrefix) || negotiation?.optIn !== undefined) continue;
-        yield { line, message: `${method} is sent, but the client did not opt in` };
-      }
+      for (const { from, line, method } of notifications)
+        if (from === "agent" && method.startsWith(toolMethodPrefix) && negotiation?.optIn === undefined)
+          yield { line, message: `${method} is sent, but the client did not opt in` };
     },
   },
   {
     id: "commands-declined",
     title: "A client that declined skills as commands gets none",
     source: documents.own("A client that opted in with commands: false gets no skills as commands."),
-    check: function* (exchange) {
-      if (exchange.negotiation?.optIn?.commands !== false) return;
-      for (const update of commandUpdates(exchange)) {
-        const skill = commandsIn(update).find(({ command }) => factsIn(command) !== undefined);
-        if (skill !== undefined)
-          yield {
-            line: update.line,
-            message: `the command ${quote(skill.command["name"])} is a skill, but the client declined them`,
-          };
-      }
-    },
+    check: each(commandUpdates, function* (update, { negotiation }) {
+      const skill = commandsIn(update).find(({ command }) => factsIn(command) !== undefined);
+      if (skill !== undefined && negotiation?.optIn?.commands === false)
+        yield `the command ${quote(skill.command["name"])} is a skill, but the client declined them`;
+    }),
   },
   {
     id: "advertisement-form",
@@ -118,7 +114,14 @@ export const formRules = defineRules([
       const first = firstOfEachForm(exchange);
       for (const [form, line] of first)
         if (!advertised.includes(form)) yield { line, message: `skills are sent as ${form}, which was not advertised` };
-      yield* notSent(exchange, advertised, first);
+      // Skills that are no commands need not come as commands.
+      if (!first.has(availableCommandsUpdate)) return;
+      for (const form of advertised)
+        if (!first.has(form))
+          yield {
+            line: exchange.lastLine,
+            message: `${form} was advertised, but skills were sent in other forms only`,
+          };
     },
   },
 ]);
@@ -129,25 +132,12 @@ function isString(value: unknown): value is string {
 
 /** The line of the first skills in each form. */
 function firstOfEachForm(exchange: Exchange): ReadonlyMap<string, number> {
-  const first = new Map<string, number>();
-  const see = (form: string, line: number): void => {
-    if (!first.has(form)) first.set(form, line);
-  };
-  for (const { method, kind, line } of skillUpdates(exchange)) see(method === skillsNotification ? method : kind, line);
-  for (const update of commandUpdates(exchange))
-    if (commandsIn(update).some(({ command }) => factsIn(command) !== undefined))
-      see(availableCommandsUpdate, update.line);
-  return first;
-}
-
-/** Forms that never came although skills came in another one. Skills that are no commands need not come as commands. */
-function* notSent(
-  exchange: Exchange,
-  advertised: readonly string[],
-  first: ReadonlyMap<string, number>,
-): Iterable<RuleViolation> {
-  if (!first.has(availableCommandsUpdate)) return;
-  for (const form of advertised)
-    if (!first.has(form))
-      yield { line: exchange.lastLine, message: `${form} was advertised, but skills were sent in other forms only` };
+  const skills = skillUpdates(exchange).map(({ method, kind, line }) => ({
+    form: method === skillsNotification ? method : kind,
+    line,
+  }));
+  const commands = sentCommands(exchange).flatMap(({ line, command }) =>
+    factsIn(command) === undefined ? [] : [{ form: availableCommandsUpdate, line }],
+  );
+  return new Map([...skills, ...commands].reverse().map(({ form, line }) => [form, line]));
 }

@@ -3,15 +3,15 @@ import { isSkillsKind } from "../../client/skills-update.ts";
 import { availableCommandsUpdate } from "../../wire/methods.ts";
 import {
   type RecordedUpdate,
+  allUpdates,
   arrayIn,
   deltaFields,
   isDelta,
   stringsIn,
   sentSkills,
   skillUpdates,
-  type Exchange,
 } from "../exchange.ts";
-import { documents, noCustomFields, quote, defineRules, type RuleViolation, type ConformanceRule } from "../rule.ts";
+import { type ConformanceRule, defineRules, documents, each, noCustomFields, quote } from "../rule.ts";
 
 /** How a list of skills arrives: when, nested, whole, and its changes. */
 export const listRules = defineRules([
@@ -21,16 +21,12 @@ export const listRules = defineRules([
     source: documents.own(
       "A list names a session only after the response that created it, because editors drop what comes earlier.",
     ),
-    check: function* ({ updates, sessions }) {
-      for (const { line, sessionId, kind } of updates) {
-        if (!isSkillsKind(kind) && kind !== availableCommandsUpdate) continue;
-        const known = sessions.get(sessionId)?.known;
-        if (known === undefined)
-          yield { line, message: `${kind} names the session ${quote(sessionId)}, which the client does not know` };
-        else if (line < known)
-          yield { line, message: `${kind} arrives before the response on line ${known} that names its session` };
-      }
-    },
+    check: each(allUpdates, function* ({ line, sessionId, kind }, { sessions }) {
+      if (!isSkillsKind(kind) && kind !== availableCommandsUpdate) return;
+      const known = sessions.get(sessionId)?.known;
+      if (known === undefined) yield `${kind} names the session ${quote(sessionId)}, which the client does not know`;
+      else if (line < known) yield `${kind} arrives before the response on line ${known} that names its session`;
+    }),
   },
   {
     id: "update-nested",
@@ -38,11 +34,9 @@ export const listRules = defineRules([
     source: documents.own(
       "The update is nested in params.update, as every update of ACP is: clients refuse the flat sample of the RFD.",
     ),
-    check: function* ({ updates }) {
-      for (const { line, kind, isFlat } of updates)
-        if (isFlat)
-          yield { line, message: `sessionUpdate ${quote(kind)} stands in params itself; put it into params.update` };
-    },
+    check: each(allUpdates, function* ({ kind, isFlat }) {
+      if (isFlat) yield `sessionUpdate ${quote(kind)} stands in params itself; put it into params.update`;
+    }),
   },
   {
     id: "list-present",
@@ -65,31 +59,22 @@ export const listRules = defineRules([
     id: "skill-names-unique",
     title: "Names are unique in a list",
     source: documents.own("Names are unique in a list, because people invoke skills by name."),
-    check: function* (exchange) {
-      for (const { line, update } of skillUpdates(exchange)) {
-        const seen = new Set<unknown>();
-        for (const skill of arrayIn(update["availableSkills"])) {
-          const name = fieldsOf(skill)?.["name"];
-          if (typeof name === "string" && seen.has(name))
-            yield { line, message: `${quote(name)} is in the list more than once` };
-          seen.add(name);
-        }
+    check: each(skillUpdates, function* ({ update }) {
+      const seen = new Set<unknown>();
+      for (const name of arrayIn(update["availableSkills"]).map(nameOf)) {
+        if (typeof name === "string" && seen.has(name)) yield `${quote(name)} is in the list more than once`;
+        seen.add(name);
       }
-    },
+    }),
   },
   {
     id: "deltas-asked-for",
     title: "Changes are sent only to a client that asked for them",
     source: documents.own("Changes alone are sent only to a client that opted in with deltas: true."),
-    check: function* (exchange) {
-      if (exchange.negotiation?.optIn?.deltas === true) return;
-      for (const update of skillUpdates(exchange))
-        if (isDelta(update))
-          yield {
-            line: update.line,
-            message: "only changes are sent, but the client did not ask for deltas; send the whole list",
-          };
-    },
+    check: each(skillUpdates, function* (update, { negotiation }) {
+      if (negotiation?.optIn?.deltas !== true && isDelta(update))
+        yield "only changes are sent, but the client did not ask for deltas; send the whole list";
+    }),
   },
   {
     id: "deltas-apply",
@@ -152,13 +137,11 @@ function fieldRule(
 ): Omit<ConformanceRule, "severity" | "appliesTo"> {
   return {
     ...{ id, title, source },
-    check: function* (exchange: Exchange): Iterable<RuleViolation> {
-      for (const { line, skill, where } of sentSkills(exchange)) {
-        const fields = fieldsOf(skill);
-        const found = fields === undefined ? undefined : fault(fields);
-        if (found !== undefined) yield { line, message: `${where}: ${found}` };
-      }
-    },
+    check: each(sentSkills, function* ({ skill, where }) {
+      const fields = fieldsOf(skill);
+      const found = fields && fault(fields);
+      if (found !== undefined) yield `${where}: ${found}`;
+    }),
   };
 }
 

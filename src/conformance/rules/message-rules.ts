@@ -1,19 +1,27 @@
 import * as v2 from "@agentclientprotocol/sdk/experimental/v2/unstable";
 import * as v1 from "@agentclientprotocol/sdk/unstable";
-import { fieldsOf } from "../../client/json.ts";
-import { sessionUpdate, initialize, requestPermission, sessionPrompt } from "../../wire/methods.ts";
+import { type JsonObject, fieldsOf } from "../../client/json.ts";
+import { sessionUpdate, requestPermission, sessionPrompt } from "../../wire/methods.ts";
 import {
   type Exchange,
-  commandsIn,
-  commandUpdates,
-  deltaFields,
-  isDelta,
-  skillUpdates,
   type Request,
   type UnexpectedMessage,
+  allUpdates,
+  deltaFields,
+  isDelta,
+  sentCommands,
+  skillUpdates,
 } from "../exchange.ts";
 import type { Side } from "../transcript.ts";
-import { documents, noCustomFields, type RuleViolation, quote, defineRules } from "../rule.ts";
+import {
+  type ConformanceRule,
+  type RuleViolation,
+  defineRules,
+  documents,
+  each,
+  noCustomFields,
+  quote,
+} from "../rule.ts";
 
 /** Methods of ACP, stable and drafted, in both directions; `session/set_model` is of earlier drafts. */
 const methodsOfAcp: ReadonlySet<string> = new Set([
@@ -44,14 +52,14 @@ export const messageRules = defineRules([
     id: "agent-custom-methods",
     title: "Custom methods of an agent begin with _",
     source: customMethods,
-    check: (exchange) => customMethodsOf("agent", exchange),
+    check: customMethodsOf("agent"),
   },
   {
     id: "client-custom-methods",
     title: "Custom methods of a client begin with _",
     appliesTo: "client",
     source: customMethods,
-    check: (exchange) => customMethodsOf("client", exchange),
+    check: customMethodsOf("client"),
   },
   {
     id: "meta-is-object",
@@ -61,44 +69,40 @@ export const messageRules = defineRules([
       "The _meta Field",
     ),
     check: function* (exchange) {
-      for (const { line, params, update } of exchange.updates)
-        for (const [where, value] of [
-          ["params._meta", params["_meta"]],
-          ["update._meta", update["_meta"]],
-        ] as const)
-          yield* faultOfMeta(line, where, value);
-      for (const update of commandUpdates(exchange))
-        for (const { index, command } of commandsIn(update))
-          yield* faultOfMeta(update.line, `availableCommands[${index}]._meta`, command["_meta"]);
+      for (const { line, params, update } of exchange.updates) {
+        yield* faultOfMeta(line, "params", params);
+        yield* faultOfMeta(line, "update", update);
+      }
+      for (const { line, index, command } of sentCommands(exchange))
+        yield* faultOfMeta(line, `availableCommands[${index}]`, command);
     },
   },
   {
     id: "update-custom-fields",
     title: "Custom fields of an update stand in _meta",
     source: documents.extensibility(noCustomFields, "The _meta Field"),
-    check: function* (exchange) {
-      const hasDeltas = exchange.negotiation?.optIn?.deltas === true;
-      const known = new Set(["sessionUpdate", "availableSkills", "_meta", ...(hasDeltas ? ["revision"] : [])]);
-      for (const update of skillUpdates(exchange)) {
-        const fields = Object.keys(update.update).filter((key) => !(update.isFlat && key === "sessionId"));
-        const changes: readonly string[] = isDelta(update) ? [...deltaFields, "revision"] : [];
-        const custom = fields.find((key) => !known.has(key) && !changes.includes(key));
-        if (custom !== undefined)
-          yield { line: update.line, message: `${quote(custom)} is no field of ${update.kind}; put it into _meta` };
-      }
-    },
+    check: each(skillUpdates, function* (update, { negotiation }) {
+      const known = new Set(["sessionUpdate", "availableSkills", "_meta"]);
+      if (negotiation?.optIn?.deltas === true || isDelta(update)) known.add("revision");
+      if (isDelta(update)) for (const field of deltaFields) known.add(field);
+      if (update.isFlat) known.add("sessionId");
+      const custom = Object.keys(update.update).find((key) => !known.has(key));
+      if (custom !== undefined) yield `${quote(custom)} is no field of ${update.kind}; put it into _meta`;
+    }),
   },
 ]);
 
-function* customMethodsOf(side: Side, { requests, notifications }: Exchange): Iterable<RuleViolation> {
-  for (const { from, line, method } of [...requests, ...notifications])
-    if (from === side && !methodsOfAcp.has(method) && !/^(?:_|\$\/)/.test(method))
-      yield { line, message: `${quote(method)} is no method of ACP, and does not begin with _` };
+function customMethodsOf(side: Side): ConformanceRule["check"] {
+  return function* ({ requests, notifications }) {
+    for (const { from, line, method } of [...requests, ...notifications])
+      if (from === side && !methodsOfAcp.has(method) && !/^(?:_|\$\/)/.test(method))
+        yield { line, message: `${quote(method)} is no method of ACP, and does not begin with _` };
+  };
 }
 
-function* faultOfMeta(line: number, where: string, value: unknown): Iterable<RuleViolation> {
+function* faultOfMeta(line: number, where: string, { _meta: value }: JsonObject): Iterable<RuleViolation> {
   if (value !== undefined && value !== null && fieldsOf(value) === undefined)
-    yield { line, message: `${where} is ${quote(value)}; it must be an object` };
+    yield { line, message: `${where}._meta is ${quote(value)}; it must be an object` };
 }
 
 /** Parts of a turn; other updates may come at any time. */
@@ -132,7 +136,9 @@ export const turnRules = defineRules([
       const prompts = requests.filter(({ from, method }) => from === "client" && method === sessionPrompt);
       for (const { line, sessionId, kind } of updates) {
         if (!partsOfTurn.has(kind)) continue;
-        const ofSession = prompts.filter(({ params, line: sent }) => sent < line && sessionOf(params) === sessionId);
+        const ofSession = prompts.filter(
+          ({ params, line: sent }) => sent < line && fieldsOf(params)?.["sessionId"] === sessionId,
+        );
         const isOpen = ofSession.some(({ response }) => response === undefined || response.line > line);
         const answered = ofSession.at(-1)?.response?.line;
         if (!isOpen && answered !== undefined)
@@ -144,16 +150,11 @@ export const turnRules = defineRules([
     id: "closed-session-silent",
     title: "A closed session gets no updates",
     source: documents.own("A session that was closed or deleted gets no updates."),
-    check: function* ({ updates, sessions }) {
-      for (const { line, sessionId, kind } of updates) {
-        const closed = sessions.get(sessionId)?.closed;
-        if (closed !== undefined && line > closed)
-          yield {
-            line,
-            message: `${kind || "an update"} is sent to the session ${quote(sessionId)}, which was closed on line ${closed}`,
-          };
-      }
-    },
+    check: each(allUpdates, function* ({ line, sessionId, kind }, { sessions }) {
+      const closed = sessions.get(sessionId)?.closed;
+      if (closed !== undefined && line > closed)
+        yield `${kind || "an update"} is sent to the session ${quote(sessionId)}, which was closed on line ${closed}`;
+    }),
   },
   {
     id: "client-messages",
@@ -209,10 +210,7 @@ export const turnRules = defineRules([
     source: documents.own(
       'A client opts in with clientCapabilities._meta["acp-skills"] or clientCapabilities.session.skills: true, or an object with the booleans notification, deltas and commands.',
     ),
-    check: function* ({ requests }) {
-      const given = requests.find(({ from, method }) => from === "client" && method === initialize);
-      if (given !== undefined) for (const message of faultsOfOptIn(given.params)) yield { line: given.line, message };
-    },
+    check: each(({ initialize }) => (initialize === undefined ? [] : [initialize]), faultsOfOptIn),
   },
 ]);
 
@@ -230,12 +228,8 @@ function* unanswered(
       yield { line: request.line, message: `${request.method} (id ${quote(request.id)}) is never answered` };
 }
 
-function sessionOf(params: unknown): unknown {
-  return fieldsOf(params)?.["sessionId"];
-}
-
 /** The ways to opt in, and what is wrong with the one that was taken. */
-function* faultsOfOptIn(params: unknown): Iterable<string> {
+function* faultsOfOptIn({ params }: Request): Iterable<string> {
   const fields = fieldsOf(params);
   for (const key of ["clientCapabilities", "capabilities"]) {
     const capabilities = fieldsOf(fields?.[key]);

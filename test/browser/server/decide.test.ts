@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { askForRun, createAllowedNext } from "../../../src/browser/server/decide.ts";
+import { askForRun, AllowedNext } from "../../../src/browser/server/decide.ts";
 import { askAboutProject, askAboutSkill } from "../../../src/runtime/question.ts";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
 
@@ -14,7 +14,7 @@ function question(name: string, of = digest ?? "") {
 
 describe("what was allowed for the next run", () => {
   it("is for one run of exactly one version", () => {
-    const allowed = createAllowedNext();
+    const allowed = new AllowedNext();
     allowed.allow(version);
     expect(allowed.take({ ...version, digest: other ?? "" })).toBe(false);
     expect(allowed.take({ ...version, name: "net.put" })).toBe(false);

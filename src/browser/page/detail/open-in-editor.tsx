@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import type { OpenFile } from "../../wire/skills.ts";
 import { SourceError } from "../source/skill-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
+import { Button } from "../parts/icon.tsx";
 
 /** Opens a place in the person's editor; nothing where the source cannot. */
 export function OpenInEditor({ skill, ...file }: OpenFile & { readonly skill: string }): JSX.Element | null {
@@ -16,9 +17,5 @@ export function OpenInEditor({ skill, ...file }: OpenFile & { readonly skill: st
       announcement.value = error instanceof SourceError ? [error.message, error.hint].join(" ") : String(error);
     }
   };
-  return (
-    <button type="button" class="button" onClick={() => void open()}>
-      Open in editor
-    </button>
-  );
+  return <Button text="Open in editor" onClick={() => void open()} />;
 }

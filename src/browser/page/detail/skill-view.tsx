@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Empty, Icon } from "../parts/icon.tsx";
-import { toVisible, ForeignName, ForeignText } from "../parts/foreign-text.tsx";
+import { Button, Empty, Icon } from "../parts/icon.tsx";
+import { toVisible, foreignName, foreignText } from "../parts/foreign-text.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
 import { toEventDetail, useBrowser } from "../state/browser.ts";
 import { tabs } from "./tabs.ts";
@@ -92,9 +92,7 @@ function Unread({ error, onRetry }: { readonly error: SourceError; readonly onRe
   return (
     <Empty icon="alert" title={error.message}>
       {error.hint !== undefined && <p>{error.hint}</p>}
-      <button type="button" class="button" onClick={onRetry}>
-        Try again
-      </button>
+      <Button text="Try again" onClick={onRetry} />
     </Empty>
   );
 }
@@ -113,9 +111,7 @@ function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDet
   return (
     <header class="skill-header">
       <div>
-        <h2>
-          <ForeignName name={row.name} />
-        </h2>
+        <h2>{foreignName(row.name)}</h2>
         <p class="facts">
           {isToDecide ? (
             <RouteLink to={{ view: "skills", skill: id, tab: "permissions" }}>
@@ -125,14 +121,10 @@ function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDet
             <StateMark state={state} />
           )}
           <span>{kind}</span>
-          {facts.map((fact) => (
-            <ForeignText key={fact} text={fact} limit={200} />
-          ))}
+          {facts.map((fact) => foreignText(fact, 200))}
         </p>
         {isInvokable && (
-          <button type="button" class="button primary" onClick={() => notify("acp-skill-invoke", toEventDetail(row))}>
-            Use this skill
-          </button>
+          <Button kind="primary" text="Use this skill" onClick={() => notify("acp-skill-invoke", toEventDetail(row))} />
         )}
       </div>
     </header>

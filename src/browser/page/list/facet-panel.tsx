@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { FacetName, Facets, FacetValue } from "../../../client/select.ts";
 import type { SkillState } from "../../wire/skills.ts";
-import { ForeignText } from "../parts/foreign-text.tsx";
+import { foreignText } from "../parts/foreign-text.tsx";
 import { useBrowser } from "../state/browser.ts";
 import { stateDisplays } from "../parts/state-mark.tsx";
 
@@ -72,7 +72,7 @@ function Facet({ facet, title, values, chosen }: FacetProps): JSX.Element {
         <label key={value} class="facet">
           <input type="checkbox" checked={chosen.includes(value)} onChange={() => toggle(value)} />
           <span class={facet === "source" ? "value cut-start" : "value"} title={facetValueLabel(facet, value)}>
-            <ForeignText text={facetValueLabel(facet, value)} limit={facet === "source" ? 400 : 80} />
+            {foreignText(facetValueLabel(facet, value), facet === "source" ? 400 : 80)}
           </span>
           <span class="count">{count}</span>
         </label>

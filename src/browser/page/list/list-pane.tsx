@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
-import { Icon, Empty } from "../parts/icon.tsx";
+import { Button, Icon, Empty } from "../parts/icon.tsx";
 import { useBrowser } from "../state/browser.ts";
 import { noFilter } from "../state/location.ts";
 import { FacetPanel } from "./facet-panel.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 import type { SkillRow } from "../../wire/skills.ts";
-import { ForeignName, ForeignText } from "../parts/foreign-text.tsx";
+import { foreignName, foreignText } from "../parts/foreign-text.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { toShortNumber } from "../parts/formats.tsx";
 import { useEffect, useRef } from "preact/hooks";
@@ -59,9 +59,7 @@ export function ListPane({ list, opened }: ListPaneProps): JSX.Element {
             : `${rows.length.toLocaleString("en")} of ${total.toLocaleString("en")} skills`}
         </p>
         {(choices > 0 || filter.query !== "") && (
-          <button type="button" class="button plain" onClick={() => places.narrow(noFilter)}>
-            Clear
-          </button>
+          <Button kind="plain" text="Clear" onClick={() => places.narrow(noFilter)} />
         )}
       </div>
       <MayBeMissing />
@@ -86,7 +84,7 @@ function MayBeMissing(): JSX.Element | null {
           <>
             {" "}
             These connections did not ask for them with <code>optIn()</code> of <code>acp-skills/client</code>:{" "}
-            <ForeignText text={agents.slice(0, 5).join(", ")} />
+            {foreignText(agents.slice(0, 5).join(", "))}
           </>
         )}
       </span>
@@ -103,15 +101,9 @@ function SkillLine({ row }: { readonly row: SkillRow }): JSX.Element {
         <Icon name={kind === "action" ? "bolt" : "book"} />
         <span class="kind-word">{kind}</span>
       </span>
-      <span class="name">
-        <ForeignName name={name} />
-      </span>
-      <span class="source cut-start">
-        <ForeignText text={source} />
-      </span>
-      <span class="description">
-        <ForeignText text={description} />
-      </span>
+      <span class="name">{foreignName(name)}</span>
+      <span class="source cut-start">{foreignText(source)}</span>
+      <span class="description">{foreignText(description)}</span>
       <span class={`state ${state}`}>
         <StateMark state={state} />
       </span>
@@ -182,9 +174,7 @@ function EmptyList(): JSX.Element {
     return (
       <Empty icon="search" title="No skill matches">
         <p>Fewer words or filters find more.</p>
-        <button type="button" class="button" onClick={() => places.narrow(noFilter)}>
-          Show all {list.skills.length} skills
-        </button>
+        <Button text={`Show all ${list.skills.length} skills`} onClick={() => places.narrow(noFilter)} />
       </Empty>
     );
   return (

@@ -76,15 +76,8 @@ export function VirtualList({ box, opened, onOpen, Row }: VirtualListProps): JSX
   );
 }
 
-interface View {
-  readonly first: number;
-  readonly inView: number;
-  readonly reveal: (number: number) => void;
-  readonly onScroll: () => void;
-}
-
 /** What is in view; keeps it there while rows come and go above it. A list that is narrowed begins at its start. */
-function useView(box: VirtualListProps["box"]): View {
+function useView(box: VirtualListProps["box"]) {
   const { shown, places } = useBrowser();
   const rows = shown.rows.value;
   const { filter } = places.current.value;

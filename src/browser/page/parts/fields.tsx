@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { ForeignText } from "./foreign-text.tsx";
+import { foreignText } from "./foreign-text.tsx";
 
 interface FieldsProps {
   readonly fields: readonly (readonly [name: string, value: ComponentChildren])[];
@@ -13,10 +13,8 @@ export function Fields({ fields }: FieldsProps): JSX.Element | null {
     <dl class="fields">
       {given.map(([name, value]) => (
         <div key={name}>
-          <dt>
-            <ForeignText text={name} limit={80} />
-          </dt>
-          <dd dir="auto">{typeof value === "string" ? <ForeignText text={value} limit={2_000} /> : value}</dd>
+          <dt>{foreignText(name, 80)}</dt>
+          <dd dir="auto">{typeof value === "string" ? foreignText(value, 2_000) : value}</dd>
         </div>
       ))}
     </dl>

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 
 /** A text that skills or agents wrote, on one line: isolated in its direction, and nothing in it hides. */
-export function ForeignText({ text, limit }: { readonly text: string; readonly limit?: number }): JSX.Element {
+export function foreignText(text: string, limit?: number): JSX.Element {
   return <bdi>{toVisible(text, limit)}</bdi>;
 }
 
@@ -17,19 +17,17 @@ export function ForeignList({ texts, limit = Infinity, class: className }: Forei
   return (
     <ul class={className}>
       {texts.map((text) => (
-        <li key={text}>
-          <ForeignText text={text} limit={limit} />
-        </li>
+        <li key={text}>{foreignText(text, limit)}</li>
       ))}
     </ul>
   );
 }
 
 /** A name that skills or agents wrote, with a warning where it mixes scripts whose letters look alike. */
-export function ForeignName({ name }: { readonly name: string }): JSX.Element {
+export function foreignName(name: string): JSX.Element {
   return (
     <>
-      <ForeignText text={name} limit={128} />
+      {foreignText(name, 128)}
       {hasConfusables(name) && <span class="chip warning">look-alike letters</span>}
     </>
   );

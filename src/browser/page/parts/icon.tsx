@@ -40,6 +40,27 @@ export function Icon({ name }: { readonly name: IconName }): JSX.Element {
   );
 }
 
+type ButtonAttributes = Pick<
+  JSX.IntrinsicElements["button"],
+  "title" | "disabled" | "aria-label" | "aria-disabled" | "aria-pressed"
+>;
+
+interface ButtonProps extends ButtonAttributes {
+  readonly text: ComponentChildren;
+  /** How it looks, besides as a button. */
+  readonly kind?: string;
+  /** Absent where it submits its form. */
+  readonly onClick?: () => void;
+}
+
+export function Button({ text, kind = "", ...rest }: ButtonProps): JSX.Element {
+  return (
+    <button type={rest.onClick === undefined ? "submit" : "button"} class={`button ${kind}`} {...rest}>
+      {text}
+    </button>
+  );
+}
+
 interface IconButtonProps {
   readonly icon: IconName;
   readonly label: string;
@@ -50,9 +71,7 @@ interface IconButtonProps {
 /** A button that shows a picture only. */
 export function IconButton({ icon, label, class: size = "", onClick }: IconButtonProps): JSX.Element {
   return (
-    <button type="button" class={`button plain ${size}`} aria-label={label} title={label} onClick={onClick}>
-      <Icon name={icon} />
-    </button>
+    <Button kind={`plain ${size}`} aria-label={label} title={label} onClick={onClick} text={<Icon name={icon} />} />
   );
 }
 

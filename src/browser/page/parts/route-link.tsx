@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useBrowser } from "../state/browser.ts";
-import { ForeignText } from "./foreign-text.tsx";
+import { foreignText } from "./foreign-text.tsx";
 import { formatRoute, type Route } from "../state/location.ts";
 
 interface RouteLinkProps {
@@ -27,11 +27,7 @@ export function RouteLink({ to, isCurrent = false, class: className, children }:
 
 /** A link to a skill. Names of the ledger are canonical; ids are slugs. */
 export function SkillLink({ name, id = name.replaceAll(".", "-") }: SkillLinkProps): JSX.Element {
-  return (
-    <RouteLink to={{ view: "skills", skill: id }}>
-      <ForeignText text={name} limit={128} />
-    </RouteLink>
-  );
+  return <RouteLink to={{ view: "skills", skill: id }}>{foreignText(name, 128)}</RouteLink>;
 }
 
 interface SkillLinkProps {

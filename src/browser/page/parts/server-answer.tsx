@@ -1,8 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useBrowser } from "../state/browser.ts";
-import { type SkillServer, type ServerEvents, type SourceError, toSourceError } from "../source/skill-source.ts";
+import type { SkillServer } from "../source/http-source.ts";
+import { type ServerEvents, type SourceError, toSourceError } from "../source/skill-source.ts";
 import type { JSX } from "preact";
-import { ForeignText } from "./foreign-text.tsx";
+import { foreignText } from "./foreign-text.tsx";
 import { Icon } from "./icon.tsx";
 
 /** What a server answered, as far as is known. The last answer stays while a newer one is read, and when reading fails. */
@@ -54,8 +55,7 @@ export function SourceErrorAlert({ error }: { readonly error: SourceError | unde
     <p class="failure" role="alert">
       <Icon name="alert" />
       <span>
-        <ForeignText text={error.message} limit={1_000} />{" "}
-        {error.hint !== undefined && <ForeignText text={error.hint} limit={1_000} />}
+        {foreignText(error.message, 1_000)} {error.hint !== undefined && foreignText(error.hint, 1_000)}
       </span>
     </p>
   );

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import { Icon, IconButton } from "../parts/icon.tsx";
-import { ForeignText, toVisible } from "../parts/foreign-text.tsx";
+import { IconButton, Icon } from "../parts/icon.tsx";
+import { foreignText, toVisible } from "../parts/foreign-text.tsx";
 import { RouteLink } from "../parts/route-link.tsx";
 import { useBrowser, themes } from "../state/browser.ts";
 import { otherViews } from "../views.tsx";
@@ -26,7 +26,7 @@ export function Masthead({ onShortcuts }: { readonly onShortcuts: () => void }):
         Skills
         {directory !== undefined && (
           <span class="project" title={toVisible(directory)}>
-            <ForeignText text={projectName(directory)} limit={80} />
+            {foreignText(projectName(directory), 80)}
           </span>
         )}
       </Title>

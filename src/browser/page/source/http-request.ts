@@ -11,7 +11,7 @@ export interface ServerFetchInit extends RequestInit {
 export type ServerFetch = (path: string, init?: ServerFetchInit) => Promise<Response>;
 
 /** Adds the base and what every request needs; a response that is not a success becomes a {@link SourceError}. */
-export function createServerFetch(base: string, fetch: typeof globalThis.fetch, onRefused: () => void): ServerFetch {
+export function createServerFetch(base: string, onRefused: () => void): ServerFetch {
   return async (path, init = {}) => {
     const headers = { ...init.headers, ...sessionKeyHeader() };
     const sent = { credentials: "same-origin", cache: "no-cache", ...init, headers } as const;

@@ -1,20 +1,20 @@
 import { signal } from "@preact/signals";
-import type { About, SkillDetail, SkillList, SkillListChange, SkillRow } from "../../wire/skills.ts";
+import type { RunRequest, RunStarted, ShownRun, SkillHistory, UploadedBlob } from "../../wire/runs.ts";
+import type { Budget, SessionList } from "../../wire/sessions.ts";
+import type {
+  About,
+  DecisionRequest,
+  FileContent,
+  OpenFile,
+  SkillDetail,
+  SkillList,
+  SkillListChange,
+  SkillRow,
+} from "../../wire/skills.ts";
+import type { AppliedPlan, Discovered, PlanRequest, SourceList, SourcePlan } from "../../wire/sources.ts";
 import { readEvents, type ServerSentEvent } from "./event-stream.ts";
-import { createServerFetch, jsonBody, type ServerFetchInit } from "./http-request.ts";
-import {
-  type ServerEvents,
-  type ConnectionState,
-  type BrowserSkillSource,
-  SourceError,
-  type SkillServer,
-} from "./skill-source.ts";
-
-interface HttpSourceOptions {
-  readonly fetch?: typeof globalThis.fetch;
-  /** Waits before the next attempt. */
-  readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-}
+import { createServerFetch, jsonBody, type ServerFetch, type ServerFetchInit } from "./http-request.ts";
+import { type BrowserSkillSource, type ConnectionState, type ServerEvents, SourceError } from "./skill-source.ts";
 
 const firstRetryMilliseconds = 250;
 const longestRetryMilliseconds = 15_000;
@@ -23,26 +23,17 @@ type Listener = (event: never) => void;
 
 /**
  * Skills of a server: read once, then updated by its events. When the connection is lost it tries again, as long as it takes, and
- * then reads everything that may have been missed. `base` has no slash at its end.
+ * then reads everything that may have been missed. `base` has no slash at its end; `wait` comes before the next attempt.
  */
-export function createHttpSource(base: string, options: HttpSourceOptions = {}): BrowserSkillSource {
-  const { fetch = globalThis.fetch.bind(globalThis), wait = waitAbortably } = options;
+export function createHttpSource(base: string, { wait = waitAbortably } = {}): BrowserSkillSource {
   const closing = new AbortController();
   const list = signal<SkillList | undefined>(undefined);
-  const about = signal<About | undefined>(undefined);
   const connection = signal<ConnectionState>({ status: "connecting" });
-  const listeners = new Map<keyof ServerEvents, Set<Listener>>();
-  const exchange = createServerFetch(base, fetch, () => {
+  const exchange = createServerFetch(base, () => {
     connection.value = { status: "refused" };
   });
-
-  const emit = <Kind extends keyof ServerEvents>(kind: Kind, event: ServerEvents[Kind]): void => {
-    for (const listener of listeners.get(kind) ?? []) (listener as (event: ServerEvents[Kind]) => void)(event);
-  };
-  const read = async <Answer>(path: string, aborted?: AbortSignal, init: ServerFetchInit = {}): Promise<Answer> =>
-    (await (await exchange(path, { ...init, signal: aborted ?? null })).json()) as Answer;
-  const send = <Answer>(path: string, value: unknown, aborted?: AbortSignal): Promise<Answer> =>
-    read(path, aborted, jsonBody(value));
+  const { server, read, emit } = openServer(exchange);
+  const { about } = server;
   const readList = async (): Promise<void> => {
     list.value = await read("/api/skills", closing.signal);
   };
@@ -101,35 +92,6 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
   };
   void keepConnected();
 
-  const server: SkillServer = {
-    about,
-    inspectSandbox: async () => {
-      about.value = await read("/api/about?sandbox");
-    },
-    on: (kind, listener) => {
-      const those = listeners.get(kind) ?? new Set();
-      listeners.set(kind, those.add(listener));
-      return () => those.delete(listener);
-    },
-    file: (skill, path, aborted) => read(`${skillPath(skill)}/files?path=${encodeURIComponent(path)}`, aborted),
-    history: (skill, aborted) => read(`${skillPath(skill)}/history`, aborted),
-    decide: (skill, decision) => send(`${skillPath(skill)}/decision`, decision),
-    open: (skill, file) => send(`${skillPath(skill)}/open`, file),
-    startRun: (request) => send("/api/runs", request),
-    run: (run, aborted) => read(`/api/runs/${encodeURIComponent(run)}`, aborted),
-    cancelRun: (run) => read(`/api/runs/${encodeURIComponent(run)}`, undefined, { method: "DELETE" }),
-    storeBlob: (body) => {
-      const headers = { "content-type": body.type === "" ? "application/octet-stream" : body.type };
-      return read("/api/blobs", undefined, { method: "POST", headers, body });
-    },
-    readBlob: async (blob) => await (await exchange(`/api/blobs/${encodeURIComponent(blob)}`)).blob(),
-    sessions: (aborted) => read("/api/sessions", aborted),
-    budget: (aborted) => read("/api/budget", aborted),
-    sources: (aborted) => read("/api/sources", aborted),
-    discover: (source, aborted) => send("/api/sources/discover", { source }, aborted),
-    plan: (request, aborted) => send("/api/sources/plan", request, aborted),
-    apply: ({ plan, nonce }) => send("/api/sources/apply", { plan, nonce }),
-  };
   return {
     list,
     connection,
@@ -147,15 +109,57 @@ export function createHttpSource(base: string, options: HttpSourceOptions = {}):
 }
 
 async function waitAbortably(milliseconds: number, aborted: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      aborted.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, milliseconds);
-    aborted.addEventListener("abort", done);
-  });
+  const either = AbortSignal.any([aborted, AbortSignal.timeout(milliseconds)]);
+  await new Promise((resolve) => either.addEventListener("abort", resolve));
+}
+
+/** What the server of `acp-skills browse` answers beyond the list, one function an address. All reject with a {@link SourceError}. */
+export type SkillServer = ReturnType<typeof openServer>["server"];
+
+function openServer(exchange: ServerFetch) {
+  const about = signal<About | undefined>(undefined);
+  const listeners = new Map<keyof ServerEvents, Set<Listener>>();
+  const emit = <Kind extends keyof ServerEvents>(kind: Kind, event: ServerEvents[Kind]): void => {
+    for (const listener of listeners.get(kind) ?? []) (listener as (event: ServerEvents[Kind]) => void)(event);
+  };
+  const read = async <Answer>(path: string, aborted?: AbortSignal, init: ServerFetchInit = {}): Promise<Answer> =>
+    (await (await exchange(path, { ...init, signal: aborted ?? null })).json()) as Answer;
+  const send = <Answer>(path: string, value: unknown, aborted?: AbortSignal): Promise<Answer> =>
+    read(path, aborted, jsonBody(value));
+  const server = {
+    /** Absent until it was read. */
+    about,
+    /** Reads `about` with its sandbox. */
+    inspectSandbox: async () => {
+      about.value = await read("/api/about?sandbox");
+    },
+    /** Calls `listener` for every event of that kind until the returned function is called. */
+    on: <Kind extends keyof ServerEvents>(kind: Kind, listener: (event: ServerEvents[Kind]) => void) => {
+      const those = listeners.get(kind) ?? new Set();
+      listeners.set(kind, those.add(listener));
+      return () => void those.delete(listener);
+    },
+    file: (skill: string, path: string, aborted: AbortSignal) =>
+      read<FileContent>(`${skillPath(skill)}/files?path=${encodeURIComponent(path)}`, aborted),
+    history: (skill: string, aborted: AbortSignal) => read<SkillHistory>(`${skillPath(skill)}/history`, aborted),
+    decide: (skill: string, decision: DecisionRequest) => send<unknown>(`${skillPath(skill)}/decision`, decision),
+    open: (skill: string, file: OpenFile) => send<unknown>(`${skillPath(skill)}/open`, file),
+    startRun: (request: RunRequest) => send<RunStarted>("/api/runs", request),
+    run: (run: string) => read<ShownRun>(`/api/runs/${encodeURIComponent(run)}`),
+    cancelRun: (run: string) => read<unknown>(`/api/runs/${encodeURIComponent(run)}`, undefined, { method: "DELETE" }),
+    storeBlob: (body: Blob) => {
+      const headers = { "content-type": body.type === "" ? "application/octet-stream" : body.type };
+      return read<UploadedBlob>("/api/blobs", undefined, { method: "POST", headers, body });
+    },
+    readBlob: async (blob: string) => await (await exchange(`/api/blobs/${encodeURIComponent(blob)}`)).blob(),
+    sessions: (aborted: AbortSignal) => read<SessionList>("/api/sessions", aborted),
+    budget: (aborted: AbortSignal) => read<Budget>("/api/budget", aborted),
+    sources: (aborted: AbortSignal) => read<SourceList>("/api/sources", aborted),
+    discover: (source: string, aborted: AbortSignal) => send<Discovered>("/api/sources/discover", { source }, aborted),
+    plan: (request: PlanRequest, aborted: AbortSignal) => send<SourcePlan>("/api/sources/plan", request, aborted),
+    apply: ({ plan, nonce }: SourcePlan) => send<AppliedPlan>("/api/sources/apply", { plan, nonce }),
+  };
+  return { server, read, emit };
 }
 
 function skillPath(id: string): string {

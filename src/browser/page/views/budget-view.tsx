@@ -1,14 +1,14 @@
 import type { JSX } from "preact";
-import type { AgentBudget, Budget } from "../../wire/sessions.ts";
+import type { AgentBudget } from "../../wire/sessions.ts";
 import type { SkillRow } from "../../wire/skills.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { counted } from "../../../base/text/code-points.ts";
 import { Table } from "../parts/table.tsx";
 import { SkillLink, SkillNames } from "../parts/route-link.tsx";
-import type { SkillServer } from "../source/skill-source.ts";
+import type { SkillServer } from "../source/http-source.ts";
 import { useBrowser } from "../state/browser.ts";
 
-const readBudget = (server: SkillServer, signal: AbortSignal): Promise<Budget> => server.budget(signal);
+const readBudget = (server: SkillServer, signal: AbortSignal) => server.budget(signal);
 const mostRows = 50;
 
 /** What skills cost in the context of models, and which of them agents cut. */

@@ -2,15 +2,15 @@ import type { JSX } from "preact";
 import type { SessionList, ShownSession } from "../../wire/sessions.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { Empty, Icon } from "../parts/icon.tsx";
-import type { SkillServer } from "../source/skill-source.ts";
+import type { SkillServer } from "../source/http-source.ts";
 import { Time } from "../parts/formats.tsx";
 import { Fields } from "../parts/fields.tsx";
-import { ForeignText, toVisible } from "../parts/foreign-text.tsx";
+import { foreignText, toVisible } from "../parts/foreign-text.tsx";
 import { Table } from "../parts/table.tsx";
 import { counted } from "../../../base/text/code-points.ts";
 import { SkillLink, SkillNames } from "../parts/route-link.tsx";
 
-const readSessions = (server: SkillServer, signal: AbortSignal): Promise<SessionList> => server.sessions(signal);
+const readSessions = (server: SkillServer, signal: AbortSignal) => server.sessions(signal);
 
 /** The ACP sessions of this machine: which skills were announced to their editors, and which were used. */
 export function SessionsView(): JSX.Element {
@@ -60,7 +60,7 @@ function SessionCard({ session }: { readonly session: ShownSession }): JSX.Eleme
     <article class="tile" aria-label={`Session ${id}`}>
       <header>
         <h4>
-          <ForeignText text={editor || "An editor"} /> → <ForeignText text={agent || "an agent"} />
+          {foreignText(editor || "An editor")} → {foreignText(agent || "an agent")}
         </h4>
         <span class={closedAt === undefined ? "mark good" : "mark muted"}>
           <Icon name={closedAt === undefined ? "plug" : "close"} />
@@ -78,7 +78,7 @@ function SessionCard({ session }: { readonly session: ShownSession }): JSX.Eleme
             <>
               {announced === undefined ? "nothing yet" : `${counted(announced.skills, "skill")} at `}
               {announced !== undefined && <Time at={announced.at} />}
-              {forms.length > 0 && <ForeignText text={` as ${forms.join(", ")}`} />}
+              {forms.length > 0 && foreignText(` as ${forms.join(", ")}`)}
             </>,
           ],
         ]}

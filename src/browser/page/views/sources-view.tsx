@@ -2,16 +2,16 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SourceList, InstalledSkill } from "../../wire/sources.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
-import { ForeignList, ForeignText, ForeignName } from "../parts/foreign-text.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { ForeignList, foreignText, foreignName } from "../parts/foreign-text.tsx";
+import { Button, Icon } from "../parts/icon.tsx";
 import { Mark, type MarkDisplay } from "../parts/state-mark.tsx";
-import type { SkillServer } from "../source/skill-source.ts";
+import type { SkillServer } from "../source/http-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
 import { OfferedSkills, StopButton } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";
 import { placeTitles, appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
 
-const readSources = (server: SkillServer, signal: AbortSignal): Promise<SourceList> => server.sources(signal);
+const readSources = (server: SkillServer, signal: AbortSignal) => server.sources(signal);
 
 /** What is installed from elsewhere and whether it is as it was installed; installing more, and updates, each after a review. */
 export function SourcesView(): JSX.Element {
@@ -30,7 +30,7 @@ export function SourcesView(): JSX.Element {
       <h2>Sources</h2>
       {applied !== undefined && (
         <p ref={result} tabIndex={-1} class="good">
-          <Icon name="check" /> <ForeignText text={appliedWords(applied)} />
+          <Icon name="check" /> {foreignText(appliedWords(applied))}
         </p>
       )}
       <SourceErrorAlert error={error} />
@@ -84,9 +84,11 @@ function DiscoverForm({ installing }: { readonly installing: InstallFlow }): JSX
           value={text}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
-        <button type="submit" class="button primary" aria-disabled={doing !== undefined}>
-          {doing === "discover" ? "Reading …" : "Discover"}
-        </button>
+        <Button
+          kind="primary"
+          text={doing === "discover" ? "Reading …" : "Discover"}
+          aria-disabled={doing !== undefined}
+        />
         <StopButton step="discover" installing={installing} />
       </form>
       <p id="source-forms" class="muted">
@@ -121,18 +123,14 @@ function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.El
         <h3>
           {placeTitles[place]} <span class="muted">{skills.length + more}</span>
         </h3>
-        <code class="muted">
-          <ForeignText text={directory} />
-        </code>
+        <code class="muted">{foreignText(directory)}</code>
         {onUpdate !== undefined && skills.length > 0 && (
-          <button type="button" class="button" aria-disabled={isBusy} onClick={onUpdate}>
-            Check for updates
-          </button>
+          <Button text="Check for updates" aria-disabled={isBusy} onClick={onUpdate} />
         )}
       </div>
       {fault !== undefined && (
         <p class="failure">
-          <Icon name="alert" /> <ForeignText text={fault} limit={1_000} />
+          <Icon name="alert" /> {foreignText(fault, 1_000)}
         </p>
       )}
       {fault === undefined && skills.length === 0 && <p class="muted">Nothing was installed here from a source.</p>}
@@ -151,14 +149,9 @@ function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.El
 function Installed({ name, version, source, state, changes = [] }: InstalledSkill): JSX.Element {
   return (
     <>
-      <strong>
-        <ForeignName name={name} />
-      </strong>{" "}
-      {version !== undefined && <ForeignText text={version} limit={80} />}
+      <strong>{foreignName(name)}</strong> {version !== undefined && foreignText(version, 80)}
       <Mark {...displays[state]} />
-      <span class="muted from">
-        from <ForeignText text={source} limit={300} />
-      </span>
+      <span class="muted from">from {foreignText(source, 300)}</span>
       <ForeignList class="changes" texts={changes} limit={400} />
     </>
   );

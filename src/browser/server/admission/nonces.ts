@@ -3,34 +3,34 @@ import type { BrowseRefusal } from "../browse-door.ts";
 import { forbidden } from "./admit-page.ts";
 
 /** Ties what a person decides to the bytes of a skill that they were shown. Valid as long as this process. */
-export interface Nonces {
+export class Nonces {
+  readonly #key = randomBytes(32);
+
+  #bytesOf(id: string, digest: string | undefined): Buffer {
+    return createHmac("sha256", this.#key)
+      .update(JSON.stringify([id, digest ?? null]))
+      .digest();
+  }
+
   /** `digest`: absent for a skill whose files cannot all be read. */
-  readonly of: (id: string, digest: string | undefined) => string;
+  of(id: string, digest: string | undefined): string {
+    return this.#bytesOf(id, digest).toString("base64url");
+  }
+
   /**
    * Why a decision does not count: it was made about other bytes than those of `current`, or its nonce is not one of ours for what it names.
    * Undefined if it does.
    */
-  readonly faultOf: (
-    decision: { readonly id: string; readonly digest: string | undefined; readonly nonce: string },
+  faultOf(
+    { id, digest, nonce }: { readonly id: string; readonly digest: string | undefined; readonly nonce: string },
     current: string | undefined,
-  ) => BrowseRefusal | undefined;
-}
-
-export function createNonces(key: Buffer = randomBytes(32)): Nonces {
-  const bytesOf = (id: string, digest: string | undefined): Buffer =>
-    createHmac("sha256", key)
-      .update(JSON.stringify([id, digest ?? null]))
-      .digest();
-  return {
-    of: (id, digest) => bytesOf(id, digest).toString("base64url"),
-    faultOf({ id, digest, nonce }, current) {
-      const given = Buffer.from(nonce, "base64url");
-      const expected = bytesOf(id, digest);
-      if (given.length !== expected.length || !timingSafeEqual(given, expected))
-        return forbidden("The nonce is not that of the skill and digest that were shown; read the skill again.");
-      if (digest !== current)
-        return { status: 409, code: "STALE", message: "The skill changed since you looked at it; read it again." };
-      return undefined;
-    },
-  };
+  ): BrowseRefusal | undefined {
+    const given = Buffer.from(nonce, "base64url");
+    const expected = this.#bytesOf(id, digest);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected))
+      return forbidden("The nonce is not that of the skill and digest that were shown; read the skill again.");
+    if (digest !== current)
+      return { status: 409, code: "STALE", message: "The skill changed since you looked at it; read it again." };
+    return undefined;
+  }
 }

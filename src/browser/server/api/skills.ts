@@ -54,8 +54,7 @@ export const mountSkills: MountBrowse = (door) => ({
     if (part === undefined) throw new SkillsError("FILE_NOT_FOUND", `${JSON.stringify(path)} is not a regular file.`);
     const truncated = part.bytes.length < part.size;
     const content = toContent(part.bytes, { end: truncated });
-    const file: FileContent = { path, ...content, sizeBytes: part.size, truncated };
-    return { json: file };
+    return { json: { path, ...content, sizeBytes: part.size, truncated } satisfies FileContent };
   },
   async "POST /api/skills/:id/decision"({ param, json, signal }) {
     const decision = await json(decisionSchema);

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { AppliedPlan, PlanRequest, SourcePlan } from "../../wire/sources.ts";
 import type { BrowseAnswer, MountBrowse } from "../browse-door.ts";
 import { discover, installPlaces, listInstalled, shownDirectory } from "../sources/places.ts";
-import { createPendingPlans, digestNow } from "../sources/pending-plans.ts";
+import { PendingPlans, digestNow } from "../sources/pending-plans.ts";
 import { makePlan } from "../sources/make-plan.ts";
 import { createLimitedRead } from "../sources/limited-source-reader.ts";
 import { whoAndWhere } from "../../../runtime/ledger.ts";
@@ -23,7 +23,7 @@ const applySchema = z.strictObject({ plan: z.string().max(64), nonce: z.string()
 export const mountSources: MountBrowse = (door) => {
   const { nonces, app, allowPrivate } = door;
   const read = createLimitedRead(app.clock, allowPrivate, (url) => app.policyFor(door.directory).deniesSource(url));
-  const plans = createPendingPlans(app.clock);
+  const plans = new PendingPlans(app.clock);
   return {
     "GET /api/sources": async ({ signal }) => ({ json: await listInstalled(door, signal) }),
     async "POST /api/sources/discover"({ json, signal }) {

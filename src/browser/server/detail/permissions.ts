@@ -1,36 +1,29 @@
 import { localOwner } from "../../../runtime/caller.ts";
 import { type Steps, runInSlices } from "../../../base/promises.ts";
-import {
-  type Approvals,
-  type FullTrustRequest,
-  type Subject,
-  type Trust,
-  blocks,
-  kindOf,
-  reachOf,
-} from "../../../runtime/trust.ts";
+import { type Approvals, type FullTrustRequest, blocks, kindOf, reachOf } from "../../../runtime/trust.ts";
 import type { ChangedFile } from "../../../skills/copied-files.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
-import { type Capabilities, inWords, isNothing, noCapabilities } from "../../../skills/permissions.ts";
+import { type Capabilities, inWords, isNothing, noCapabilities, permissionsOf } from "../../../skills/permissions.ts";
 import type { SkillDetail, SkillGrant, SkillPermissions, Wants } from "../../wire/skills.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import { type WalkedFile, orNothing } from "../../../skills/hash.ts";
+import { subjectOfOffered } from "../../../runtime/runs.ts";
+import type { BrowseDoor } from "../browse-door.ts";
+import type { OfferedSkill } from "../../../skills/skill.ts";
 
 /** The lines shown of one file. */
 const mostDiffLines = 400;
 const mostChangedFiles = 200;
 
-interface Asked {
-  readonly trust: Pick<Trust, "approvalsFor" | "policyFor" | "questionFor" | "sessionGrants">;
-  readonly subject: Omit<Subject, "digest">;
-  readonly needs: Capabilities;
-  /** Absent if not all files can be read: then nothing can be approved. */
-  readonly request: FullTrustRequest | undefined;
-  readonly directory: string;
-}
-
-/** What a skill wants, what was approved, and what changed since. */
-export async function showPermissions({ trust, subject, needs, request, directory }: Asked): Promise<SkillPermissions> {
+/** What a skill wants, what was approved, and what changed since. `request`: absent if not all files can be read: then nothing can be approved. */
+export async function showPermissions(
+  offered: OfferedSkill,
+  request: FullTrustRequest | undefined,
+  { app, directory }: Pick<BrowseDoor, "app" | "directory">,
+): Promise<SkillPermissions> {
+  const trust = await app.trust();
+  const subject = subjectOfOffered(offered, app.source);
+  const needs = permissionsOf(offered.skill);
   const policy = trust.policyFor(directory);
   const approvals = await trust.approvalsFor(directory);
   const digest = request?.subject.digest;

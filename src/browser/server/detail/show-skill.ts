@@ -1,7 +1,7 @@
 import path from "node:path";
 import { viewSkills } from "../../../runtime/caller.ts";
 import { runInSlices } from "../../../base/promises.ts";
-import { maxMountedBytes, readPlannedFile, subjectOfOffered, trustRequest } from "../../../runtime/runs.ts";
+import { maxMountedBytes, readPlannedFile, trustRequest } from "../../../runtime/runs.ts";
 import { permissionsOf, noCapabilities } from "../../../skills/permissions.ts";
 import { type Skill, isScript } from "../../../skills/skill.ts";
 import { describeDemand, matchSkill } from "../../../skills/environment.ts";
@@ -98,15 +98,8 @@ const readers: Readonly<Record<SkillPart, PartReader>> = {
   problems: ({ shown, door: { app } }) => ({ problems: withFrames(shown.problems, app.source.files) }),
   async permissions({ shown: { offered }, digest, door, signal }) {
     if (offered === undefined) return { permissions: noPermissions };
-    const { app, directory } = door;
-    const permissions = await showPermissions({
-      trust: await app.trust(),
-      subject: subjectOfOffered(offered, app.source),
-      needs: permissionsOf(offered.skill),
-      request: digest === undefined ? undefined : requestOf(door, { skill: offered.skill, digest }, signal),
-      directory,
-    });
-    return { permissions };
+    const request = digest === undefined ? undefined : requestOf(door, { skill: offered.skill, digest }, signal);
+    return { permissions: await showPermissions(offered, request, door) };
   },
   async environment({ shown: { offered }, door: { app, machine } }) {
     if (offered === undefined) return { environment: [] };

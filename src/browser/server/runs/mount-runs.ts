@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { maxJsonValues } from "../../../base/json/json-value.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { RunNews, RunRequest, RunStarted, UploadedBlob } from "../../wire/runs.ts";
+import type { RunRequest, RunStarted, UploadedBlob } from "../../wire/runs.ts";
 import type { MountBrowse } from "../browse-door.ts";
 import { createPageRuns } from "./page-runs.ts";
 import { toRunRefusal, toShownRun } from "./shown-run.ts";
@@ -24,9 +24,8 @@ const runRequest: z.ZodType<RunRequest> = z.strictObject({
 
 /** `POST /api/runs`, `GET` and `DELETE /api/runs/RUN`: runs for the person at this machine, of exactly the bytes that the page shows. */
 export const mountRuns: MountBrowse = (door) => {
-  const { app, session, events, once: allowedNext, stopped, hold } = door;
-  const notify = (news: RunNews): void => events.push("run", news);
-  const runs = createPageRuns({ app, session, stopped, hold, notify, allowedNext });
+  const { app } = door;
+  const runs = createPageRuns(door);
   return {
     async "POST /api/runs"({ json, signal }) {
       const { nonce, ...asked } = await json(runRequest, limits);
@@ -34,8 +33,8 @@ export const mountRuns: MountBrowse = (door) => {
       const found = await shownVersion(id, { digest, nonce }, door, signal);
       if ("refused" in found) return found;
       try {
-        const started: RunStarted = { run: await runs.start(asked, found.offered.skill.name) };
-        return { json: started, status: 202 };
+        const run = await runs.start(asked, found.offered.skill.name);
+        return { json: { run } satisfies RunStarted, status: 202 };
       } catch (error) {
         return { refused: toRunRefusal(error, app.log) };
       }
@@ -73,8 +72,7 @@ export const mountBlobs: MountBrowse = ({ app: { blobs } }) => {
       try {
         const kind = incoming.headers["content-type"] ?? "application/octet-stream";
         const { id, size } = await blobs.put(localOwner, kind, await bytes(maxBlobBytes), { signal });
-        const stored: UploadedBlob = { id, sizeBytes: size };
-        return { json: stored };
+        return { json: { id, sizeBytes: size } satisfies UploadedBlob };
       } finally {
         uploads -= 1;
       }

@@ -1,20 +1,12 @@
-import type { App } from "../../../runtime/app.ts";
 import { createCaller } from "../../../runtime/caller.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { RunResult } from "../../../runtime/runs.ts";
 import type { RunEvent } from "../../../wire/run-event.ts";
 import type { OutputBlob, RunNews, RunRequest, ShownRun } from "../../wire/runs.ts";
 import type { BrowseDoor } from "../browse-door.ts";
-import { type AllowedNext, askForRun } from "../decide.ts";
-import { type PrintedTail, createPrintedTail } from "./printed-tail.ts";
+import { askForRun } from "../decide.ts";
+import { PrintedTail } from "./printed-tail.ts";
 import { toRunRefusal } from "./shown-run.ts";
-
-export interface PageRunsOptions extends Pick<BrowseDoor, "session" | "stopped" | "hold"> {
-  readonly app: Pick<App, "toolbox" | "clock" | "log">;
-  /** Sends news to the pages. Must not throw. */
-  readonly notify: (news: RunNews) => void;
-  readonly allowedNext: AllowedNext;
-}
 
 /** The runs that people start in the pages of one server. */
 export interface PageRuns {
@@ -42,8 +34,9 @@ interface PageRun {
   ended: Promise<void>;
 }
 
-export function createPageRuns({ app, session, stopped, hold, notify, allowedNext }: PageRunsOptions): PageRuns {
+export function createPageRuns({ app, session, events, once: allowedNext, stopped, hold }: BrowseDoor): PageRuns {
   const runs = new Map<string, PageRun>();
+  const notify = (news: RunNews): void => events.push("run", news);
   /** The number of runs that have not ended. */
   let running = 0;
 
@@ -68,7 +61,7 @@ export function createPageRuns({ app, session, stopped, hold, notify, allowedNex
     const run: PageRun = {
       shown: { run: id, skill, digest, at: Date.now(), status: "queued", isOwn: true, blobs },
       blobs,
-      printed: createPrintedTail({ clock: app.clock, notify: (part) => notify({ run: id, type: "printed", ...part }) }),
+      printed: new PrintedTail(app.clock, (part) => notify({ run: id, type: "printed", ...part })),
       controller,
       ended: Promise.resolve(),
     };

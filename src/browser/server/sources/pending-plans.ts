@@ -16,47 +16,49 @@ export interface PendingPlan extends NewPlan {
   readonly digest: string;
 }
 
-/** Plans that a person may still decide about: a few, for ten minutes, the oldest dropped first. */
-export interface PendingPlans {
-  /** Throws QUOTA_EXCEEDED for one that is too large. */
-  readonly add: (plan: NewPlan) => Promise<PendingPlan>;
-  readonly find: (id: string) => PendingPlan | undefined;
-  /** False if it was dropped before. */
-  readonly drop: (id: string) => boolean;
-}
-
 const mostPlans = 4;
 const validMs = 10 * 60_000;
 /** The bytes of what is downloaded and what it replaces, in all plans. */
 const mostBytes = 256 * 1024 * 1024;
 
-export function createPendingPlans(clock: Clock): PendingPlans {
-  const plans = new Map<string, { readonly plan: PendingPlan; readonly bytes: number; readonly stop: () => void }>();
+/** Plans that a person may still decide about: a few, for ten minutes, the oldest dropped first. */
+export class PendingPlans {
+  readonly #clock: Clock;
+  readonly #plans = new Map<
+    string,
+    { readonly plan: PendingPlan; readonly bytes: number; readonly stop: () => void }
+  >();
 
-  function drop(id: string): boolean {
-    plans.get(id)?.stop();
-    return plans.delete(id);
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
-  const isFull = (): boolean =>
-    plans.size > mostPlans || [...plans.values()].reduce((sum, { bytes }) => sum + bytes, 0) > mostBytes;
 
-  return {
-    drop,
-    find: (id) => plans.get(id)?.plan,
-    async add({ where, lock, decided }) {
-      const bytes = bytesOf(decided);
-      if (bytes > mostBytes) throw new SkillsError("QUOTA_EXCEEDED", "This is more than 256 MiB; choose fewer skills.");
-      const id = randomUUID();
-      const seen = decided.map((one) => one.seen);
-      const plan: PendingPlan = { id, where, lock, decided, digest: await digestOf(decided, lock, seen) };
-      plans.set(id, { plan, bytes, stop: clock.after(validMs, () => void plans.delete(id)) });
-      for (const oldest of plans.keys()) {
-        if (!isFull()) break;
-        drop(oldest);
-      }
-      return plan;
-    },
-  };
+  find(id: string): PendingPlan | undefined {
+    return this.#plans.get(id)?.plan;
+  }
+
+  /** False if it was dropped before. */
+  drop(id: string): boolean {
+    this.#plans.get(id)?.stop();
+    return this.#plans.delete(id);
+  }
+
+  /** Throws QUOTA_EXCEEDED for one that is too large. */
+  async add({ where, lock, decided }: NewPlan): Promise<PendingPlan> {
+    const bytes = bytesOf(decided);
+    if (bytes > mostBytes) throw new SkillsError("QUOTA_EXCEEDED", "This is more than 256 MiB; choose fewer skills.");
+    const id = randomUUID();
+    const seen = decided.map((one) => one.seen);
+    const plan: PendingPlan = { id, where, lock, decided, digest: await digestOf(decided, lock, seen) };
+    this.#plans.set(id, { plan, bytes, stop: this.#clock.after(validMs, () => void this.#plans.delete(id)) });
+    let held = [...this.#plans.values()].reduce((sum, one) => sum + one.bytes, 0);
+    for (const [oldest, one] of this.#plans) {
+      if (this.#plans.size <= mostPlans && held <= mostBytes) break;
+      held -= one.bytes;
+      this.drop(oldest);
+    }
+    return plan;
+  }
 }
 
 /** The digest that the plan would have, had it been made over what is there now. */

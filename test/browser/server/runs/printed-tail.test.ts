@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createPrintedTail } from "../../../../src/browser/server/runs/printed-tail.ts";
+import { PrintedTail } from "../../../../src/browser/server/runs/printed-tail.ts";
 import { manualClock } from "../../../manual-clock.ts";
 
 function openTail() {
   const clock = manualClock();
   const sent: { readonly at: number; readonly text: string }[] = [];
-  return { clock, sent, tail: createPrintedTail({ clock, notify: (part) => void sent.push(part) }) };
+  return { clock, sent, tail: new PrintedTail(clock, (part) => void sent.push(part)) };
 }
 
 test("what is printed within a tenth of a second is sent once", () => {

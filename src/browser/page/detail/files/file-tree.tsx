@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { SkillFileEntry } from "../../../wire/skills.ts";
-import { ForeignText } from "../../parts/foreign-text.tsx";
+import { foreignText } from "../../parts/foreign-text.tsx";
 import { formatBytes } from "../../parts/formats.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Tree, type TreeLine } from "../../parts/tree.tsx";
@@ -34,7 +34,7 @@ function FileName({ line: { name, isOpen, sizeBytes } }: { readonly line: FileLi
   return (
     <>
       <Icon name={isOpen === undefined ? "file" : "folder"} />
-      <ForeignText text={name} limit={255} />
+      {foreignText(name, 255)}
       {isOpen === false && <span class="muted">…</span>}
       {sizeBytes !== undefined && <span class="size">{formatBytes(sizeBytes)}</span>}
     </>

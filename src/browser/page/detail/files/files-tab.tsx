@@ -2,11 +2,11 @@ import type { JSX } from "preact";
 import { useCallback } from "preact/hooks";
 import type { FileContent, SkillFileEntry } from "../../../wire/skills.ts";
 import { CopyButton, Digest } from "../../parts/digest.tsx";
-import { toVisible, ForeignText } from "../../parts/foreign-text.tsx";
+import { toVisible, foreignText } from "../../parts/foreign-text.tsx";
 import { formatBytes } from "../../parts/formats.tsx";
 import { Empty } from "../../parts/icon.tsx";
 import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
-import type { SkillServer } from "../../source/skill-source.ts";
+import type { SkillServer } from "../../source/http-source.ts";
 import { SourceText } from "../markdown/source-text.tsx";
 import { OpenInEditor } from "../open-in-editor.tsx";
 import type { TabProps } from "../tabs.ts";
@@ -46,9 +46,7 @@ function FileView({ skill, file }: { readonly skill: string; readonly file: Skil
   return (
     <section class="file" aria-label="File">
       <div class="bar">
-        <h3 dir="ltr">
-          <ForeignText text={path} />
-        </h3>
+        <h3 dir="ltr">{foreignText(path)}</h3>
         <span class="muted">{formatBytes(sizeBytes)}</span>
         <Digest digest={sha256} what="SHA-256 of the file" />
         <span class="actions">

@@ -2,11 +2,12 @@ import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DecisionRequest } from "../../../wire/skills.ts";
 import { Fields } from "../../parts/fields.tsx";
-import { ForeignList, ForeignName } from "../../parts/foreign-text.tsx";
+import { ForeignList, foreignName } from "../../parts/foreign-text.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import { isStated } from "../../parts/state-mark.tsx";
 import type { KnownDetail } from "../../source/skill-source.ts";
 import type { Choice, Deciding } from "./use-decision.ts";
+import { Button } from "../../parts/icon.tsx";
 
 /** What each decision is called, and what it does. */
 const words: Readonly<Record<DecisionRequest["decision"], readonly [title: string, effect: string]>> = {
@@ -79,7 +80,7 @@ function Question({ deciding, choice, shown }: QuestionProps): JSX.Element {
       }}
     >
       <h2 id="decision-title">
-        {decision === "revoke" ? "Revoke the approval of" : title} <ForeignName name={shown.row.name} />?
+        {decision === "revoke" ? "Revoke the approval of" : title} {foreignName(shown.row.name)}?
       </h2>
       <p>{effect}</p>
       <Fields
@@ -107,12 +108,12 @@ function Question({ deciding, choice, shown }: QuestionProps): JSX.Element {
         </fieldset>
       )}
       <div class="bar end">
-        <button type="button" class="button" onClick={deciding.cancel}>
-          Cancel
-        </button>
-        <button type="submit" class={`button ${isWide ? "primary" : "danger"}`} aria-disabled={deciding.isSending}>
-          {deciding.isSending ? "Sending …" : title}
-        </button>
+        <Button text="Cancel" onClick={deciding.cancel} />
+        <Button
+          kind={isWide ? "primary" : "danger"}
+          text={deciding.isSending ? "Sending …" : title}
+          aria-disabled={deciding.isSending}
+        />
       </div>
     </form>
   );

@@ -4,9 +4,9 @@ import type { SkillGrant, SkillPermissions } from "../../../wire/skills.ts";
 import { DiffText } from "../../parts/diff-text.tsx";
 import { Digest } from "../../parts/digest.tsx";
 import { Fields } from "../../parts/fields.tsx";
-import { ForeignList, ForeignText } from "../../parts/foreign-text.tsx";
+import { ForeignList, foreignText } from "../../parts/foreign-text.tsx";
 import { Time } from "../../parts/formats.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { Button, Icon } from "../../parts/icon.tsx";
 import { canAct, useBrowser } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
@@ -29,11 +29,7 @@ export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Ele
         <Icon name={icon} />
         {words}
       </h3>
-      {denied !== undefined && (
-        <p>
-          <ForeignText text={`${denied.why} ${denied.hint}`} limit={2_000} />
-        </p>
-      )}
+      {denied !== undefined && <p>{foreignText(`${denied.why} ${denied.hint}`, 2_000)}</p>}
       {notice !== undefined && (
         <div class="caution" role="alert">
           <p class="title">{notice.title}</p>
@@ -43,9 +39,7 @@ export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Ele
       {canDecide ? (
         <div class="bar">
           {choices.map(({ decision, title, style }) => (
-            <button key={decision} type="button" class={`button ${style}`} onClick={() => deciding.ask({ decision })}>
-              {title}
-            </button>
+            <Button kind={style} text={title} key={decision} onClick={() => deciding.ask({ decision })} />
           ))}
         </div>
       ) : (
@@ -91,9 +85,7 @@ function Changes({ widened, changedFiles }: SkillPermissions): JSX.Element | nul
       <ForeignList class="caution list" texts={widened.map((permission) => `It now also wants: ${permission}`)} />
       {changedFiles.map(({ path, diff }) => (
         <details key={path} class="change" open={changedFiles.length <= 5}>
-          <summary>
-            <ForeignText text={path} />
-          </summary>
+          <summary>{foreignText(path)}</summary>
           <DiffText diff={diff} label={`Changes of ${path.slice(0, 200)}`} />
         </details>
       ))}
@@ -118,9 +110,7 @@ function RequestedCapabilities({ wants, expects }: RequestedProps): JSX.Element 
       {words.length === 0 && <p class="muted">Nothing beyond its sandbox.</p>}
       <ForeignList class="requested" texts={words} />
       {expects.length > 0 && (
-        <p class="muted">
-          Its author expects the agent's tools: <ForeignText text={expects.join(", ")} limit={Infinity} />
-        </p>
+        <p class="muted">Its author expects the agent's tools: {foreignText(expects.join(", "), Infinity)}</p>
       )}
       <Fields
         fields={[
@@ -146,15 +136,15 @@ function Grant({ grant, onRevoke }: GrantProps): JSX.Element {
   return (
     <>
       <p class="title">
-        <ForeignText text={`Version ${version}`} limit={80} />
+        {foreignText(`Version ${version}`, 80)}
         <span class={`mark ${isCurrent ? "good" : "muted"}`}>
           {isCurrent ? "as installed now" : "other files than those installed now"}
         </span>
       </p>
       <p class="facts">
-        <ForeignText text={`by ${who}`} limit={80} />
+        {foreignText(`by ${who}`, 80)}
         <Time at={Date.parse(when)} />
-        <ForeignText text={project === undefined ? "everywhere" : `in ${project}`} limit={200} />
+        {foreignText(project === undefined ? "everywhere" : `in ${project}`, 200)}
         {expires !== undefined && (
           <span>
             until <Time at={Date.parse(expires)} />
@@ -164,11 +154,7 @@ function Grant({ grant, onRevoke }: GrantProps): JSX.Element {
       <ForeignList class="requested" texts={words} />
       <div class="bar">
         <Digest digest={digest} what="digest of the approved files" />
-        {onRevoke !== undefined && (
-          <button type="button" class="button danger" onClick={onRevoke}>
-            Revoke …
-          </button>
-        )}
+        {onRevoke !== undefined && <Button kind="danger" text="Revoke …" onClick={onRevoke} />}
       </div>
     </>
   );

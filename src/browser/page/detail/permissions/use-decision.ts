@@ -6,14 +6,17 @@ import type { MarkDisplay } from "../../parts/state-mark.tsx";
 
 export type Choice = Pick<DecisionRequest, "decision" | "grant" | "reach">;
 
-export interface Deciding {
+interface DecisionState {
   /** What a person is asked to confirm, and exactly what was shown to them when they began. */
-  readonly asked: { readonly choice: Choice; readonly shown: KnownDetail } | undefined;
+  readonly asked?: { readonly choice: Choice; readonly shown: KnownDetail } | undefined;
   /** Why nothing was decided, or what changed meanwhile; until the next attempt. */
-  readonly notice: { readonly title: string; readonly details: readonly string[] } | undefined;
+  readonly notice?: { readonly title: string; readonly details: readonly string[] } | undefined;
   readonly isSending: boolean;
   /** How many were taken. */
   readonly decided: number;
+}
+
+export interface Deciding extends DecisionState {
   readonly ask: (choice: Choice) => void;
   readonly cancel: () => void;
   readonly confirm: (choice: Choice) => void;
@@ -33,19 +36,15 @@ const done: Readonly<Record<DecisionRequest["decision"], string>> = {
  */
 export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDetail | undefined>): Deciding {
   const { source, announcement } = useBrowser();
-  const [asked, setAsked] = useState<Deciding["asked"]>();
-  const [notice, setNotice] = useState<Deciding["notice"]>();
-  const [isSending, setIsSending] = useState(false);
-  const [decided, setDecided] = useState(0);
+  const [state, setState] = useState<DecisionState>({ isSending: false, decided: 0 });
+  const show = (changes: Partial<DecisionState>): void => setState((before) => ({ ...before, ...changes }));
+  const { asked, decided } = state;
   // State is seen only in the next rendering, and two clicks may come before it.
   const sending = useRef(false);
 
   const becameStale = (shown: KnownDetail, now: KnownDetail): void => {
-    setAsked(undefined);
-    setNotice({
-      title: "This skill changed. Nothing was decided; look at it again.",
-      details: whatChanged(shown, now),
-    });
+    const title = "This skill changed. Nothing was decided; look at it again.";
+    show({ asked: undefined, notice: { title, details: whatChanged(shown, now) } });
   };
   useEffect(() => {
     if (asked !== undefined && !sending.current && asked.shown.digest !== detail.digest)
@@ -56,37 +55,27 @@ export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDeta
     const { digest, nonce } = asked?.shown ?? {};
     if (asked === undefined || digest === undefined || nonce === undefined || sending.current) return;
     sending.current = true;
-    setIsSending(true);
+    show({ isSending: true });
     try {
       await source.server?.decide(detail.row.id, { ...choice, digest, nonce });
       await reload();
-      setAsked(undefined);
+      show({ asked: undefined, decided: decided + 1 });
       announcement.value = done[choice.decision];
-      setDecided((count) => count + 1);
     } catch (error) {
       const now = await reload();
       const { code, message, hint } = toSourceError(error);
       if (code === "STALE" && now !== undefined) becameStale(asked.shown, now);
-      else {
-        setAsked(undefined);
-        setNotice({ title: message, details: hint === undefined ? [] : [hint] });
-      }
+      else show({ asked: undefined, notice: { title: message, details: hint === undefined ? [] : [hint] } });
     } finally {
       sending.current = false;
-      setIsSending(false);
+      show({ isSending: false });
     }
   };
 
   return {
-    asked,
-    notice,
-    isSending,
-    decided,
-    ask: (choice) => {
-      setNotice(undefined);
-      setAsked({ choice, shown: detail });
-    },
-    cancel: () => setAsked(undefined),
+    ...state,
+    ask: (choice) => show({ notice: undefined, asked: { choice, shown: detail } }),
+    cancel: () => show({ asked: undefined }),
     confirm: (choice) => void confirm(choice),
   };
 }

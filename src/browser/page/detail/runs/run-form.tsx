@@ -2,7 +2,8 @@ import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { counted } from "../../../../base/text/code-points.ts";
 import { toVisible } from "../../parts/foreign-text.tsx";
-import { type SkillServer, type SourceError, toSourceError } from "../../source/skill-source.ts";
+import type { SkillServer } from "../../source/http-source.ts";
+import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { canAct, useBrowser } from "../../state/browser.ts";
 import { CopyBox, toToolArguments } from "./copy-box.tsx";
 import { DropZone, FileLine, sendFile } from "./form/file-fields.tsx";
@@ -20,6 +21,7 @@ import {
   type RunFormState,
   type RunnableSkill,
 } from "./state/run-form.ts";
+import { Button } from "../../parts/icon.tsx";
 
 export interface RunFormProps {
   readonly form: RunFormState;
@@ -105,13 +107,11 @@ export function RunForm({ form, server, runs, latest, shown }: RunFormProps): JS
         )}
         <MoreFields {...{ form, server, problems }} />
         <div class="run-actions">
-          <button
-            type="submit"
-            class="button primary"
+          <Button
+            kind="primary"
+            text={isRunning ? "Running…" : "Run"}
             disabled={!canAct(source) || nonce === undefined || isRunning || isStale}
-          >
-            {isRunning ? "Running…" : "Run"}
-          </button>
+          />
           <span class="muted">
             Runs {target === "" ? "its entrypoint" : target}, of exactly these files:{" "}
             {digest?.replace("sha256:", "").slice(0, 12)}.

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { SkillState } from "../../../wire/skills.ts";
 import { toVisible } from "../../parts/foreign-text.tsx";
-import { type EmptyProps, Icon } from "../../parts/icon.tsx";
+import { Button, type EmptyProps, Icon } from "../../parts/icon.tsx";
 import { RouteLink } from "../../parts/route-link.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import type { RunnableSkill } from "./state/run-form.ts";
@@ -44,9 +44,7 @@ export function RunNotices({ latest, isStale, onShowLatest }: RunNoticesProps): 
       {isStale && (
         <Notice icon="diff" title="The skill changed on disk">
           The form is for the version that you looked at, and what you filled in is still here.{" "}
-          <button type="button" class="button" onClick={onShowLatest}>
-            Look at the new version
-          </button>
+          <Button text="Look at the new version" onClick={onShowLatest} />
         </Notice>
       )}
     </div>

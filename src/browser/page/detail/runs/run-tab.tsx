@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { Empty } from "../../parts/icon.tsx";
-import type { SkillServer } from "../../source/skill-source.ts";
+import type { SkillServer } from "../../source/http-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
 import { RunForm } from "./run-form.tsx";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { ForeignText } from "../../parts/foreign-text.tsx";
+import { foreignText } from "../../parts/foreign-text.tsx";
 import { Mark, type MarkDisplay } from "../../parts/state-mark.tsx";
 import type { SkillDetail } from "../../../wire/skills.ts";
 import type { TabProps } from "../tabs.ts";
@@ -17,9 +17,7 @@ export function EnvironmentTab({ detail: { row, environment = [] } }: TabProps):
       <h3>Environment</h3>
       {row.compatibility !== undefined && (
         <p>
-          <q>
-            <ForeignText text={row.compatibility} limit={500} />
-          </q>
+          <q>{foreignText(row.compatibility, 500)}</q>
         </p>
       )}
       {environment.length === 0 ? (
@@ -30,16 +28,10 @@ export function EnvironmentTab({ detail: { row, environment = [] } }: TabProps):
             <li key={`${requirement} ${String(index)}`}>
               <p class="title">
                 <Mark {...displays[status]} />
-                <ForeignText text={requirement} />
+                {foreignText(requirement)}
               </p>
-              <p>
-                <ForeignText text={evidence} limit={1_000} />
-              </p>
-              {advice !== undefined && (
-                <p class="muted">
-                  <ForeignText text={advice} limit={1_000} />
-                </p>
-              )}
+              <p>{foreignText(evidence, 1_000)}</p>
+              {advice !== undefined && <p class="muted">{foreignText(advice, 1_000)}</p>}
             </li>
           ))}
         </ul>

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { SkillDetail } from "../../../wire/skills.ts";
-import { ForeignText } from "../../parts/foreign-text.tsx";
+import { foreignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import type { MarkDisplay } from "../../parts/state-mark.tsx";
 import type { TabProps } from "../tabs.ts";
@@ -28,16 +28,12 @@ export function LicenseTab({ detail: { license }, openTab }: TabProps): JSX.Elem
       <h3>License</h3>
       <ul class="cards">
         <li>
-          <p class="title">{name === undefined ? "Not known" : <ForeignText text={name} />}</p>
+          <p class="title">{name === undefined ? "Not known" : foreignText(name)}</p>
           <p class={`mark wrap ${tone}`}>
             <Icon name={icon} />
             {words}
           </p>
-          {name === undefined && declared !== undefined && (
-            <p>
-              <ForeignText text={declared} limit={1_000} />
-            </p>
-          )}
+          {name === undefined && declared !== undefined && <p>{foreignText(declared, 1_000)}</p>}
           {files.length > 0 && (
             <p>
               License files:{" "}
@@ -45,7 +41,7 @@ export function LicenseTab({ detail: { license }, openTab }: TabProps): JSX.Elem
                 <>
                   {index > 0 && ", "}
                   <button key={path} type="button" class="link" onClick={() => openTab("files", path)}>
-                    <ForeignText text={path} />
+                    {foreignText(path)}
                   </button>
                 </>
               ))}

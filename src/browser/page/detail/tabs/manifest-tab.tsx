@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { SourceText } from "../markdown/source-text.tsx";
 import { Fields } from "../../parts/fields.tsx";
-import { ForeignText } from "../../parts/foreign-text.tsx";
+import { foreignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Table } from "../../parts/table.tsx";
 import type { TabProps } from "../tabs.ts";
@@ -45,7 +45,7 @@ function Values({ values }: { readonly values: readonly string[] }): JSX.Element
   if (values.length === 0) return <span class="muted">nothing</span>;
   return (
     <>
-      <ForeignText text={values.slice(0, mostValues).join(", ")} limit={30_000} />
+      {foreignText(values.slice(0, mostValues).join(", "), 30_000)}
       {values.length > mostValues && ` and ${String(values.length - mostValues)} more`}
     </>
   );

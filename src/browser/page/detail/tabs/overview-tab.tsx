@@ -5,8 +5,8 @@ import type { SkillDetail, SkillRow } from "../../../wire/skills.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { SourceText } from "../markdown/source-text.tsx";
 import { Fields } from "../../parts/fields.tsx";
-import { ForeignText, toVisible } from "../../parts/foreign-text.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { foreignText, toVisible } from "../../parts/foreign-text.tsx";
+import { Button, Icon } from "../../parts/icon.tsx";
 import type { TabProps } from "../tabs.ts";
 
 /** The description and the instructions, as people read them or as they are written. */
@@ -19,7 +19,7 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
   return (
     <>
       <p class="lead" dir="auto">
-        <ForeignText text={row.description} limit={1_024} />
+        {foreignText(row.description, 1_024)}
       </p>
       {instructions === undefined && <KnownFacts row={row} />}
       {hidden.length > 0 && <HiddenText hidden={hidden} markdown={instructions?.markdown ?? ""} />}
@@ -28,9 +28,7 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
           <div class="bar">
             <h3>Instructions</h3>
             <span class="muted">about {row.tokens.instructions.toLocaleString("en")} tokens</span>
-            <button type="button" class="button" aria-pressed={isText} onClick={() => setIsText(!isText)}>
-              Show as text
-            </button>
+            <Button text="Show as text" aria-pressed={isText} onClick={() => setIsText(!isText)} />
           </div>
           {isText ? (
             <SourceText text={instructions.markdown} label="Instructions as written" />

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { ShownProblem } from "../../../wire/skills.ts";
-import { ForeignText, visibleText } from "../../parts/foreign-text.tsx";
+import { foreignText, visibleText } from "../../parts/foreign-text.tsx";
 import { Mark, type MarkDisplay } from "../../parts/state-mark.tsx";
 import { OpenInEditor } from "../open-in-editor.tsx";
 import type { TabProps } from "../tabs.ts";
@@ -38,16 +38,12 @@ function Problem({ skill, problem }: { readonly skill: string; readonly problem:
     <>
       <p class="title">
         <Mark {...displays[problem.severity]} />
-        <ForeignText text={problem.message} limit={1_000} />
+        {foreignText(problem.message, 1_000)}
       </p>
-      <p>
-        <ForeignText text={problem.fix} limit={1_000} />
-      </p>
+      <p>{foreignText(problem.fix, 1_000)}</p>
       {problem.frame.length > 0 && <CodeFrame problem={problem} />}
       <div class="bar">
-        <code dir="ltr">
-          <ForeignText text={`${problem.file}:${String(problem.line)}:${String(problem.column)}`} />
-        </code>
+        <code dir="ltr">{foreignText(`${problem.file}:${String(problem.line)}:${String(problem.column)}`)}</code>
         <code class="muted">{problem.code}</code>
         <OpenInEditor skill={skill} path={problem.file} line={problem.line} column={problem.column} />
       </div>

@@ -2,9 +2,10 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openSearch } from "../../../../client/select.ts";
 import type { Discovered, InstallPlace } from "../../../wire/sources.ts";
-import { ForeignList, ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
+import { ForeignList, foreignName, foreignText } from "../../parts/foreign-text.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
 import { placeTitles, type InstallFlow } from "./use-installing.ts";
+import { Button } from "../../parts/icon.tsx";
 
 /** The number of skills that the server plans at once. */
 const mostChosen = 50;
@@ -39,8 +40,7 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
   return (
     <section aria-labelledby="offered-title">
       <h3 id="offered-title" ref={heading} tabIndex={-1}>
-        <ForeignText text={offer.source} limit={300} />{" "}
-        <span class="muted">{counted(offer.skills.length + offer.more, "skill")}</span>
+        {foreignText(offer.source, 300)} <span class="muted">{counted(offer.skills.length + offer.more, "skill")}</span>
       </h3>
       <ForeignList class="problems warning" texts={offer.problems} limit={1_000} />
       {offer.skills.length > filteredFrom && (
@@ -79,9 +79,11 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
               ))}
             </fieldset>
             <div class="bar">
-              <button type="submit" class="button primary" aria-disabled={!canPlan}>
-                {doing === "plan" ? "Downloading …" : `Review ${counted(chosen.size, "skill")}`}
-              </button>
+              <Button
+                kind="primary"
+                text={doing === "plan" ? "Downloading …" : `Review ${counted(chosen.size, "skill")}`}
+                aria-disabled={!canPlan}
+              />
               <StopButton step="plan" installing={installing} />
               {isTooMany && <span class="warning">Choose at most {mostChosen} at a time.</span>}
             </div>
@@ -109,23 +111,14 @@ function Offered({ skill, isChosen, onChoose }: OfferedProps): JSX.Element {
         onChange={({ currentTarget }) => onChoose(name, currentTarget.checked)}
       />
       <span>
-        <strong>
-          <ForeignName name={name} />
-        </strong>{" "}
-        {version !== undefined && <ForeignText text={version} limit={80} />}{" "}
+        <strong>{foreignName(name)}</strong> {version !== undefined && foreignText(version, 80)}{" "}
         {installed.map((place) => (
           <span key={place} class="chip">
             {place === "project" ? "installed in this project" : "installed for you"}
           </span>
         ))}
-        <span class="description">
-          <ForeignText text={description} limit={300} />
-        </span>
-        {unusable !== undefined && (
-          <span class="warning">
-            Cannot be installed: <ForeignText text={unusable} />
-          </span>
-        )}
+        <span class="description">{foreignText(description, 300)}</span>
+        {unusable !== undefined && <span class="warning">Cannot be installed: {foreignText(unusable)}</span>}
       </span>
     </label>
   );
@@ -138,10 +131,5 @@ interface StopButtonProps {
 
 /** Stops a step while it is being done. */
 export function StopButton({ step, installing: { doing, stop } }: StopButtonProps): JSX.Element | null {
-  if (doing !== step) return null;
-  return (
-    <button type="button" class="button" onClick={stop}>
-      Stop
-    </button>
-  );
+  return doing === step ? <Button text="Stop" onClick={stop} /> : null;
 }

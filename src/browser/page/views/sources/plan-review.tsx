@@ -3,8 +3,8 @@ import { useEffect, useRef } from "preact/hooks";
 import type { PlannedChange } from "../../../wire/sources.ts";
 import { SourceErrorAlert } from "../../parts/server-answer.tsx";
 import { DiffText } from "../../parts/diff-text.tsx";
-import { ForeignList, ForeignName, ForeignText } from "../../parts/foreign-text.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { ForeignList, foreignName, foreignText } from "../../parts/foreign-text.tsx";
+import { Button, Icon } from "../../parts/icon.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
 import type { InstallFlow } from "./use-installing.ts";
 
@@ -41,19 +41,18 @@ export function PlanReview({ planned: { request, plan }, installing }: PlanRevie
       {failed !== undefined && failed.doing !== "discover" && <SourceErrorAlert error={failed.error} />}
       <div class="actions">
         {isStale ? (
-          <button type="button" class="button primary" onClick={() => installing.plan(request)}>
-            Review again
-          </button>
+          <Button kind="primary" text="Review again" onClick={() => installing.plan(request)} />
         ) : (
           doable.length > 0 && (
-            <button type="button" class="button primary" aria-disabled={doing !== undefined} onClick={apply}>
-              {doing === "apply" ? "Installing …" : <ForeignText text={words} />}
-            </button>
+            <Button
+              kind="primary"
+              text={doing === "apply" ? "Installing …" : foreignText(words)}
+              aria-disabled={doing !== undefined}
+              onClick={apply}
+            />
           )
         )}
-        <button type="button" class="button" onClick={discard}>
-          {doable.length > 0 ? "Cancel" : "Close"}
-        </button>
+        <Button text={doable.length > 0 ? "Cancel" : "Close"} onClick={discard} />
       </div>
     </section>
   );
@@ -71,32 +70,24 @@ function Change({ change }: { readonly change: PlannedChange }): JSX.Element {
   return (
     <article class="planned" aria-label={`${actions[action]} ${name}`}>
       <header>
-        <h4>
-          <ForeignName name={name} />
-        </h4>
+        <h4>{foreignName(name)}</h4>
         <span class="muted">
-          {actions[action]} {from !== undefined && <ForeignText text={`${from} → `} limit={120} />}
-          <ForeignText text={to} limit={120} />
+          {actions[action]} {from !== undefined && foreignText(`${from} → `, 120)}
+          {foreignText(to, 120)}
         </span>
       </header>
       {change.refused !== undefined && (
         <p class="failure">
           <Icon name="ban" />
-          <span>
-            Not installed: <ForeignText text={change.refused} limit={1_000} />
-          </span>
+          <span>Not installed: {foreignText(change.refused, 1_000)}</span>
         </p>
       )}
       {isSameVersion === true && <p class="warning">The same version has other files than before.</p>}
       {wants.length === 0 && <p class="muted">It requests nothing beyond its sandbox.</p>}
       <ForeignList class="requested warning" texts={widened.map((words) => `NEW: ${words}`)} limit={1_000} />
       <ForeignList class="requested" texts={wants.filter((words) => !widened.includes(words))} limit={1_000} />
-      <p>
-        <ForeignText text={description} limit={1_024} />
-      </p>
-      <p class="muted">
-        from <ForeignText text={source} limit={300} />
-      </p>
+      <p>{foreignText(description, 1_024)}</p>
+      <p class="muted">from {foreignText(source, 300)}</p>
       <ForeignList
         class="problems warning"
         texts={problems.map(({ severity, words }) => `${severity}: ${words}`)}
@@ -105,10 +96,7 @@ function Change({ change }: { readonly change: PlannedChange }): JSX.Element {
       {files.map(({ path, change: what, diff }) => (
         <details key={path} open={action === "update" && files.length <= 3}>
           <summary>
-            <code>
-              <ForeignText text={path} />
-            </code>{" "}
-            {what}
+            <code>{foreignText(path)}</code> {what}
           </summary>
           <DiffText diff={diff} label={`Changes of ${path}`} />
         </details>

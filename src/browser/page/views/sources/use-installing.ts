@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AppliedPlan, Discovered, InstallPlace, PlanRequest, SourcePlan } from "../../../wire/sources.ts";
-import { type SourceError, type SkillServer, toSourceError } from "../../source/skill-source.ts";
+import type { SkillServer } from "../../source/http-source.ts";
+import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import { counted } from "../../../../base/text/code-points.ts";
 
@@ -11,16 +12,20 @@ export const placeTitles: Readonly<Record<InstallPlace, string>> = {
 
 type Doing = "discover" | "plan" | "apply";
 
-/** The steps from a source to what is installed from it, one at a time. */
-export interface InstallFlow {
-  readonly doing: Doing | undefined;
+/** How far a person is between a source and what is installed from it. */
+interface InstallState {
+  readonly doing?: Doing | undefined;
   /** Why the last step failed; until the next one. */
-  readonly failed: { readonly doing: Doing; readonly error: SourceError } | undefined;
+  readonly failed?: { readonly doing: Doing; readonly error: SourceError } | undefined;
   /** A source that was read, as the person wrote it. */
-  readonly found: { readonly source: string; readonly offer: Discovered } | undefined;
+  readonly found?: { readonly source: string; readonly offer: Discovered } | undefined;
   /** What a person was shown, and what they requested. */
-  readonly planned: { readonly request: PlanRequest; readonly plan: SourcePlan } | undefined;
-  readonly applied: AppliedPlan | undefined;
+  readonly planned?: { readonly request: PlanRequest; readonly plan: SourcePlan } | undefined;
+  readonly applied?: AppliedPlan | undefined;
+}
+
+/** The steps from a source to what is installed from it, one at a time. */
+export interface InstallFlow extends InstallState {
   readonly discover: (source: string) => void;
   readonly plan: (request: PlanRequest) => void;
   readonly apply: () => void;
@@ -33,11 +38,8 @@ export interface InstallFlow {
 export function useInstalling(changed: () => void): InstallFlow {
   const { source, announcement } = useBrowser();
   const { server } = source;
-  const [doing, setDoing] = useState<Doing>();
-  const [failed, setFailed] = useState<InstallFlow["failed"]>();
-  const [found, setFound] = useState<InstallFlow["found"]>();
-  const [planned, setPlanned] = useState<InstallFlow["planned"]>();
-  const [applied, setApplied] = useState<AppliedPlan>();
+  const [state, setState] = useState<InstallState>({});
+  const show = (changes: InstallState): void => setState((before) => ({ ...before, ...changes }));
   const running = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => running.current?.abort(), []);
 
@@ -46,61 +48,50 @@ export function useInstalling(changed: () => void): InstallFlow {
     if (server === undefined || running.current !== undefined) return;
     const own = new AbortController();
     running.current = own;
-    setDoing(what);
-    setFailed(undefined);
-    setApplied(undefined);
+    show({ doing: what, failed: undefined, applied: undefined });
     try {
       await work(server, own.signal);
     } catch (error) {
-      if (!own.signal.aborted) setFailed({ doing: what, error: toSourceError(error) });
+      if (!own.signal.aborted) show({ failed: { doing: what, error: toSourceError(error) } });
     } finally {
       if (running.current === own) {
         running.current = undefined;
-        setDoing(undefined);
+        show({ doing: undefined });
       }
     }
   };
 
   return {
-    doing,
-    failed,
-    found,
-    planned,
-    applied,
+    ...state,
     discover: (text) =>
       void act("discover", async (asked, signal) => {
-        setPlanned(undefined);
+        show({ planned: undefined });
         const offer = await asked.discover(text, signal);
-        setFound({ source: text, offer });
+        show({ found: { source: text, offer } });
         announcement.value = `${counted(offer.skills.length, "skill")} found.`;
       }),
     plan: (request) =>
       void act("plan", async (asked, signal) => {
-        setPlanned(undefined);
-        setPlanned({ request, plan: await asked.plan(request, signal) });
+        show({ planned: undefined });
+        show({ planned: { request, plan: await asked.plan(request, signal) } });
       }),
     apply: () =>
       void act("apply", async (asked) => {
-        if (planned === undefined) return;
+        if (state.planned === undefined) return;
         try {
-          const result = await asked.apply(planned.plan);
-          setPlanned(undefined);
-          setFound(undefined);
-          setApplied(result);
+          const result = await asked.apply(state.planned.plan);
+          show({ planned: undefined, found: undefined, applied: result });
           announcement.value = appliedWords(result);
         } finally {
           // A failure may have come after some were installed.
           changed();
         }
       }),
-    discard: () => {
-      setPlanned(undefined);
-      setFailed(undefined);
-    },
+    discard: () => show({ planned: undefined, failed: undefined }),
     stop: () => {
       running.current?.abort();
       running.current = undefined;
-      setDoing(undefined);
+      show({ doing: undefined });
     },
   };
 }

@@ -1,12 +1,13 @@
 import type { JSX } from "preact";
-import { type SkillServer, toSourceError } from "../../../source/skill-source.ts";
+import type { SkillServer } from "../../../source/http-source.ts";
+import { toSourceError } from "../../../source/skill-source.ts";
 import type { SentFile } from "../state/run-form.ts";
 import { type FieldIds, TextControl } from "./form-field.tsx";
 import { useRef, useState } from "preact/hooks";
-import { IconButton } from "../../../parts/icon.tsx";
 import { Mark } from "../../../parts/state-mark.tsx";
 import { toVisible } from "../../../parts/foreign-text.tsx";
 import { formatBytes } from "../../../parts/formats.tsx";
+import { Button, IconButton } from "../../../parts/icon.tsx";
 
 export interface BlobFieldProps {
   readonly ids: FieldIds;
@@ -74,9 +75,7 @@ export function DropZone({ label, isMany, onFiles }: DropZoneProps): JSX.Element
         onFiles([...(event.dataTransfer?.files ?? [])]);
       }}
     >
-      <button type="button" class="button" onClick={() => input.current?.click()}>
-        {label}
-      </button>
+      <Button text={label} onClick={() => input.current?.click()} />
       <span class="muted">
         or drop {isMany ? "files" : "it"} here, at most 10 MiB{isMany ? " each" : ""}
       </span>

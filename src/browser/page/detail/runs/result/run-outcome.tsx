@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import type { ShownResult, ShownRun } from "../../../../wire/runs.ts";
 import { toVisible } from "../../../parts/foreign-text.tsx";
 import { formatBytes } from "../../../parts/formats.tsx";
-import { Icon } from "../../../parts/icon.tsx";
-import type { SkillServer } from "../../../source/skill-source.ts";
+import { Button, Icon } from "../../../parts/icon.tsx";
+import type { SkillServer } from "../../../source/http-source.ts";
 import { useBrowser } from "../../../state/browser.ts";
 import { JsonTree } from "./json-tree.tsx";
 
@@ -119,9 +119,7 @@ function RunOutput({ output, server }: RunOutputProps): JSX.Element {
       </pre>
       {server !== undefined && (
         <p class="run-actions">
-          <button type="button" class="button" onClick={() => void load(server)}>
-            Show all of the output ({formatBytes(bytes)})
-          </button>
+          <Button text={`Show all of the output (${formatBytes(bytes)})`} onClick={() => void load(server)} />
           <BlobDownload server={server} blob={blob} name="output.json">
             Download it
           </BlobDownload>

@@ -6,6 +6,7 @@ import type { RunState } from "../../../../wire/runs.ts";
 import { Mark, type MarkDisplay } from "../../../parts/state-mark.tsx";
 import { toVisible } from "../../../parts/foreign-text.tsx";
 import { gapBefore, type PrintedLog } from "../state/printed-log.ts";
+import { Button } from "../../../parts/icon.tsx";
 
 /** A run while it goes on, and after. */
 export function RunPanel({ view, onCancel }: { readonly view: RunView; readonly onCancel: () => void }): JSX.Element {
@@ -25,11 +26,7 @@ export function RunPanel({ view, onCancel }: { readonly view: RunView; readonly 
         <Elapsed since={at} until={isRunning ? undefined : (endedAt ?? at)} />
         {isolation !== undefined && <span class="chip">{isolation}</span>}
         <code class="muted">{run}</code>
-        {isRunning && (
-          <button type="button" class="button danger" onClick={onCancel}>
-            Cancel
-          </button>
-        )}
+        {isRunning && <Button kind="danger" text="Cancel" onClick={onCancel} />}
       </header>
       {log.pieces.length > 0 && <LiveLog log={log} />}
       {!isRunning && <RunOutcomeView {...view} isOwn />}

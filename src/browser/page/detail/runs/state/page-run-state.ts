@@ -1,8 +1,8 @@
 import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { OutputBlob, RunNews, RunRequest, RunState, ShownRun } from "../../../../wire/runs.ts";
-import type { SkillServer } from "../../../source/skill-source.ts";
+import type { SkillServer } from "../../../source/http-source.ts";
 import { appendPrinted, emptyLog, type PrintedLog } from "./printed-log.ts";
-import { createRunFormState, type RunFormState } from "./run-form.ts";
+import { RunFormState } from "./run-form.ts";
 
 /** The runs that were started in one browser, and the forms that were filled in: both stay while a person looks elsewhere. */
 export interface PageRunState {
@@ -29,12 +29,13 @@ interface Followed {
 }
 
 function createPageRuns(server: SkillServer): PageRunState {
-  const skills = new Map<string, { readonly view: Signal<RunView | undefined>; readonly form: RunFormState }>();
+  const forms = new Map<string, RunFormState>();
+  const views = new Map<string, Signal<RunView | undefined>>();
   const followed = new Map<string, Followed>();
 
-  const stateOf = (skill: string): { readonly view: Signal<RunView | undefined>; readonly form: RunFormState } => {
-    const found = skills.get(skill) ?? { view: signal<RunView | undefined>(undefined), form: createRunFormState() };
-    skills.set(skill, found);
+  const viewOf = (skill: string): Signal<RunView | undefined> => {
+    const found = views.get(skill) ?? signal<RunView | undefined>(undefined);
+    views.set(skill, found);
     return found;
   };
 
@@ -73,11 +74,15 @@ function createPageRuns(server: SkillServer): PageRunState {
   });
 
   return {
-    last: (skill) => stateOf(skill).view,
-    form: (skill) => stateOf(skill).form,
+    last: viewOf,
+    form: (skill) => {
+      const found = forms.get(skill) ?? new RunFormState();
+      forms.set(skill, found);
+      return found;
+    },
     async start(request) {
       const { run } = await server.startRun(request);
-      const { view } = stateOf(request.skill);
+      const view = viewOf(request.skill);
       if (view.value !== undefined) followed.delete(view.value.run);
       followed.set(run, { view, early: [] });
       await load(run);

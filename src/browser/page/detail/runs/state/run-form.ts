@@ -1,26 +1,26 @@
-import { signal, type Signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type { SkillDetail } from "../../../../wire/skills.ts";
 import { readFormFields, type Drafts } from "./field-value.ts";
 
 /** What the form of one skill holds; it stays while a person looks elsewhere, and no update changes it. */
-export interface RunFormState {
+export class RunFormState {
   /** The version whose fields are shown, and whose bytes are run. */
-  readonly shown: Signal<RunnableSkill | undefined>;
+  readonly shown = signal<RunnableSkill | undefined>(undefined);
   /** Empty: the entrypoint; else a script. */
-  readonly target: Signal<string>;
-  readonly drafts: Signal<Drafts>;
-  readonly words: Signal<string>;
-  readonly stdin: Signal<string>;
+  readonly target = signal("");
+  readonly drafts = signal<Drafts>({});
+  readonly words = signal("");
+  readonly stdin = signal("");
   /** Seconds, as typed. */
-  readonly timeout: Signal<string>;
+  readonly timeout = signal("");
   /** The file that was chosen for an argument, by its name. */
-  readonly chosen: Signal<Readonly<Record<string, SentFile | undefined>>>;
+  readonly chosen = signal<Readonly<Record<string, SentFile | undefined>>>({});
   /** Files besides those of arguments. */
-  readonly files: Signal<readonly SentFile[]>;
+  readonly files = signal<readonly SentFile[]>([]);
   /** Whether a person has changed something. */
-  readonly isTouched: Signal<boolean>;
+  readonly isTouched = signal(false);
   /** Whether they have tried to run it, so that problems are shown. */
-  readonly isTried: Signal<boolean>;
+  readonly isTried = signal(false);
 }
 
 export type RunnableSkill = Pick<SkillDetail, "row" | "inputs" | "scripts"> &
@@ -45,21 +45,6 @@ export interface RunDraft {
   /** Besides those that arguments name. `name`: of the file. */
   readonly blobs: readonly { readonly id: string; readonly name: string }[];
   readonly timeoutMs?: number | undefined;
-}
-
-export function createRunFormState(): RunFormState {
-  return {
-    shown: signal(undefined),
-    target: signal(""),
-    drafts: signal({}),
-    words: signal(""),
-    stdin: signal(""),
-    timeout: signal(""),
-    chosen: signal({}),
-    files: signal([]),
-    isTouched: signal(false),
-    isTried: signal(false),
-  };
 }
 
 /** Shows a version in the form, if that takes nothing away from a person who is filling it in. */
