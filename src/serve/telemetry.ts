@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type * as Pino from "pino";
+import { attempt } from "../base/failures/system-error.ts";
 import type { Log } from "../base/log.ts";
 
 /** One request, when it has been answered. */
@@ -117,20 +118,13 @@ const longHexadecimal = /^[0-9a-f-]{21,}$/;
 
 /** The path of a request line as it may be logged: no query, and `-` for every segment that may be a token. Never throws. */
 export function toLoggedPath(target: string): string {
-  const path = decoded(/^[^?#]*/.exec(target.slice(0, mostPath))?.[0] ?? "");
-  const segments = path.split("/");
+  const path = /^[^?#]*/.exec(target.slice(0, mostPath))?.[0] ?? "";
+  // Where it is not percent-encoded correctly, its segments do not look like names.
+  const segments = attempt(() => decodeURIComponent(path), path).split("/");
   return segments.map((segment, index) => (isPlain(segment, segments[index - 1]) ? segment : "-")).join("/");
 }
 
 function isPlain(segment: string, before: string | undefined): boolean {
   if (segment === "" || before?.toLowerCase() === "s") return segment === "";
   return words.test(segment) && !longHexadecimal.test(segment) && (segment.length <= 20 || !/[A-Z]/.test(segment));
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path; // Not percent-encoded correctly: its segments do not look like names.
-  }
 }

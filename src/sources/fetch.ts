@@ -9,7 +9,7 @@ import { version } from "../base/version.ts";
 import { SkillsError, isSkillsError } from "../base/errors.ts";
 import { type AddressRules, addressRules, disallowedRequest } from "./fetch/address-rules.ts";
 import { readResponseBody, toHeaders } from "./fetch/read-answer.ts";
-import { systemCode } from "../base/failures/system-error.ts";
+import { attempt, systemCode } from "../base/failures/system-error.ts";
 
 /** One request to another machine. */
 export interface RemoteRequest {
@@ -113,11 +113,9 @@ export function openFetcher(options: FetcherOptions): Fetcher {
       }
     },
     leadsInside(from, to) {
-      try {
-        return rules.isAllowed(rules.targetOf(new URL(to))) && !rules.isAllowed(rules.targetOf(new URL(from)));
-      } catch {
-        return false; // What may not be asked at all is refused when it is asked.
-      }
+      const isAllowed = (url: string): boolean => rules.isAllowed(rules.targetOf(new URL(url)));
+      // What may not be asked at all is refused when it is asked.
+      return attempt(() => isAllowed(to) && !isAllowed(from), false);
     },
     async close() {
       closed.abort(new SkillsError("CLOSED", "The fetcher is closed."));

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { isSkillsError } from "../base/errors.ts";
+import { attempt } from "../base/failures/system-error.ts";
 import {
   type Lock,
   type LockDifference,
@@ -48,14 +49,12 @@ async function digestOf(directory: string, { others }: InstalledFiles): Promise<
 
 /** The skills that the lock of a project names and that are not there. Never throws: `verify` says what is wrong with a lock. */
 export function missingSkills(directory: string, home: string, env: NodeJS.ProcessEnv): readonly string[] {
-  try {
+  return attempt(() => {
     const place = projectPlace(directory, home, env);
     const skills = findSkillsDirectory(place);
     const isThere = (key: string): boolean => skills !== undefined && existsSync(path.join(skills, directoryName(key)));
     return [...readLock(place).entries.keys()].filter((key) => !isThere(key));
-  } catch {
-    return [];
-  }
+  }, []);
 }
 
 /** The names in the directory of skills that no entry stands for; hidden ones are no skills. */

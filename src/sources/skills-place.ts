@@ -5,6 +5,7 @@ import { defaultDataDirectory } from "../base/paths/data-directory.ts";
 import { isWithin } from "../base/paths/location.ts";
 import { leadsIntoGit } from "../base/paths/guarded-names.ts";
 import { SkillsError } from "../base/errors.ts";
+import { attempt } from "../base/failures/system-error.ts";
 import type { LockForm } from "./lock.ts";
 import { namesIn } from "../base/paths/directories.ts";
 import type { Source } from "./source.ts";
@@ -150,7 +151,8 @@ function rootAt(places: StorePlaces, source: Source | string, label: string): So
     const stamp = stampOf(state);
     if (stamp === undefined) return new Map();
     if (known?.stamp === stamp) return known.provenances;
-    const store = realPathOf(places.store);
+    // If nothing was ever stored, it is not there.
+    const store = attempt(() => realpathSync.native(places.store), places.store);
     const copies = readState(state)?.skills ?? [];
     const found = new Map(
       copies.map(({ digest, slug, commit }) => [
@@ -169,12 +171,4 @@ function rootAt(places: StorePlaces, source: Source | string, label: string): So
 function stampOf(file: string): string | undefined {
   const stats = statSync(file, { throwIfNoEntry: false });
   return stats && `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
-}
-
-function realPathOf(directory: string): string {
-  try {
-    return realpathSync.native(directory);
-  } catch {
-    return directory; // Nothing was ever stored.
-  }
 }

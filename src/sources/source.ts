@@ -1,4 +1,5 @@
 import { SkillsError } from "../base/errors.ts";
+import { attempt } from "../base/failures/system-error.ts";
 
 /** Where skills of others come from, as a person names it. */
 export interface Source {
@@ -67,13 +68,9 @@ export function toLabel(url: string | URL): string {
   return `${protocol}//${host}${shown.join("/")}`;
 }
 
+/** What is not an encoding is what it says. */
 function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    // Not an encoding: then it is what it says.
-    return segment;
-  }
+  return attempt(() => decodeURIComponent(segment), segment);
 }
 
 function toWebSource(url: URL, kind: Source["kind"]): Source {
@@ -158,12 +155,9 @@ function toUrl(text: string): URL {
   if (!hasScheme && /^(?:\.{0,2}[/\\]|~|[a-z]:[\\/])/i.test(text)) throw invalid(ofThisMachine);
   if (!hasScheme && !bareHost.test(text) && !/^[^/]*@/.test(text))
     throw invalid("it has neither a dot nor a slash, nor a prefix");
-  let url: URL;
-  try {
-    url = new URL(hasScheme ? text : `https://${text}`);
-  } catch {
-    throw invalid("the URL is not valid");
-  }
+  const whole = hasScheme ? text : `https://${text}`;
+  if (!URL.canParse(whole)) throw invalid("the URL is not valid");
+  const url = new URL(whole);
   if (!["http:", "https:", "ssh:"].includes(url.protocol)) {
     const scheme = url.protocol.slice(0, -1);
     if (scheme === "file") throw invalid(ofThisMachine);

@@ -20,3 +20,12 @@ export const writeReasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the disk is full",
 };
+
+/** The result of work that may fail, and `otherwise` where it does: for failures of which all mean the same, as a comment there says. */
+export function attempt<Value, Otherwise>(work: () => Value, otherwise: Otherwise): Value | Otherwise {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+}

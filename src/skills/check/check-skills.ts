@@ -4,6 +4,7 @@ import { byCodePoint } from "../../base/text/code-points.ts";
 import { fileIdentityOf } from "../files/follow-path.ts";
 import type { Problem } from "../rules/problem.ts";
 import type { DirectoryRecord } from "../skillset/read-directory.ts";
+import { attempt } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import { type Finding, toProblems } from "../rules.ts";
 import type { Root } from "../skillset/roots.ts";
@@ -185,11 +186,7 @@ function rootOf(directory: string): Root {
 
 /** The stats of a path, following symlinks; undefined if it is missing or unreadable, which reading it reports. */
 function statsOf(target: string): Stats | undefined {
-  try {
-    return statSync(target, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return attempt(() => statSync(target, { throwIfNoEntry: false }), undefined);
 }
 
 function explicitRoot(directory: string): Root {

@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { type Dirent, type Stats, closeSync, fstatSync, readSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { systemCode, systemReason } from "../../base/failures/system-error.ts";
+import { attempt, systemCode, systemReason } from "../../base/failures/system-error.ts";
 import {
   type HeldDirectory,
   holdChild,
@@ -241,13 +241,10 @@ function toEntry(directory: string, entry: Dirent): DirectoryEntry {
 }
 
 function linkedKind(link: string): DirectoryEntry["kind"] {
-  try {
-    const stats = statSync(link);
-    return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
-  } catch {
-    // Missing, a loop, or behind a directory without permission: the same for us.
-    return "dangling";
-  }
+  const stats = attempt(() => statSync(link), undefined);
+  // Missing, a loop, or behind a directory without permission: the same for us.
+  if (stats === undefined) return "dangling";
+  return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
 }
 
 /** Nothing, or nothing that is a regular file, is there. */

@@ -1,6 +1,7 @@
 import { stringify } from "smol-toml";
 import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
 import type { RemoteSkill, SkillFile } from "../reader.ts";
+import { attempt } from "../../base/failures/system-error.ts";
 import { cleanText } from "../../base/text/unsafe-characters.ts";
 
 /** Why a skill of type `api` cannot be used: the end of a sentence. */
@@ -38,19 +39,12 @@ export function toSkillFiles(descriptor: SkillDescriptor, slug: string): readonl
     ...(taken && { inputs: taken }),
     ...(given && { outputs: given }),
   };
-  const toml = write(manifest);
+  // It may have a value that TOML does not have.
+  const toml = attempt(() => stringify(manifest), undefined);
   if (toml === undefined || Buffer.byteLength(toml) > maxManifestBytes)
     return { why: "its inputs cannot be written as skill.toml, or are longer than 32 KiB" };
   const file = (path: string, text: string): SkillFile => ({ path, bytes: Buffer.from(text), executable: false });
   return [file("SKILL.md", toText(descriptor, slug, url)), file("skill.toml", toml)];
-}
-
-function write(manifest: object): string | undefined {
-  try {
-    return stringify(manifest);
-  } catch {
-    return undefined; // A value that TOML does not have.
-  }
 }
 
 /** Without user information and fragment, in canonical form. */

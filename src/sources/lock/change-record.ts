@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import path from "node:path";
 import { shortList } from "../../base/text/code-points.ts";
-import { systemCode } from "../../base/failures/system-error.ts";
+import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { makeOwnDirectories, ownershipFault, namesIn } from "../../base/paths/directories.ts";
 import { isAbandoned, ownedName } from "../../base/processes/temporary-directory.ts";
@@ -122,11 +122,8 @@ function isStagedIn(skills: string, id: string, staging: DirectoryIdentity | und
 
 /** Whether a record names a change of this place. */
 export function isRecordedFor({ records, lockFile }: SkillsPlace, id: string): boolean {
-  try {
-    return readRecord(path.join(records, id + suffix))?.lockFile === lockFile;
-  } catch {
-    return false; // Damaged, or there is none.
-  }
+  // Otherwise it is damaged, or there is none.
+  return attempt(() => readRecord(path.join(records, id + suffix))?.lockFile === lockFile, false);
 }
 
 /** What was interrupted in a place and is not finished yet; a sentence, or undefined. */

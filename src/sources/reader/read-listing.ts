@@ -1,3 +1,4 @@
+import { parseIfJson } from "../../base/json/json-value.ts";
 import { type Steps, runInSlices } from "../../base/promises.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { LimitedProblems, type Listed, indexLimits } from "./indexes/collect-skills.ts";
@@ -121,12 +122,8 @@ export interface NotDocument {
  * throws.
  */
 export function* parseDocument(text: string, url: string): Steps<ParsedDocument | NotDocument> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { why: "it is not JSON" };
-  }
+  const json = parseIfJson(text);
+  if (json === undefined) return { why: "it is not JSON" };
   if (Array.isArray(json)) return { form: "registry", ...(yield* parseSharingPage(json, url)) };
   if (typeof json !== "object" || json === null) return { why: "it is neither an object nor an array" };
   const has = (key: string): boolean => Object.hasOwn(json, key);

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { hasTooManyValues, maxJsonValues } from "../../base/json/json-value.ts";
 import { inParallel } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
@@ -100,12 +101,8 @@ async function askOnce(
   if (status !== 200) return { type: "absent", said: `${label} answered ${status}` };
   if (hasTooManyValues(answer.body))
     return { type: "absent", said: `${label} answered with more than ${maxJsonValues} keys and values, the limit` };
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(answer.body);
-  } catch {
-    return { type: "absent", said: `${label} answered with something that is not text` };
-  }
+  if (!isUtf8(answer.body)) return { type: "absent", said: `${label} answered with something that is not text` };
+  const text = new TextDecoder().decode(answer.body);
   const newEtag = answer.headers["etag"];
   const said = `${label} answered with something else`;
   return { type: "text", url: answer.url, text, said, ...(newEtag !== undefined && { etag: newEtag }) };

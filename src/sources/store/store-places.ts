@@ -1,5 +1,6 @@
 import path from "node:path";
 import { createHash } from "node:crypto";
+import { attempt } from "../../base/failures/system-error.ts";
 import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import type { Source } from "../source.ts";
 import { readFileSync } from "node:fs";
@@ -125,18 +126,9 @@ export function formatState(state: SourceState): string {
 
 /** Undefined if there is none, or it is not one that this version wrote: then everything is downloaded again. */
 export function readState(file: string): SourceState | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    return undefined; // The source was never read, or its directory cannot be.
-  }
-  return parseState(text);
-}
-
-function parseState(text: string): SourceState | undefined {
-  try {
-    const { format, ...state } = JSON.parse(text) as SourceState & { readonly format: unknown };
+  // The source was never read, its directory cannot be, a disk failed, or a person edited it.
+  return attempt(() => {
+    const { format, ...state } = JSON.parse(readFileSync(file, "utf8")) as SourceState & { readonly format: unknown };
     const isOurs =
       format === version &&
       typeof state.label === "string" &&
@@ -147,9 +139,7 @@ function parseState(text: string): SourceState | undefined {
       Array.isArray(state.skills) &&
       state.skills.every(isCopied);
     return isOurs ? state : undefined;
-  } catch {
-    return undefined; // A disk that failed, or a person who edited it.
-  }
+  }, undefined);
 }
 
 /** What paths are made of is checked, because a damaged file must not lead elsewhere. */

@@ -1,3 +1,4 @@
+import { attempt } from "../../../base/failures/system-error.ts";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
 import type { Steps } from "../../../base/promises.ts";
 import type { DirectoryEntry, SkillFiles } from "../../files.ts";
@@ -85,11 +86,7 @@ export class UnreadPlaces {
   }
 
   #list(directory: string): readonly DirectoryEntry[] {
-    try {
-      return [...this.#files.list(directory)].sort((a, b) => (a.name < b.name ? 1 : -1));
-    } catch {
-      return [];
-    }
+    return [...attempt(() => this.#files.list(directory), [])].sort((a, b) => (a.name < b.name ? 1 : -1));
   }
 }
 
@@ -190,7 +187,7 @@ export class CopyFinder {
 
   /** Undefined if a file is unreadable or too large: it equals nothing then. */
   #hashFiles(directory: string, isWanted: (name: string) => boolean): string | undefined {
-    try {
+    return attempt(() => {
       const hash = createHash("sha256");
       const entries = this.#files.list(directory);
       // Packages count, but are not read here.
@@ -203,8 +200,6 @@ export class CopyFinder {
         hash.update(`${JSON.stringify(name)} ${bytes.length}\n`).update(bytes);
       }
       return hash.digest("hex");
-    } catch {
-      return undefined;
-    }
+    }, undefined);
   }
 }

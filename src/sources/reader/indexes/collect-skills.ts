@@ -90,12 +90,8 @@ export function isAgentSkillsName(text: string): boolean {
  */
 export function resolveDocumentLink(link: string, base: string): { readonly url: string } | { readonly why: string } {
   if (link.length > indexLimits.urlLength) return { why: `a URL is longer than ${indexLimits.urlLength} characters` };
-  let url: URL;
-  try {
-    url = new URL(link, base);
-  } catch {
-    return { why: "a URL is not valid" };
-  }
+  if (!URL.canParse(link, base)) return { why: "a URL is not valid" };
+  const url = new URL(link, base);
   if (url.protocol !== "https:" && url.protocol !== "http:") return { why: `a URL is neither http nor https` };
   if (url.username !== "" || url.password !== "") return { why: "a URL has user information" };
   const from = new URL(base);
