@@ -7,6 +7,7 @@ import { leadsIntoGit } from "../base/paths/guarded-names.ts";
 import { SkillsError } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import type { LockForm } from "./lock.ts";
+import { within } from "./lock/write-files.ts";
 import { namesIn } from "../base/paths/directories.ts";
 import type { Source } from "./source.ts";
 import { type StorePlaces, copyPlace, readState, sourcePlaces, storePlaces } from "./store/store-places.ts";
@@ -61,12 +62,7 @@ export function findSkillsDirectory(place: SkillsPlace): string | undefined {
 /** The same; creates what is missing. */
 export function makeSkillsDirectory(place: SkillsPlace): string {
   const made = walk(place, (parent, name) => {
-    const held = holdDirectory(parent);
-    try {
-      mkdirSync(`${held.path}/${name}`, { mode: 0o755 });
-    } finally {
-      held.close();
-    }
+    within(holdDirectory(parent), (held) => mkdirSync(`${held.path}/${name}`, { mode: 0o755 }));
     return joinPath(parent, name);
   });
   if (made === undefined) throw new SkillsError("UNREADABLE", `${shownSkillsDirectory(place)} cannot be created.`);

@@ -12,6 +12,16 @@ export function systemReason(error: unknown): string {
   return getSystemErrorMap().get(errno)?.[1] ?? error.message;
 }
 
+/** The result of work with what may not exist; undefined if it does not. */
+export function ifThere<Value>(work: () => Value): Value | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
 /** Why a file cannot be written, by the system's code. Instead of the error's message, which may name a temporary file. */
 export const writeReasons: Readonly<Record<string, string>> = {
   EACCES: "no permission to write in its directory",

@@ -65,13 +65,13 @@ export function diskSkillBytes({ now = Date.now }: { readonly now?: () => number
     head: (file, limit) =>
       withFile(file, (descriptor, stats) => {
         const buffer = Buffer.allocUnsafe(Math.min(stats.size, limit));
-        return { bytes: buffer.subarray(0, fill(descriptor, buffer, buffer.length)), ...toStamp(stats) };
+        return { bytes: buffer.subarray(0, readInto(descriptor, buffer)), ...toStamp(stats) };
       }),
     sha256(file, signal) {
       signal.throwIfAborted();
       const quick = withFile(file, (descriptor, { size }) => {
         if (size >= maxAtOnce) return "large";
-        const length = fill(descriptor, shared, maxAtOnce);
+        const length = readInto(descriptor, shared, maxAtOnce);
         // The file may have grown since its stat.
         return length < maxAtOnce ? hash("sha256", shared.subarray(0, length), "hex") : "large";
       });
@@ -164,7 +164,7 @@ class HeldDirectories {
 
 function readHead(descriptor: number, limit: number, buffer: Buffer): Head {
   try {
-    const length = fill(descriptor, buffer, limit);
+    const length = readInto(descriptor, buffer, limit);
     // Creating a view costs as much as reading a small file.
     return { bytes: length === buffer.length ? buffer : buffer.subarray(0, length), whole: length < limit };
   } finally {
@@ -172,8 +172,8 @@ function readHead(descriptor: number, limit: number, buffer: Buffer): Head {
   }
 }
 
-/** Reads from the start; returns the number of bytes. */
-function fill(descriptor: number, buffer: Buffer, limit: number): number {
+/** Reads a regular file from its start; returns the number of bytes. */
+export function readInto(descriptor: number, buffer: Buffer, limit = buffer.length): number {
   let length = 0;
   while (length < limit) {
     const wanted = limit - length;

@@ -6,7 +6,7 @@ import { holdDirectory } from "../../base/paths/at-real-path.ts";
 import { makeTemporary } from "../../base/processes/temporary-directory.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { directoryName } from "../lock.ts";
-import { writeFiles } from "../lock/write-files.ts";
+import { within, writeFiles } from "../lock/write-files.ts";
 import { type Capabilities, permissionsOf, permissionWords } from "../../skills/permissions.ts";
 import { isScript } from "../../skills/skill.ts";
 import { checkPaths } from "../../skills/check.ts";
@@ -57,12 +57,7 @@ export async function inspectSkill(
   try {
     const directory = path.join(temporary, "skills", directoryName(key));
     await mkdir(directory, { recursive: true });
-    const held = holdDirectory(directory);
-    try {
-      writeFiles(held, directory, files);
-    } finally {
-      held.close();
-    }
+    within(holdDirectory(directory), (held) => writeFiles(held, directory, files));
     return { key, ...(await inspect(directory, level)) };
   } finally {
     rmSync(temporary, { recursive: true, force: true });
