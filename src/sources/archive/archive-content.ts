@@ -104,11 +104,7 @@ export class ArchiveCollector {
 
   end(commit?: string): ArchiveContent {
     const content = { files: this.#files, links: this.#links, unusable: this.#unusable };
-    if (this.#options.unusable !== "list")
-      checkCollisions(
-        [...this.#files, ...this.#links].map(({ path }) => path),
-        "archive",
-      );
+    if (this.#options.unusable !== "list") checkCollisions([...this.#files, ...this.#links], "archive");
     return commit === undefined ? content : { ...content, commit };
   }
 

@@ -54,9 +54,9 @@ interface Directory {
  * Throws SOURCE_INVALID if two paths would name the same file on a file system that ignores case or the normalisation of Unicode, or one
  * path is a directory of another.
  */
-export function checkCollisions(paths: readonly string[], container: string): void {
+export function checkCollisions(files: readonly { readonly path: string }[], container: string): void {
   const root: Directory = { names: new Map() };
-  for (const path of paths) {
+  for (const { path } of files) {
     let directory = root;
     const segments = path.split("/");
     for (const [index, segment] of segments.entries()) {
