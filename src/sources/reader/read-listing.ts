@@ -9,20 +9,14 @@ import { parseAgentSkills } from "./indexes/agent-skills.ts";
 import { parseDescriptor, parseSharingPage } from "./indexes/skill-sharing.ts";
 
 /** A catalog that was found, with all its pages. */
-export interface FoundListing {
+export interface FoundListing extends Listed {
   readonly form: Exclude<IndexForm, "marketplace" | "git">;
-  readonly skills: readonly RemoteSkill[];
-  readonly problems: readonly string[];
   readonly isPartial: boolean;
   readonly etags: Readonly<Record<string, string>>;
 }
 
 /** A marketplace that was found; `url` answered. */
-interface FoundMarketplace {
-  readonly form: "marketplace";
-  readonly json: unknown;
-  readonly url: string;
-}
+type FoundMarketplace = Extract<ParsedDocument, { form: "marketplace" }> & { readonly url: string };
 
 /** Nothing to list; `said` is a clause. */
 interface NothingFound {

@@ -1,14 +1,15 @@
 import { SkillsError } from "../../base/errors.ts";
-import { type SourceClient, createSourceClient, withoutPrivateLinks } from "./source-client.ts";
+import { type SourceClient, type SourceResponse, createSourceClient, withoutPrivateLinks } from "./source-client.ts";
 import { type FoundListing, type ListingResult, readListing } from "./read-listing.ts";
 import type { Fetcher } from "../fetch.ts";
-import { indexLimits, isAgentSkillsName } from "./indexes/collect-skills.ts";
+import { indexLimits } from "./indexes/collect-skills.ts";
 import type { Source } from "../source.ts";
 import type { GitSource } from "./git/git-source.ts";
 import { describeSkillText } from "../../skills/document.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import type { RemoteIndex, RemoteSkill, SeenBefore } from "../reader.ts";
 import { cleanText } from "../../base/text/unsafe-characters.ts";
+import { isSlug } from "../../skills/skill.ts";
 
 /** How a source is read. */
 export interface ReadSourceOptions extends SeenBefore {
@@ -89,7 +90,7 @@ async function readAddress(address: string, asker: SourceClient): Promise<Listin
 }
 
 function toArchiveIndex(source: Source, name: string): RemoteIndex {
-  if (!isAgentSkillsName(name)) {
+  if (!isSlug(name)) {
     const why = "the name of the archive does not name a skill; expected lower-case letters, digits and hyphens";
     throw new SkillsError("SOURCE_INVALID", `${source.label}: ${why}`);
   }
@@ -154,13 +155,13 @@ function mergeListings(
 
 /** The one skill of a SKILL.md; undefined if the text is not one. */
 function readSkillMdListing(
-  { text, url, etag }: { readonly text: string; readonly url: string; readonly etag?: string },
+  { text, url, etag }: Extract<SourceResponse, { type: "text" }>,
   address: string,
 ): FoundListing | undefined {
   if (!/^\uFEFF?---[ \t]*\r?\n/.test(text)) return undefined;
   const { name: own = "", description = "" } = describeSkillText(text);
   const parts = new URL(address).pathname.split("/").filter((part) => part !== "");
-  const name = [own, parts.at(-2) ?? ""].find(isAgentSkillsName);
+  const name = [own, parts.at(-2) ?? ""].find(isSlug);
   if (name === undefined) return undefined;
   const skill = {
     name,

@@ -5,6 +5,7 @@ import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import type { Source } from "../source.ts";
 import { readFileSync } from "node:fs";
 import { digestForm } from "../../base/text/content.ts";
+import { isSlug } from "../../skills/skill.ts";
 import type { IndexForm } from "../reader.ts";
 
 /**
@@ -118,7 +119,6 @@ export interface SourceState {
 }
 
 const version = 1;
-const slugForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 export function formatState(state: SourceState): string {
   return `${JSON.stringify({ format: version, ...state })}\n`;
@@ -147,8 +147,7 @@ function isCopied({ name, slug, digest, bytes }: Partial<CopiedSkill>): boolean 
   return (
     typeof name === "string" &&
     typeof slug === "string" &&
-    slug.length <= 64 &&
-    slugForm.test(slug) &&
+    isSlug(slug) &&
     typeof digest === "string" &&
     digestForm.test(digest) &&
     Number.isSafeInteger(bytes)

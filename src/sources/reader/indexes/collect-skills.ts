@@ -77,13 +77,6 @@ export function sayFault({ issues: [issue] }: ZodError): string {
   return cleanText(path === "" ? message : `${path}: ${message}`, 200);
 }
 
-const slugForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-
-/** Whether a text can name a skill: what Agent Skills allows. */
-export function isAgentSkillsName(text: string): boolean {
-  return text.length <= indexLimits.nameLength && slugForm.test(text);
-}
-
 /**
  * The address that a document links to, resolved against the one that answered; a sentence about what is wrong with it in `why`. A document
  * that came over the network can neither lead back to http nor to this machine.
