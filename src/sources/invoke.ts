@@ -55,22 +55,20 @@ export async function invokeSkill(
 ): Promise<InvocationEnd> {
   signal.throwIfAborted();
   const { clock } = means;
-  const over = new AbortController();
-  const leave = (): void => over.abort(signal.reason);
-  const stopTimer = clock.after(invocation.timeoutMs, () => over.abort(timedOut));
-  signal.addEventListener("abort", leave, { once: true });
-  const calls = new RemoteExecution(invocation, means, over.signal);
+  const late = new AbortController();
+  const stopTimer = clock.after(invocation.timeoutMs, () => late.abort(timedOut));
+  const over = AbortSignal.any([signal, late.signal]);
+  const calls = new RemoteExecution(invocation, means, over);
   try {
     return await calls.run();
   } catch (error) {
-    if (!over.signal.aborted && error instanceof Failure) return { type: "failed", error: error.reported };
-    if (!over.signal.aborted) throw error;
+    if (!over.aborted && error instanceof Failure) return { type: "failed", error: error.reported };
+    if (!over.aborted) throw error;
     await calls.cancel();
     signal.throwIfAborted();
     return { type: "timeout" };
   } finally {
     stopTimer();
-    signal.removeEventListener("abort", leave);
   }
 }
 

@@ -4,13 +4,14 @@ import path from "node:path";
 import { type HeldDirectory, holdDirectory, openInHeld } from "../base/paths/at-real-path.ts";
 import { makeDirectories, makeOwnDirectories } from "../base/paths/directories.ts";
 import { ifThere, systemCode } from "../base/failures/system-error.ts";
+import { syncDirectoryNow } from "../base/paths/replace-file.ts";
 import { type Turn, TurnLock } from "../base/processes/turn-lock.ts";
 import { SkillsError } from "../base/errors.ts";
 import { recordNames } from "./lock/change-record.ts";
 import { type Lock, emptyLock, parseLock, toLockText } from "./lock.ts";
 import { readInto } from "../skills/files.ts";
 import type { SkillsPlace } from "./skills-place.ts";
-import { syncHeld, within, writeNewFile } from "./lock/write-files.ts";
+import { within, writeNewFile } from "./lock/write-files.ts";
 
 export { findLocked, sourceOfEntry, namedSources } from "./lock/locked-source.ts";
 export { toLockText } from "./lock.ts";
@@ -87,7 +88,7 @@ function replace(
   } finally {
     rmSync(`${held.path}/${temporary}`, { force: true });
   }
-  syncHeld(held);
+  syncDirectoryNow(held.path);
   return true;
 }
 

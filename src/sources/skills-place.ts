@@ -6,6 +6,7 @@ import { isWithin } from "../base/paths/location.ts";
 import { leadsIntoGit } from "../base/paths/guarded-names.ts";
 import { SkillsError } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
+import type { RemoteRoot } from "../skills/skillset.ts";
 import type { LockForm } from "./lock.ts";
 import { within } from "./lock/write-files.ts";
 import { namesIn } from "../base/paths/directories.ts";
@@ -107,19 +108,10 @@ function refusal(place: string, what: string): SkillsError {
   return new SkillsError("PERMISSION_DENIED", message, { facts: { path: place } });
 }
 
-/** A directory of skills that a source publishes, for a catalog. */
-export interface SourceRoot {
-  readonly path: string;
-  readonly remote: {
-    readonly label: string;
-    readonly provenanceOf: (directory: string) => { readonly digest: string; readonly commit?: string } | undefined;
-  };
-}
-
 type Provenances = ReadonlyMap<string, { readonly digest: string; readonly commit?: string }>;
 
 /** Reads nothing until it is asked where a skill is from. */
-export function sourceRoot(dataDirectory: string, source: Source): SourceRoot {
+export function sourceRoot(dataDirectory: string, source: Source): RemoteRoot {
   return rootAt(storePlaces(dataDirectory), source, source.label);
 }
 
@@ -130,7 +122,7 @@ export function sourceRoot(dataDirectory: string, source: Source): SourceRoot {
 export function rootWithCopy(
   dataDirectory: string,
   { label, digest }: { readonly label: string; readonly digest: string },
-): SourceRoot | undefined {
+): RemoteRoot | undefined {
   const places = storePlaces(dataDirectory);
   const key = namesIn(places.sources).find((name) => {
     const state = readState(sourcePlaces(places, name).state);
@@ -139,7 +131,7 @@ export function rootWithCopy(
   return key === undefined ? undefined : rootAt(places, key, label);
 }
 
-function rootAt(places: StorePlaces, source: Source | string, label: string): SourceRoot {
+function rootAt(places: StorePlaces, source: Source | string, label: string): RemoteRoot {
   const { skills, state } = sourcePlaces(places, source);
   let known: { readonly stamp: string; readonly provenances: Provenances } | undefined;
 

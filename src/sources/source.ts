@@ -47,7 +47,8 @@ export function parseSource(text: string): Source {
   const url = toUrl(given);
   const page = toRepositoryPage(url);
   if (page !== undefined) return page;
-  if (url.protocol === "ssh:" || isGitPath(url.pathname)) return toGitSource(given);
+  const isOfGit = url.protocol === "ssh:" || /\.git\/?$/i.test(url.pathname) || url.pathname.includes("/_git/");
+  if (isOfGit) return toGitSource(given);
   const name = url.pathname.split("/").at(-1);
   if (name === "marketplace.json") return toWebSource(url, "marketplace");
   return toWebSource(url, name === "descriptor.json" ? "descriptor" : "auto");
@@ -139,10 +140,6 @@ function isRef(text: string): boolean {
 function isDirectory(path: string): boolean {
   const segments = path.split("/");
   return path.length <= 512 && segments.every((part) => part !== "" && !/^\.{1,2}$|^\.git$|\\|[\p{Cc}]/iu.test(part));
-}
-
-function isGitPath(pathname: string): boolean {
-  return /\.git\/?$/i.test(pathname) || pathname.includes("/_git/");
 }
 
 function withoutGit(name: string): string {

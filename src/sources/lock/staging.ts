@@ -3,10 +3,11 @@ import path from "node:path";
 import { type HeldDirectory, holdChild, holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
 import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { ifThere, systemCode } from "../../base/failures/system-error.ts";
+import { syncDirectoryNow } from "../../base/paths/replace-file.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { type ChangeRecord, type UnfinishedChange, stagingPrefix } from "./change-record.ts";
 import { type InstalledFiles, readInstalled } from "./read-installed.ts";
-import { emptyDirectory, inChild, syncHeld, writeFiles } from "./write-files.ts";
+import { emptyDirectory, inChild, writeFiles } from "./write-files.ts";
 import type { SkillFile } from "../reader.ts";
 
 /** A directory next to that of skills, on the same file system, where skills are written before and put aside after they are replaced. */
@@ -82,7 +83,7 @@ export function openStaging(skills: string, record: ChangeRecord): Staging {
         putBack();
         throw error;
       }
-      syncHeld(target);
+      syncDirectoryNow(target.path);
       return () => putBack(written.has(skill));
     },
     close() {
@@ -122,7 +123,7 @@ export function reopenStaging(
     has: (skill) => ({ here: isIn(target, skill), new: isIn(fresh, skill), old: isIn(aside, skill) }),
     putBack: (skill) => {
       renameSync(`${aside?.path ?? ""}/${skill}`, `${target.path}/${skill}`);
-      syncHeld(target);
+      syncDirectoryNow(target.path);
     },
     close() {
       for (const room of [fresh, aside]) room?.close();
@@ -151,16 +152,10 @@ function holdOwn(
   return "foreign";
 }
 
-interface Place {
-  readonly parent: HeldDirectory;
-  readonly target: HeldDirectory;
-  /** Of the staging. */
-  readonly name: string;
-  readonly real: string;
-  readonly release: () => void;
-}
+type Place = ReturnType<typeof holdPlace>;
 
-function holdPlace(skills: string, id: string): Place {
+/** `name` and `real` are those of the staging. */
+function holdPlace(skills: string, id: string) {
   const above = path.dirname(skills);
   const name = stagingPrefix + id;
   const parent = holdDirectory(above);

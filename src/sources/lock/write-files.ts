@@ -1,5 +1,6 @@
 import { closeSync, constants, fsyncSync, mkdirSync, openSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
 import { type HeldDirectory, holdChild, joinPath, listHeld } from "../../base/paths/at-real-path.ts";
+import { syncDirectoryNow } from "../../base/paths/replace-file.ts";
 import type { SkillFile } from "../reader.ts";
 
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
@@ -20,12 +21,16 @@ export function writeFiles(held: HeldDirectory, real: string, files: readonly Sk
     mkdirSync(`${held.path}/${name}`, { mode: 0o755 });
     inChild(held, name, real, (child, path) => writeFiles(child, path, inner));
   }
-  syncHeld(held);
+  syncDirectoryNow(held.path);
 }
 
 /** Creates a file in a held directory, durably. */
 export function writeNewFile(held: HeldDirectory, name: string, bytes: Uint8Array, mode: number): void {
-  const descriptor = openSync(`${held.path}/${name}`, newFile, mode);
+  writeAndClose(openSync(`${held.path}/${name}`, newFile, mode), bytes);
+}
+
+/** Writes all of these bytes durably, and closes the file. */
+export function writeAndClose(descriptor: number, bytes: Uint8Array): void {
   try {
     for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
     fsyncSync(descriptor);
@@ -62,15 +67,4 @@ export function inChild(
 ): void {
   const path = joinPath(real, name);
   within(holdChild(held, name, path), (child) => work(child, path));
-}
-
-/** Makes the entries of a held directory durable. Windows neither supports nor needs this. */
-export function syncHeld(held: HeldDirectory): void {
-  if (process.platform === "win32") return;
-  const descriptor = openSync(held.path, constants.O_RDONLY);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
