@@ -2,7 +2,7 @@ import { basename, isAbsolute } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { type DirectoryIdentity, pinDirectory } from "../base/paths/directory-identity.ts";
 import { type Log, createOnceLog } from "../base/log.ts";
-import { type Catalog, openCatalog } from "./skillset/catalog.ts";
+import { Catalog } from "./skillset/catalog.ts";
 import { diskSkillFiles } from "./files/disk-skill-files.ts";
 import { type NativeWatcherOptions, nativeWatchers } from "./skillset/native-watcher.ts";
 import { type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
@@ -18,7 +18,7 @@ import { isRule, severityAt } from "./rules.ts";
 export { nativeWatchers, openNativeWatcher } from "./skillset/native-watcher.ts";
 export type { OpenSkillWatcher } from "./skillset/watch.ts";
 export { unreadPlace } from "./skillset/assemble.ts";
-export { type Catalog, openCatalog } from "./skillset/catalog.ts";
+export { Catalog } from "./skillset/catalog.ts";
 export { type RemoteOrigin, type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
 export { loadManifestReader, needsManifestReader, readDirectory } from "./skillset/read-directory.ts";
 
@@ -71,7 +71,7 @@ export type OpenRoots = (roots: readonly Root[], settings: SkillsetSettings) => 
  */
 export function rootsOnDisk(options: NativeWatcherOptions = {}): OpenRoots {
   const openWatcher = nativeWatchers(options);
-  return (roots, { clock, log }) => openCatalog({ roots, files: diskSkillFiles(), openWatcher, clock, log });
+  return (roots, { clock, log }) => new Catalog({ roots, files: diskSkillFiles(), openWatcher, clock, log });
 }
 
 /** Opens a skillset. Sessions with the same roots share one catalog, closed with the last of them. */
