@@ -96,7 +96,7 @@ export function createRequestIds(
 /** Text for the log without what may be secret in it: credentials, values of queries, paths of shared sets (`/s/<token>/`). */
 function withoutSecrets(text: string): string {
   return text
-    .replace(unsafe, toEscape)
+    .replace(unsafe, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
     .replace(/(\/s\/)[^/\s?#"']+/gi, "$1-")
     .replace(/\b(bearer|basic) +[^\s,"']+/gi, "$1 -")
     .replace(/(authorization["']?[:=]["' ]?)[^\s,"']+/gi, "$1-")
@@ -106,10 +106,6 @@ function withoutSecrets(text: string): string {
 
 /** What JSON leaves as it is, and a terminal does not show as it is. */
 const unsafe = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-
-function toEscape(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-}
 
 const mostPath = 256;
 /** Names are words; tokens are long without a break, of both cases, or hexadecimal. */
