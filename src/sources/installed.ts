@@ -80,11 +80,9 @@ export function lossWords(state: InstalledState, does: "replaces" | "restores" |
 
 /** The differences of a skill in words, one a line; at most `most` files. */
 export function differenceWords({ missing, changed, added, hashes }: LockDifference, most = 20): readonly string[] {
-  const files = [
-    ...missing.map((file) => `missing: ${file}`),
-    ...changed.map((file) => `changed: ${file}`),
-    ...added.map((file) => `added: ${file}`),
-  ];
+  const files = Object.entries({ missing, changed, added }).flatMap(([how, paths]) =>
+    paths.map((file) => `${how}: ${file}`),
+  );
   return [
     ...files.slice(0, most),
     ...(files.length > most ? [`and ${files.length - most} more files`] : []),

@@ -8,7 +8,7 @@ import {
   parseUntrustedJson,
 } from "../base/json/json-value.ts";
 import { isSkillsError } from "../base/errors.ts";
-import { acceptedExecution, executionStatus, sharingError } from "../wire/skill-sharing.ts";
+import { acceptedExecution, executionStatus, sharingError, sharingErrors } from "../wire/skill-sharing.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetch.ts";
 import { retryAfterSeconds } from "./fetch/read-answer.ts";
 import { type InvocationEnd, type InvocationError, toEnd } from "./invoke/invocation-end.ts";
@@ -166,9 +166,7 @@ class RemoteExecution {
     }
   }
 
-  async #ask(
-    request: Omit<RemoteRequest, "headers"> & { readonly headers?: RemoteRequest["headers"] },
-  ): Promise<RemoteAnswer> {
+  async #ask(request: RemoteRequest): Promise<RemoteAnswer> {
     const headers = { ...json, ...request.headers, ...this.#invocation.headers };
     try {
       const answer = await this.#means.fetcher.fetch({ ...request, headers }, this.#signal);
@@ -201,11 +199,8 @@ class RemoteExecution {
       hasTooManyValues(answer.body) ? undefined : parseIfJson(Buffer.from(answer.body).toString()),
     );
     if (!read.success) {
-      const code = statusCodes[status] ?? "ENDPOINT_UNREACHABLE";
-      return new Failure(
-        { type: "EndpointError", code, message: `${this.#endpoint.host} answered with status ${status}.` },
-        passes,
-      );
+      const message = `${this.#endpoint.host} answered with status ${status}.`;
+      return new Failure({ type: "EndpointError", code: codeOf(status), message }, passes);
     }
     const { code, message, details, retry } = read.data.error;
     const more = { status, ...(details !== undefined && { details }), ...(retry && { retry }) };
@@ -236,12 +231,8 @@ class RemoteExecution {
   }
 }
 
-const statusCodes: Readonly<Record<number, string>> = {
-  400: "VALIDATION_ERROR",
-  401: "AUTH_REQUIRED",
-  403: "PERMISSION_DENIED",
-  404: "SKILL_NOT_FOUND",
-  422: "VERSION_INCOMPATIBLE",
-  429: "RATE_LIMITED",
-  504: "EXECUTION_TIMEOUT",
-};
+/** The code of Skill Sharing for a status; a fault there says no more than that the endpoint cannot be used. */
+function codeOf(status: number): string {
+  const [code = "INTERNAL"] = Object.entries(sharingErrors).find(([, other]) => other === status) ?? [];
+  return code === "INTERNAL" ? "ENDPOINT_UNREACHABLE" : code;
+}

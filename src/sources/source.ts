@@ -41,7 +41,7 @@ export function parseSource(text: string): Source {
   const short = shorthand.exec(given);
   if (short !== null && short[1]?.toLowerCase() !== "localhost") {
     const [, name = "", repo = "", ref] = short;
-    return toRepository(new URL(`https://github.com/${name}/${withoutGit(repo)}.git`), { ref });
+    return toRepository(new URL(`https://github.com/${name}/${withoutGit(repo)}.git`), ref);
   }
   if (scp.test(given)) return toGitSource(given);
   const url = toUrl(given);
@@ -84,7 +84,7 @@ function toGitSource(text: string): Source {
   const [, user = "", host = "", place = "", given] = scp.exec(text) ?? [];
   if (host !== "") {
     const ssh = toUrl(`ssh://${user}@${host}/${place.replace(/^\/+/, "")}`);
-    return toRepository(ssh, { ref: given });
+    return toRepository(ssh, given);
   }
   const url = toUrl(text);
   const page = toRepositoryPage(url);
@@ -92,7 +92,7 @@ function toGitSource(text: string): Source {
   const ref = url.hash === "" ? undefined : decoded(url.hash.slice(1));
   url.hash = "";
   if (url.pathname === "/") throw invalid("the path of the repository is missing");
-  return toRepository(url, { ref });
+  return toRepository(url, ref);
 }
 
 /** A page of a repository on GitHub or GitLab, or a directory in it. */
@@ -116,13 +116,10 @@ function toRepositoryPage(url: URL): Source | undefined {
   if (ref !== undefined && after !== undefined) throw invalid("it names a ref twice, in its path and after #");
   const root = new URL(`${url.protocol}//${url.host.replace(/^www\./, "")}/`);
   root.pathname = `/${[...place.slice(0, -1), withoutGit(place.at(-1) ?? "")].join("/")}.git`;
-  return toRepository(root, { ref: ref ?? after, path: path.join("/") });
+  return toRepository(root, ref ?? after, path.join("/"));
 }
 
-function toRepository(
-  url: URL,
-  { ref, path = "" }: { readonly ref?: string | undefined; readonly path?: string },
-): Source {
+function toRepository(url: URL, ref: string | undefined, path = ""): Source {
   if (!/^(?:https?|ssh):$/.test(url.protocol)) throw invalid("git repositories are read over https or ssh");
   if (ref !== undefined && !isRef(ref))
     throw invalid("what follows @ or # is not the name of a branch, a tag or a commit", "OWNER/REPO@main");

@@ -26,7 +26,6 @@ export interface InspectedSkill {
   readonly version: string;
   readonly description: string;
   readonly digest: string;
-  readonly permissions: Capabilities;
   readonly wants: Capabilities;
   /** Tools of the agent that it lists: shown, never granted. */
   readonly expects: readonly string[];
@@ -81,7 +80,6 @@ async function inspect(directory: string, level: Level): Promise<Omit<InspectedS
     version: skill.version,
     description: skill.description,
     digest: hashed.digest,
-    permissions: permissionsOf(skill),
     wants: permissionsOf(skill),
     expects: skill.allowedTools ?? [],
     scripts: skill.dialect === "agent-skills" ? hashed.files.map((file) => file.path).filter(isScript) : [],

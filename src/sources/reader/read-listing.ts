@@ -25,7 +25,7 @@ interface NothingFound {
   /** Something may be there, which could not be read now. */
   readonly hasFailed: boolean;
   /** Why there was no answer: about the host, not the address. */
-  readonly why?: string;
+  readonly why: string | undefined;
   /** There is a descriptor, of no use. */
   readonly fault?: SkillsError;
 }
@@ -82,12 +82,7 @@ type ListedPage = Exclude<ParsedDocument, { readonly form: "marketplace" }>;
 async function read(answer: SourceResponse): Promise<ListedPage | FoundMarketplace | NothingFound> {
   const why = "why" in answer ? answer.why : undefined;
   const hasFailed = answer.type === "failed";
-  const nothing = (said: string): NothingFound => ({
-    form: "nothing",
-    said,
-    hasFailed,
-    ...(why !== undefined && { why }),
-  });
+  const nothing = (said: string): NothingFound => ({ form: "nothing", said, hasFailed, why });
   if (answer.type !== "text") return nothing(answer.said);
   try {
     const document = await runInSlices(parseDocument(answer.text, answer.url));

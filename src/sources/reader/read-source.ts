@@ -110,7 +110,7 @@ function toIndex(
   const faults = tried.filter((one) => one.form === "nothing").filter(({ hasFailed }) => hasFailed);
   const skills = mergeListings(
     listings.filter(isSharing).flatMap((listing) => listing.skills),
-    listings.filter((listing) => !isSharing(listing)).map((listing) => listing.skills),
+    listings.filter((listing) => !isSharing(listing)).flatMap((listing) => listing.skills),
   ).map((skill) => withoutPrivateLinks(skill, source.url, fetcher));
   const isPartial = faults.length > 0 || listings.some((listing) => listing.isPartial);
   return {
@@ -138,13 +138,9 @@ function nothingAt({ label }: Source, tried: readonly ListingResult[]): SkillsEr
  * What one place publishes in several forms, as one list sorted by name. Of a skill in both, Skill Sharing says what it is; its files come
  * from Agent Skills, which has their digests, unless it is to be invoked.
  */
-function mergeListings(
-  sharing: readonly RemoteSkill[],
-  agentSkills: readonly (readonly RemoteSkill[])[],
-): readonly RemoteSkill[] {
+function mergeListings(sharing: readonly RemoteSkill[], agentSkills: readonly RemoteSkill[]): readonly RemoteSkill[] {
   const merged = new Map<string, RemoteSkill>();
-  for (const skills of agentSkills)
-    for (const skill of skills) if (!merged.has(skill.name)) merged.set(skill.name, skill);
+  for (const skill of agentSkills) if (!merged.has(skill.name)) merged.set(skill.name, skill);
   for (const skill of sharing) {
     const files = merged.get(skill.name)?.content;
     const isDownloaded = files !== undefined && files.type !== "unusable" && skill.capabilityType !== "api";

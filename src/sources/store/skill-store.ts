@@ -93,12 +93,8 @@ export class SkillStore {
   /** The slug of the skill in a directory, whose index names it so. */
   async #slugOf(directory: string, name: string): Promise<string | undefined> {
     const expected = toSlug(name);
-    const read = () => readDirectory(directory, expected ?? name, { files: this.#source.files });
-    let record = read();
-    if (record === needsManifestReader) {
-      await loadManifestReader();
-      record = read();
-    }
+    await loadManifestReader();
+    const record = readDirectory(directory, expected ?? name, { files: this.#source.files });
     return (record === needsManifestReader ? undefined : record?.skill?.slug) ?? expected;
   }
 

@@ -18,13 +18,7 @@ import type { IndexForm } from "../reader.ts";
  *     trash/<random>/…              what is being removed
  *     turns/                        who may change links and states
  */
-export interface StorePlaces {
-  readonly store: string;
-  readonly sources: string;
-  readonly incoming: string;
-  readonly trash: string;
-  readonly turns: string;
-}
+export type StorePlaces = Readonly<Record<"store" | "sources" | "incoming" | "trash" | "turns", string>>;
 
 export function storePlaces(dataDirectory: string): StorePlaces {
   const at = (name: string): string => path.join(dataDirectory, "remote", name);
@@ -38,11 +32,7 @@ export function storePlaces(dataDirectory: string): StorePlaces {
 }
 
 /** The places of one source. */
-export interface SourcePlaces {
-  readonly directory: string;
-  readonly skills: string;
-  readonly state: string;
-}
+export type SourcePlaces = Readonly<Record<"directory" | "skills" | "state", string>>;
 
 export function sourcePlaces({ sources }: Pick<StorePlaces, "sources">, source: Source | string): SourcePlaces {
   const directory = path.join(sources, typeof source === "string" ? source : sourceKey(source));
@@ -62,7 +52,7 @@ const ownerOnly = 0o700;
 /** Creates the places that are missing. Throws UNREADABLE if others could write there. */
 export function makeStorePlaces(places: StorePlaces): void {
   makeOwnDirectories(path.dirname(places.store), ownerOnly);
-  for (const place of Object.values<string>({ ...places })) makeOwnDirectories(place, ownerOnly);
+  for (const place of Object.values(places)) makeOwnDirectories(place, ownerOnly);
 }
 
 export function makeSourcePlaces({ directory, skills }: SourcePlaces): void {

@@ -1,5 +1,6 @@
 import { attempt } from "../../../base/failures/system-error.ts";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
+import { groupBy } from "../../../base/limited-map.ts";
 import type { Steps } from "../../../base/promises.ts";
 import type { DirectoryEntry, SkillFiles } from "../../files.ts";
 import type { Finding } from "../../rules.ts";
@@ -91,11 +92,7 @@ export class UnreadPlaces {
 }
 
 /** Undefined if there are no skills in a directory. */
-function toFinding(
-  { path, reason }: UnreadPlace,
-  { count, first, isWhole }: Unread,
-  depth: number,
-): Finding | undefined {
+function toFinding({ path, reason }: UnreadPlace, { count, first, isWhole }: Unread, depth: number) {
   if (count === 0 && isWhole) return undefined;
   const howMany = `${isWhole ? "" : "at least "}${count === 1 ? "1 skill is" : `${count} skills are`} not read`;
   if (reason === "too-deep") {
@@ -139,11 +136,7 @@ export class CopyFinder {
     const contents = new Map<DirectoryRecord, string | undefined>();
     for (const rivals of groups) {
       yield undefined;
-      const byText = new Map<string | undefined, DirectoryRecord[]>();
-      for (const record of rivals) {
-        const text = this.#textOf(record);
-        byText.set(text, [...(byText.get(text) ?? []), record]);
-      }
+      const byText = groupBy(rivals, (record) => this.#textOf(record));
       byText.delete(undefined);
       for (const equals of byText.values()) {
         if (equals.length === 1) continue;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { SkillsError, type SkillsErrorCode, isSkillsError } from "../../../base/errors.ts";
+import { groupBy } from "../../../base/limited-map.ts";
 import { inParallel } from "../../../base/promises.ts";
 import { readArchive } from "../../archive/read-archive.ts";
 import type { AddressRules } from "../../fetch/address-rules.ts";
@@ -163,16 +164,9 @@ export async function readPlugins(
     if (place.type === "unusable") all.push(`The plugin ${quotedName(name)} cannot be used: ${place.why}.`);
   const local = own === undefined ? { found: [], problems: [] } : await readOwnPlugins(plugins, own, reading.signal);
   const elsewhere = plugins.filter(({ place }) => place.type === "git" || place.type === "archive");
-  const places = new Map<string, PluginEntry[]>();
-  for (const entry of elsewhere) {
-    const { place } = entry;
-    // Plugins in directories of one repository are in one place, which is fetched once.
-    const key = JSON.stringify(place.type === "git" ? { ...place, path: "" } : place);
-    const inOnePlace = places.get(key) ?? [];
-    places.set(key, inOnePlace);
-    inOnePlace.push(entry);
-  }
-  const groups = [...places.values()];
+  // Plugins in directories of one repository are in one place, which is fetched once.
+  const placeOf = ({ place }: PluginEntry): PluginPlace => (place.type === "git" ? { ...place, path: "" } : place);
+  const groups = [...groupBy(elsewhere, (entry) => JSON.stringify(placeOf(entry))).values()];
   const read = await inParallel(groups.slice(0, mostElsewhere), readAtOnce, (entries) =>
     readElsewhere(entries, from, reading),
   );

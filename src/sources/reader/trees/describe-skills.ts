@@ -123,11 +123,7 @@ function ownerOf(path: string, directories: ReadonlySet<string>): string | undef
 }
 
 /** The name itself, else with the plugin or the nearest directory that makes it unique. */
-function freeName(
-  name: string,
-  { group, directory }: SkillPlace,
-  taken: ReadonlyMap<string, unknown>,
-): string | undefined {
+function freeName(name: string, { group, directory }: SkillPlace, taken: ReadonlyMap<string, unknown>) {
   if (!taken.has(name)) return name;
   const above = parentDirectoryOf(directory).split("/").reverse();
   for (const prefix of [...(group === undefined ? [] : [group]), ...above]) {

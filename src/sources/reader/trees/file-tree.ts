@@ -1,4 +1,5 @@
 import type { ArchiveContent } from "../../archive/archive-content.ts";
+import { groupBy } from "../../../base/limited-map.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { checkCollisions } from "../../archive/check-path.ts";
 import { skillLimits } from "../../source.ts";
@@ -173,14 +174,8 @@ function indexOf(tree: FileTree): SkillIndex {
     .filter(([path, { isLink }]) => !isLink && (path === skillFile || path.endsWith(`/${skillFile}`)))
     .map(([path]) => parentDirectoryOf(path))
     .sort();
-  const children = new Map<string, string[]>();
-  for (const directory of all) {
-    if (directory === "") continue;
-    const siblings = children.get(parentDirectoryOf(directory));
-    if (siblings === undefined) children.set(parentDirectoryOf(directory), [directory]);
-    else siblings.push(directory);
-  }
-  const index = { all, children };
+  const notRoot = all.filter((directory) => directory !== "");
+  const index = { all, children: groupBy(notRoot, parentDirectoryOf) };
   indexes.set(tree, index);
   return index;
 }
