@@ -141,7 +141,8 @@ export async function closeServer(server: Server, { clock, seconds, ...open }: S
   return cancelled;
 }
 
-function every(clock: Clock, ms: number, work: () => void): () => void {
+/** Works now and after each `ms`, until the returned function is called. */
+export function every(clock: Clock, ms: number, work: () => void): () => void {
   let stop = (): void => undefined;
   const again = (): void => {
     work();

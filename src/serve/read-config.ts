@@ -146,11 +146,7 @@ function readTokens({ callers = [], shares = [] }: WrittenConfig, env: Environme
   };
 }
 
-function toDigest(
-  written: string,
-  form: "header" | "path",
-  env: Environment,
-): Buffer | { readonly message: string; readonly fix: string } {
+function toDigest(written: string, form: "header" | "path", env: Environment) {
   const [, hex] = /^sha256:([0-9a-f]{64})$/.exec(written) ?? [];
   if (hex !== undefined) return Buffer.from(hex, "hex");
   const name = written.slice("env:".length);

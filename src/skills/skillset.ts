@@ -8,7 +8,7 @@ import { type NativeWatcherOptions, nativeWatchers } from "./skillset/native-wat
 import { type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
 import { isDeepStrictEqual } from "node:util";
 import { SkillsError } from "../base/errors.ts";
-import type { SkillFiles } from "./files.ts";
+import type { DirectoryEntry, SkillFiles } from "./files.ts";
 import { permissionsOf } from "./permissions.ts";
 import type { Skill } from "./skill.ts";
 import { manifestName, readSkill } from "./skillset/read-directory.ts";
@@ -134,17 +134,13 @@ type ReadFile = (path: string) => Uint8Array | undefined;
  */
 export async function declaresSame(skill: Skill, read: ReadFile): Promise<boolean> {
   const { directory, file, slug } = skill;
-  const named = { kind: "file", link: false } as const;
-  const entry = { ...named, name: basename(file) };
+  const entryOf = (name: string): DirectoryEntry => ({ name, kind: "file", link: false });
+  const entry = entryOf(basename(file));
   if (read(entry.name) === undefined) return false;
   const files = filesOf(read);
-  const manifest =
-    read(manifestName) === undefined
-      ? undefined
-      : (await import("./skillset/read-manifest-file.ts")).readManifestFile(files, directory, {
-          ...named,
-          name: manifestName,
-        });
+  const hasManifest = read(manifestName) !== undefined;
+  const reader = hasManifest ? await import("./skillset/read-manifest-file.ts") : undefined;
+  const manifest = reader?.readManifestFile(files, directory, entryOf(manifestName));
   const now = readSkill(files, { directory, expectedName: slug, entry, manifest }).skill;
   return now !== undefined && isDeepStrictEqual(declarationOf(now), declarationOf(skill));
 }

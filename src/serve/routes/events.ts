@@ -7,6 +7,7 @@ import type { HttpRefusal } from "../../wire/http/refusal.ts";
 import type { RunEvent } from "../../wire/run-event.ts";
 import { tooMany } from "../admission/limiter.ts";
 import { type CallerEvents, type EventStream, createCallerEvents, openEventStream } from "../events.ts";
+import { every } from "../listen.ts";
 import type { Publication } from "../publish/publication.ts";
 import type { CreateRoutes, HttpCaller, ServeContext } from "../serve-context.ts";
 
@@ -181,11 +182,8 @@ export function createEventStreams({ app, config, draining, metrics }: StreamCon
     network: isAnonymous ? networkOf(address) : undefined,
   });
 
-  function beatAgain(): void {
-    stopBeating = clock.after(beatEveryMs, () => {
-      for (const stream of open.keys()) stream.beat();
-      beatAgain();
-    });
+  function beat(): void {
+    for (const stream of open.keys()) stream.beat();
   }
 
   draining.addEventListener("abort", () => {
@@ -206,7 +204,7 @@ export function createEventStreams({ app, config, draining, metrics }: StreamCon
     },
     open(reader, response, first, listen) {
       metrics.streamOpened();
-      if (open.size === 0) beatAgain();
+      if (open.size === 0) stopBeating = every(clock, beatEveryMs, beat);
       const stream = openEventStream(response, first, listen, () => {
         open.delete(stream);
         metrics.streamClosed();

@@ -49,14 +49,8 @@ export function hostMachine({
     if (!isCommandName(command)) return undefined;
     if (found.has(command)) return found.get(command);
     const file = findProgram(directories, ...endings.map((ending) => command + ending));
-    const result =
-      file === undefined
-        ? undefined
-        : {
-            path: file,
-            ...(isPlaceholder(file, platform) && { isPlaceholder: true as const }),
-            ...(isShim(file) && { isShim: true as const }),
-          };
+    const toFound = (path: string) => ({ path, isPlaceholder: isPlaceholder(path, platform), isShim: isShim(path) });
+    const result = file === undefined ? undefined : toFound(file);
     found.set(command, result);
     return result;
   }
