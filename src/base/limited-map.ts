@@ -17,3 +17,15 @@ export class LimitedMap<Key, Value> extends Map<Key, Value> {
     return this;
   }
 }
+
+/** The items by key, in their order: Map.groupBy, which Node 20 does not have. */
+export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { type Catalog, type RemoteRoot, type Root, openCatalog, sessionRoots } from "../skills/skillset.ts";
+import { Catalog, type RemoteRoot, type Root, sessionRoots } from "../skills/skillset.ts";
 import { diskSkillFiles } from "../skills/files.ts";
 import { directoryFault, givenPolicy } from "./arguments/values.ts";
 import { showReads } from "./report/progress.ts";
@@ -58,7 +58,7 @@ export async function createListing(
   });
   const log: Log = (_level, message) => terminal.note(message);
   const files = showReads(diskSkillFiles(), terminal.progress);
-  const catalog = openCatalog({ roots: searched, files, clock: systemClock, log, slice: Infinity });
+  const catalog = new Catalog({ roots: searched, files, clock: systemClock, log, slice: Infinity });
   await catalog.ready;
   terminal.progress.done();
   return { catalog, roots: searched, complete: faults.length === 0 && fetched?.complete !== false };

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import type { App } from "../runtime/app.ts";
 import type { Clock } from "../base/clock.ts";
 import { SkillsError } from "../base/errors.ts";
+import { tooMany } from "./admission/limiter.ts";
 import type { AdmissionRules } from "./admission/admit.ts";
 import type { ServerLimits } from "./config.ts";
 import type { HttpLog } from "./telemetry.ts";
@@ -111,26 +112,20 @@ const closeIdleEveryMs = 100;
 /** For the answers of requests that were cancelled. */
 const lastAnswersMs = 500;
 
+interface ServerEnd {
+  readonly clock: Clock;
+  readonly seconds: number;
+  readonly running: { readonly size: number };
+  readonly held: ReadonlySet<Promise<void>>;
+  readonly cancel: () => void;
+}
+
 /**
  * Stops accepting, waits until all requests and held work have ended or `seconds` are over, then calls `cancel` and closes what is left. Resolves with
  * the number of those that were cancelled.
  */
-export async function closeServer(
-  server: Server,
-  {
-    clock,
-    seconds,
-    running,
-    held,
-    cancel,
-  }: {
-    readonly clock: Clock;
-    readonly seconds: number;
-    readonly running: { readonly size: number };
-    readonly held: ReadonlySet<Promise<void>>;
-    readonly cancel: () => void;
-  },
-): Promise<number> {
+export async function closeServer(server: Server, { clock, seconds, ...open }: ServerEnd): Promise<number> {
+  const { running, held, cancel } = open;
   const ended = new Promise<void>((resolve) => void server.close(() => resolve()));
   // A connection whose request ended after `close` would stay open until its timeout.
   const stopClosingIdle = every(clock, closeIdleEveryMs, () => server.closeIdleConnections());
@@ -146,7 +141,8 @@ export async function closeServer(
   return cancelled;
 }
 
-function every(clock: Clock, ms: number, work: () => void): () => void {
+/** Works now and after each `ms`, until the returned function is called. */
+export function every(clock: Clock, ms: number, work: () => void): () => void {
   let stop = (): void => undefined;
   const again = (): void => {
     work();
@@ -213,12 +209,7 @@ function followAnswers(server: Server, answer: RequestListener, unreadMs: number
     if (answers.size >= mostUnread) {
       const message = `Read the answers to earlier requests first: a connection has at most ${mostUnread} at a time.`;
       request.resume();
-      refuseRequest(response, request.url ?? "", {
-        status: 429,
-        code: "RATE_LIMITED",
-        message,
-        headers: { "retry-after": "1" },
-      });
+      refuseRequest(response, request.url ?? "", tooMany(message, 1));
     } else answer(request, response);
     answers.add(response);
     response.once("close", () => answers.delete(response));

@@ -119,16 +119,13 @@ function maskedLines(text: string): ReadConfig["sourceLine"] {
   return (line) => lines[line - 1];
 }
 
-/** The digests of the tokens, in the order of the callers and shares. */
-interface ConfigTokens {
-  readonly callers: readonly Buffer[];
-  readonly shares: readonly Buffer[];
-}
-
 const remedy = "Use the one that acp-skills serve --new-token prints.";
 
-/** Hashes what the environment holds. Refuses tokens that are missing, could be guessed or are used twice; messages never contain one. */
-function readTokens({ callers = [], shares = [] }: WrittenConfig, env: Environment, report: ReportAt): ConfigTokens {
+/**
+ * The digests of the tokens, in the order of the callers and shares: hashes what the environment holds. Refuses tokens that are missing, could
+ * be guessed or are used twice; messages never contain one.
+ */
+function readTokens({ callers = [], shares = [] }: WrittenConfig, env: Environment, report: ReportAt) {
   const seen = new Map<string, string>();
   const read = (list: "callers" | "shares", index: number, written: string, owner: string): Buffer => {
     const place = [list, index, "token"];
@@ -149,11 +146,7 @@ function readTokens({ callers = [], shares = [] }: WrittenConfig, env: Environme
   };
 }
 
-function toDigest(
-  written: string,
-  form: "header" | "path",
-  env: Environment,
-): Buffer | { readonly message: string; readonly fix: string } {
+function toDigest(written: string, form: "header" | "path", env: Environment) {
   const [, hex] = /^sha256:([0-9a-f]{64})$/.exec(written) ?? [];
   if (hex !== undefined) return Buffer.from(hex, "hex");
   const name = written.slice("env:".length);
@@ -192,7 +185,7 @@ function alphabetOf(token: string): number {
 const allSkills: readonly string[] = ["*"];
 
 /** A valid configuration with the defaults filled in. */
-function toServeConfig(written: WrittenConfig, tokens: ConfigTokens): ServeConfig {
+function toServeConfig(written: WrittenConfig, tokens: ReturnType<typeof readTokens>): ServeConfig {
   const { provider, url, access = {}, capabilityTypes = {}, callers = [], anonymous = {}, shares = [] } = written;
   const base = defaultConfig;
   return {

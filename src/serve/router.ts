@@ -1,3 +1,4 @@
+import { attempt } from "../base/failures/system-error.ts";
 import { type HttpRefusal, nothingHere } from "../wire/http/refusal.ts";
 
 /** What a request is routed by. A segment that starts with a colon stands for any one segment, percent-decoded: `/skills/:slug`. */
@@ -69,17 +70,10 @@ function match(pattern: readonly string[], segments: readonly string[]): Readonl
       if (part !== segment) return undefined;
       continue;
     }
-    const decoded = decode(segment);
+    // Undefined for what is not percent-encoded UTF-8.
+    const decoded = attempt(() => decodeURIComponent(segment), undefined);
     if (decoded === undefined || decoded === "") return undefined;
     params.set(part.slice(1), decoded);
   }
   return params;
-}
-
-function decode(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined; // Not percent-encoded UTF-8.
-  }
 }

@@ -5,7 +5,7 @@ import { SkillsError } from "../base/errors.ts";
 import { toInternalError } from "../base/failures/internal-error.ts";
 import type { RunEvent } from "../wire/run-event.ts";
 import type { SessionSkills } from "../skills/skillset.ts";
-import { ambiguousPath, pathOf } from "../wire/http/admission.ts";
+import { pathOf } from "../wire/http/admission.ts";
 import { isRefusal } from "../wire/http/refusal.ts";
 import { type AdmissionRules, admit } from "./admission/admit.ts";
 import { createCallers } from "./admission/callers.ts";
@@ -182,18 +182,17 @@ function createListener(
   return (request, response) => {
     const { method = "", url: target = "" } = request;
     const path = pathOf(target);
-    const routed = path === undefined ? undefined : route(method, path);
+    const routed = route(method, path ?? "");
     const exchange = new HttpExchange(request, response, anonymous);
-    exchange.route = routed?.path;
+    exchange.route = routed.path;
     follow(exchange);
     if (draining.aborted) response.setHeader("connection", "close");
     const admitted = admit(request, path, rules);
-    if (isRefusal(admitted) || routed === undefined) {
+    if (isRefusal(admitted)) {
       request.resume();
-      const refusal = isRefusal(admitted) ? admitted : ambiguousPath;
-      if (refusal.status === 401)
+      if (admitted.status === 401)
         app.log("warning", `A token that no caller has was refused: ${request.socket.remoteAddress ?? "a client"}, ${method} ${toLoggedPath(target)}.`); // prettier-ignore
-      refuseRequest(response, path ?? target, refusal);
+      refuseRequest(response, path ?? target, admitted);
       return;
     }
     const { caller, limiter } = admitted;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type * as Pino from "pino";
+import { attempt } from "../base/failures/system-error.ts";
 import type { Log } from "../base/log.ts";
 
 /** One request, when it has been answered. */
@@ -95,7 +96,7 @@ export function createRequestIds(
 /** Text for the log without what may be secret in it: credentials, values of queries, paths of shared sets (`/s/<token>/`). */
 function withoutSecrets(text: string): string {
   return text
-    .replace(unsafe, toEscape)
+    .replace(unsafe, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
     .replace(/(\/s\/)[^/\s?#"']+/gi, "$1-")
     .replace(/\b(bearer|basic) +[^\s,"']+/gi, "$1 -")
     .replace(/(authorization["']?[:=]["' ]?)[^\s,"']+/gi, "$1-")
@@ -106,10 +107,6 @@ function withoutSecrets(text: string): string {
 /** What JSON leaves as it is, and a terminal does not show as it is. */
 const unsafe = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-function toEscape(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-}
-
 const mostPath = 256;
 /** Names are words; tokens are long without a break, of both cases, or hexadecimal. */
 const words = /^\.?[a-z0-9]{1,24}(?:[._-][a-z0-9]{1,24}){0,16}$/i;
@@ -117,20 +114,13 @@ const longHexadecimal = /^[0-9a-f-]{21,}$/;
 
 /** The path of a request line as it may be logged: no query, and `-` for every segment that may be a token. Never throws. */
 export function toLoggedPath(target: string): string {
-  const path = decoded(/^[^?#]*/.exec(target.slice(0, mostPath))?.[0] ?? "");
-  const segments = path.split("/");
+  const path = /^[^?#]*/.exec(target.slice(0, mostPath))?.[0] ?? "";
+  // Where it is not percent-encoded correctly, its segments do not look like names.
+  const segments = attempt(() => decodeURIComponent(path), path).split("/");
   return segments.map((segment, index) => (isPlain(segment, segments[index - 1]) ? segment : "-")).join("/");
 }
 
 function isPlain(segment: string, before: string | undefined): boolean {
   if (segment === "" || before?.toLowerCase() === "s") return segment === "";
   return words.test(segment) && !longHexadecimal.test(segment) && (segment.length <= 20 || !/[A-Z]/.test(segment));
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path; // Not percent-encoded correctly: its segments do not look like names.
-  }
 }

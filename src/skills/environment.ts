@@ -143,9 +143,9 @@ export class SkillEnvironments {
 export interface FoundCommand {
   readonly path: string;
   /** It only offers to install the program: whether that is there is not known. */
-  readonly isPlaceholder?: true;
+  readonly isPlaceholder?: boolean;
   /** It starts different versions in different directories; its version is that outside of projects. */
-  readonly isShim?: true;
+  readonly isShim?: boolean;
 }
 
 /**

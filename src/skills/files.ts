@@ -3,7 +3,7 @@ import path from "node:path";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import { LimitedMap } from "../base/limited-map.ts";
 
-export { diskSkillBytes, diskSkillFiles } from "./files/disk-skill-files.ts";
+export { diskSkillBytes, diskSkillFiles, readInto } from "./files/disk-skill-files.ts";
 
 /** A directory entry. Links are resolved: `kind` is that of their target. */
 export interface DirectoryEntry {

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type parse from "spdx-expression-parse";
 import type { Info, LicenseInfo } from "spdx-expression-parse";
+import { attempt } from "../base/failures/system-error.ts";
 import { byCodePoint } from "../base/text/code-points.ts";
 import type { SkillSource } from "./files.ts";
 import { orNothing } from "./hash.ts";
@@ -161,11 +162,8 @@ export function parseLicense(text: string): Info | undefined {
   // The parser skips other characters in places.
   if (text.length > longestExpression || !/^[A-Za-z0-9.+:() -]+$/.test(text)) return undefined;
   parser ??= createRequire(import.meta.url)("spdx-expression-parse") as typeof parse;
-  try {
-    return parser(text);
-  } catch {
-    return undefined; // Not an expression.
-  }
+  const parseExpression = parser;
+  return attempt(() => parseExpression(text), undefined);
 }
 
 /** An expression in one spelling, such as `MIT OR Apache-2.0`. */

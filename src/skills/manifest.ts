@@ -1,3 +1,4 @@
+import { isObject } from "../base/json/json-value.ts";
 import { byCodePoint } from "../base/text/code-points.ts";
 import type { Manifest } from "./manifest/manifest-schema.ts";
 
@@ -60,20 +61,9 @@ export type DeclaredArgument = NonNullable<Manifest["inputs"]>[string];
 
 /** Whether a value has the type of an argument. A blob is passed as its id, a string. */
 export function isOfType(value: unknown, type: DeclaredArgument["type"]): boolean {
-  switch (type) {
-    case "integer":
-      return Number.isInteger(value);
-    case "array":
-      return Array.isArray(value);
-    case "object":
-      return typeof value === "object" && value !== null && !Array.isArray(value);
-    case "blob":
-      return typeof value === "string";
-    case "string":
-    case "number":
-    case "boolean":
-      return typeof value === type;
-  }
+  if (type === "integer") return Number.isInteger(value);
+  if (type === "array") return Array.isArray(value);
+  return type === "object" ? isObject(value) : typeof value === (type === "blob" ? "string" : type);
 }
 
 /** Whether a value is one of the allowed values of an argument. */

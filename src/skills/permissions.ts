@@ -96,6 +96,9 @@ export const endpointUrl = new RegExp(
 );
 
 export const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+/** The name of a header with credentials, in lower case; none of a connection's or a body's, and no cookie. */
+export const credentialHeader =
+  /^(?!(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie|proxy-.*|accept.*)$)[a-z0-9-]{1,64}$/;
 
 /** The error in an entry of `permissions.network`, and its fix. */
 export function explainNetworkEntry(entry: unknown): { readonly what: string; readonly fix: string } {

@@ -76,9 +76,8 @@ export const rules = {
   "field-unexpected": { title: "only standard fields at the top level", ...style, agents: "warning" },
   "field-not-boolean": {
     title: "disable-model-invocation and user-invocable are true or false",
-    spec: "warning",
+    ...remark,
     wire: "off",
-    lenient: "warning",
   },
   "manifest-unreadable": { title: "skill.toml can be read", ...always },
   "manifest-foreign": { title: "skill.toml is a Skills Protocol manifest", ...remark },

@@ -2,13 +2,13 @@ import { basename, isAbsolute } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { type DirectoryIdentity, pinDirectory } from "../base/paths/directory-identity.ts";
 import { type Log, createOnceLog } from "../base/log.ts";
-import { type Catalog, openCatalog } from "./skillset/catalog.ts";
+import { Catalog } from "./skillset/catalog.ts";
 import { diskSkillFiles } from "./files/disk-skill-files.ts";
 import { type NativeWatcherOptions, nativeWatchers } from "./skillset/native-watcher.ts";
 import { type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
 import { isDeepStrictEqual } from "node:util";
 import { SkillsError } from "../base/errors.ts";
-import type { SkillFiles } from "./files.ts";
+import type { DirectoryEntry, SkillFiles } from "./files.ts";
 import { permissionsOf } from "./permissions.ts";
 import type { Skill } from "./skill.ts";
 import { manifestName, readSkill } from "./skillset/read-directory.ts";
@@ -18,7 +18,7 @@ import { isRule, severityAt } from "./rules.ts";
 export { nativeWatchers, openNativeWatcher } from "./skillset/native-watcher.ts";
 export type { OpenSkillWatcher } from "./skillset/watch.ts";
 export { unreadPlace } from "./skillset/assemble.ts";
-export { type Catalog, openCatalog } from "./skillset/catalog.ts";
+export { Catalog } from "./skillset/catalog.ts";
 export { type RemoteOrigin, type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
 export { loadManifestReader, needsManifestReader, readDirectory } from "./skillset/read-directory.ts";
 
@@ -71,7 +71,7 @@ export type OpenRoots = (roots: readonly Root[], settings: SkillsetSettings) => 
  */
 export function rootsOnDisk(options: NativeWatcherOptions = {}): OpenRoots {
   const openWatcher = nativeWatchers(options);
-  return (roots, { clock, log }) => openCatalog({ roots, files: diskSkillFiles(), openWatcher, clock, log });
+  return (roots, { clock, log }) => new Catalog({ roots, files: diskSkillFiles(), openWatcher, clock, log });
 }
 
 /** Opens a skillset. Sessions with the same roots share one catalog, closed with the last of them. */
@@ -134,17 +134,13 @@ type ReadFile = (path: string) => Uint8Array | undefined;
  */
 export async function declaresSame(skill: Skill, read: ReadFile): Promise<boolean> {
   const { directory, file, slug } = skill;
-  const named = { kind: "file", link: false } as const;
-  const entry = { ...named, name: basename(file) };
+  const entryOf = (name: string): DirectoryEntry => ({ name, kind: "file", link: false });
+  const entry = entryOf(basename(file));
   if (read(entry.name) === undefined) return false;
   const files = filesOf(read);
-  const manifest =
-    read(manifestName) === undefined
-      ? undefined
-      : (await import("./skillset/read-manifest-file.ts")).readManifestFile(files, directory, {
-          ...named,
-          name: manifestName,
-        });
+  const hasManifest = read(manifestName) !== undefined;
+  const reader = hasManifest ? await import("./skillset/read-manifest-file.ts") : undefined;
+  const manifest = reader?.readManifestFile(files, directory, entryOf(manifestName));
   const now = readSkill(files, { directory, expectedName: slug, entry, manifest }).skill;
   return now !== undefined && isDeepStrictEqual(declarationOf(now), declarationOf(skill));
 }

@@ -38,14 +38,12 @@ function toHeader({ path, bytes, executable }: SkillFile): Uint8Array {
   block.set(name, 0);
   block.set(prefix, 345);
   writeOctal(block, 100, 8, executable ? 0o755 : 0o644);
-  writeOctal(block, 108, 8, 0);
-  writeOctal(block, 116, 8, 0);
   writeOctal(block, 124, 12, bytes.length);
   writeOctal(block, 136, 12, 0);
+  // No owner, no group, no device.
+  for (const at of [108, 116, 329, 337]) writeOctal(block, at, 8, 0);
   block.write("0", 156);
   block.write("ustar\x0000", 257);
-  writeOctal(block, 329, 8, 0);
-  writeOctal(block, 337, 8, 0);
   block.write(`${checksumOf(block).toString(8).padStart(6, "0")}\0 `, 148);
   return block;
 }

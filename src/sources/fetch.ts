@@ -2,14 +2,14 @@ import { setMaxListeners } from "node:events";
 import { type Socket, connect as connectSocket } from "node:net";
 import type { Agent, Dispatcher, buildConnector } from "undici";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { type Connect, type Resolve, reach, sharedResolver, systemAddresses } from "../base/network/reach.ts";
+import { type Connect, type Resolve, reach, sharedResolver } from "../base/network/reach.ts";
 import { type Target, toAuthority } from "../base/network/target.ts";
 import { unlessAborted } from "../base/promises.ts";
 import { version } from "../base/version.ts";
 import { SkillsError, isSkillsError } from "../base/errors.ts";
-import { type AddressRules, addressRules, disallowedRequest } from "./fetch/address-rules.ts";
+import { type AddressOptions, type AddressRules, addressRules, disallowedRequest } from "./fetch/address-rules.ts";
 import { readResponseBody, toHeaders } from "./fetch/read-answer.ts";
-import { systemCode } from "../base/failures/system-error.ts";
+import { attempt, systemCode } from "../base/failures/system-error.ts";
 
 /** One request to another machine. */
 export interface RemoteRequest {
@@ -56,17 +56,12 @@ export interface Fetcher {
   close(): Promise<void>;
 }
 
-export interface FetcherOptions {
-  /** Hosts with private addresses that a person allowed (`--allow-private`), with or without a port. */
-  readonly allowPrivate: readonly string[];
-  /** URLs that a person typed, as sources. Those on loopback are allowed, also over http, with exactly their port. */
-  readonly typed?: readonly string[];
+export interface FetcherOptions extends AddressOptions {
   /** Bearer tokens by origin: sent to requests that begin there, and dropped where these lead elsewhere. */
   readonly tokens?: ReadonlyMap<string, string> | undefined;
   readonly resolve?: Resolve;
   readonly connect?: Connect;
   readonly clock?: Clock;
-  readonly ownAddresses?: () => readonly string[];
   /** Trusted instead of the usual certificate authorities, as PEM. */
   readonly certificateAuthority?: string;
 }
@@ -82,8 +77,8 @@ const ownHeaders = { "user-agent": `acp-skills/${version}`, "accept-encoding": "
 
 /** The fetcher of this process. Loads nothing and connects to nothing before the first request. Throws INVALID_OPTIONS. */
 export function openFetcher(options: FetcherOptions): Fetcher {
-  const { clock = systemClock, ownAddresses = systemAddresses } = options;
-  const rules = addressRules({ ...options, ownAddresses });
+  const { clock = systemClock } = options;
+  const rules = addressRules(options);
   const closed = new AbortController();
   let agent: Promise<Agent> | undefined;
   setMaxListeners(0, closed.signal);
@@ -113,11 +108,9 @@ export function openFetcher(options: FetcherOptions): Fetcher {
       }
     },
     leadsInside(from, to) {
-      try {
-        return rules.isAllowed(rules.targetOf(new URL(to))) && !rules.isAllowed(rules.targetOf(new URL(from)));
-      } catch {
-        return false; // What may not be asked at all is refused when it is asked.
-      }
+      const isAllowed = (url: string): boolean => rules.isAllowed(rules.targetOf(new URL(url)));
+      // What may not be asked at all is refused when it is asked.
+      return attempt(() => isAllowed(to) && !isAllowed(from), false);
     },
     async close() {
       closed.abort(new SkillsError("CLOSED", "The fetcher is closed."));

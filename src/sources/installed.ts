@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { isSkillsError } from "../base/errors.ts";
+import { attempt } from "../base/failures/system-error.ts";
 import {
   type Lock,
   type LockDifference,
@@ -48,14 +49,12 @@ async function digestOf(directory: string, { others }: InstalledFiles): Promise<
 
 /** The skills that the lock of a project names and that are not there. Never throws: `verify` says what is wrong with a lock. */
 export function missingSkills(directory: string, home: string, env: NodeJS.ProcessEnv): readonly string[] {
-  try {
+  return attempt(() => {
     const place = projectPlace(directory, home, env);
     const skills = findSkillsDirectory(place);
     const isThere = (key: string): boolean => skills !== undefined && existsSync(path.join(skills, directoryName(key)));
     return [...readLock(place).entries.keys()].filter((key) => !isThere(key));
-  } catch {
-    return [];
-  }
+  }, []);
 }
 
 /** The names in the directory of skills that no entry stands for; hidden ones are no skills. */
@@ -81,11 +80,9 @@ export function lossWords(state: InstalledState, does: "replaces" | "restores" |
 
 /** The differences of a skill in words, one a line; at most `most` files. */
 export function differenceWords({ missing, changed, added, hashes }: LockDifference, most = 20): readonly string[] {
-  const files = [
-    ...missing.map((file) => `missing: ${file}`),
-    ...changed.map((file) => `changed: ${file}`),
-    ...added.map((file) => `added: ${file}`),
-  ];
+  const files = Object.entries({ missing, changed, added }).flatMap(([how, paths]) =>
+    paths.map((file) => `${how}: ${file}`),
+  );
   return [
     ...files.slice(0, most),
     ...(files.length > most ? [`and ${files.length - most} more files`] : []),

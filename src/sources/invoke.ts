@@ -8,7 +8,7 @@ import {
   parseUntrustedJson,
 } from "../base/json/json-value.ts";
 import { isSkillsError } from "../base/errors.ts";
-import { acceptedExecution, executionStatus, sharingError } from "../wire/skill-sharing.ts";
+import { acceptedExecution, executionStatus, sharingError, sharingErrors } from "../wire/skill-sharing.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetch.ts";
 import { retryAfterSeconds } from "./fetch/read-answer.ts";
 import { type InvocationEnd, type InvocationError, toEnd } from "./invoke/invocation-end.ts";
@@ -55,22 +55,20 @@ export async function invokeSkill(
 ): Promise<InvocationEnd> {
   signal.throwIfAborted();
   const { clock } = means;
-  const over = new AbortController();
-  const leave = (): void => over.abort(signal.reason);
-  const stopTimer = clock.after(invocation.timeoutMs, () => over.abort(timedOut));
-  signal.addEventListener("abort", leave, { once: true });
-  const calls = new RemoteExecution(invocation, means, over.signal);
+  const late = new AbortController();
+  const stopTimer = clock.after(invocation.timeoutMs, () => late.abort(timedOut));
+  const over = AbortSignal.any([signal, late.signal]);
+  const calls = new RemoteExecution(invocation, means, over);
   try {
     return await calls.run();
   } catch (error) {
-    if (!over.signal.aborted && error instanceof Failure) return { type: "failed", error: error.reported };
-    if (!over.signal.aborted) throw error;
+    if (!over.aborted && error instanceof Failure) return { type: "failed", error: error.reported };
+    if (!over.aborted) throw error;
     await calls.cancel();
     signal.throwIfAborted();
     return { type: "timeout" };
   } finally {
     stopTimer();
-    signal.removeEventListener("abort", leave);
   }
 }
 
@@ -168,9 +166,7 @@ class RemoteExecution {
     }
   }
 
-  async #ask(
-    request: Omit<RemoteRequest, "headers"> & { readonly headers?: RemoteRequest["headers"] },
-  ): Promise<RemoteAnswer> {
+  async #ask(request: RemoteRequest): Promise<RemoteAnswer> {
     const headers = { ...json, ...request.headers, ...this.#invocation.headers };
     try {
       const answer = await this.#means.fetcher.fetch({ ...request, headers }, this.#signal);
@@ -203,11 +199,8 @@ class RemoteExecution {
       hasTooManyValues(answer.body) ? undefined : parseIfJson(Buffer.from(answer.body).toString()),
     );
     if (!read.success) {
-      const code = statusCodes[status] ?? "ENDPOINT_UNREACHABLE";
-      return new Failure(
-        { type: "EndpointError", code, message: `${this.#endpoint.host} answered with status ${status}.` },
-        passes,
-      );
+      const message = `${this.#endpoint.host} answered with status ${status}.`;
+      return new Failure({ type: "EndpointError", code: codeOf(status), message }, passes);
     }
     const { code, message, details, retry } = read.data.error;
     const more = { status, ...(details !== undefined && { details }), ...(retry && { retry }) };
@@ -238,12 +231,8 @@ class RemoteExecution {
   }
 }
 
-const statusCodes: Readonly<Record<number, string>> = {
-  400: "VALIDATION_ERROR",
-  401: "AUTH_REQUIRED",
-  403: "PERMISSION_DENIED",
-  404: "SKILL_NOT_FOUND",
-  422: "VERSION_INCOMPATIBLE",
-  429: "RATE_LIMITED",
-  504: "EXECUTION_TIMEOUT",
-};
+/** The code of Skill Sharing for a status; a fault there says no more than that the endpoint cannot be used. */
+function codeOf(status: number): string {
+  const [code = "INTERNAL"] = Object.entries(sharingErrors).find(([, other]) => other === status) ?? [];
+  return code === "INTERNAL" ? "ENDPOINT_UNREACHABLE" : code;
+}

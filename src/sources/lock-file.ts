@@ -1,14 +1,17 @@
-import { closeSync, fstatSync, readSync, realpathSync, rmSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { closeSync, fstatSync, realpathSync, rmSync } from "node:fs";
 import path from "node:path";
 import { type HeldDirectory, holdDirectory, openInHeld } from "../base/paths/at-real-path.ts";
 import { makeDirectories, makeOwnDirectories } from "../base/paths/directories.ts";
-import { systemCode } from "../base/failures/system-error.ts";
+import { ifThere, systemCode } from "../base/failures/system-error.ts";
+import { syncDirectoryNow } from "../base/paths/replace-file.ts";
 import { type Turn, TurnLock } from "../base/processes/turn-lock.ts";
 import { SkillsError } from "../base/errors.ts";
 import { recordNames } from "./lock/change-record.ts";
 import { type Lock, emptyLock, parseLock, toLockText } from "./lock.ts";
+import { readInto } from "../skills/files.ts";
 import type { SkillsPlace } from "./skills-place.ts";
-import { syncHeld, writeNewFile } from "./lock/write-files.ts";
+import { within, writeNewFile } from "./lock/write-files.ts";
 
 export { findLocked, sourceOfEntry, namedSources } from "./lock/locked-source.ts";
 export { toLockText } from "./lock.ts";
@@ -77,17 +80,15 @@ function replace(
   const name = path.basename(file);
   writeNewFile(held, temporary, Buffer.from(after), 0o644);
   try {
-    if (readText(held, file) !== before) {
-      rmSync(`${held.path}/${temporary}`, { force: true });
-      return false;
-    }
+    if (readText(held, file) !== before) return false;
     turn.move(`${held.path}/${temporary}`, `${held.path}/${name}`);
   } catch (error) {
-    rmSync(`${held.path}/${temporary}`, { force: true });
     if (systemCode(error) === "ENOENT") return false;
     throw error;
+  } finally {
+    rmSync(`${held.path}/${temporary}`, { force: true });
   }
-  syncHeld(held);
+  syncDirectoryNow(held.path);
   return true;
 }
 
@@ -106,19 +107,12 @@ function readText(held: HeldDirectory, file: string): string | undefined {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw new SkillsError("UNREADABLE", `${file} is not a regular file; remove it.`);
     const bytes = Buffer.allocUnsafe(Math.min(stats.size, maxLockBytes) + 1);
-    let length = 0;
-    for (;;) {
-      const read = length === bytes.length ? 0 : readSync(descriptor, bytes, length, bytes.length - length, null);
-      if (read === 0) break;
-      length += read;
-    }
-    if (length > maxLockBytes)
+    const content = bytes.subarray(0, readInto(descriptor, bytes));
+    if (content.length > maxLockBytes)
       throw new SkillsError("FILE_TOO_LARGE", `${file} is larger than ${maxLockBytes / 1024 / 1024} MiB.`);
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.subarray(0, length));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (isUtf8(content)) return content.toString("utf8");
     const message = `${file} is not UTF-8 text. Restore it from version control.`;
-    throw new SkillsError("SOURCE_INVALID", message, { cause: error, facts: { path: file } });
+    throw new SkillsError("SOURCE_INVALID", message, { facts: { path: file } });
   } finally {
     closeSync(descriptor);
   }
@@ -126,26 +120,12 @@ function readText(held: HeldDirectory, file: string): string | undefined {
 
 /** A person's own lock may be a link, as of one who keeps such files elsewhere; that of a project may not. Undefined without a directory. */
 function realLockFile(lockFile: string, form: Lock["form"]): string | undefined {
-  const directory = realPath(path.dirname(lockFile));
+  const directory = ifThere(() => realpathSync.native(path.dirname(lockFile)));
   if (directory === undefined) return undefined;
   const file = path.join(directory, path.basename(lockFile));
-  return form === "global" ? (realPath(file) ?? file) : file;
-}
-
-function realPath(target: string): string | undefined {
-  try {
-    return realpathSync.native(target);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  return form === "global" ? (ifThere(() => realpathSync.native(file)) ?? file) : file;
 }
 
 function inDirectory<Result>(file: string, work: (held: HeldDirectory) => Result): Result {
-  const held = holdDirectory(path.dirname(file));
-  try {
-    return work(held);
-  } finally {
-    held.close();
-  }
+  return within(holdDirectory(path.dirname(file)), work);
 }

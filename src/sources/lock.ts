@@ -185,14 +185,8 @@ export function toLockText({ form, entries, others }: Lock): string {
   return form === "project" ? `${text}\n` : text;
 }
 
-/** How the files of an installed skill differ from its lock. Paths are sorted. */
-export interface LockDifference {
-  readonly missing: readonly string[];
-  readonly changed: readonly string[];
-  readonly added: readonly string[];
-  /** `digest`, `computedHash`: which of the lock's do not fit. */
-  readonly hashes: readonly string[];
-}
+/** How the files of an installed skill differ from its lock. Paths are sorted; `hashes`: whether `digest` or `computedHash` do not fit. */
+export type LockDifference = Readonly<Record<"missing" | "changed" | "added" | "hashes", readonly string[]>>;
 
 /** The sha256 of each file, as they are locked; undefined for too many. */
 export function fileDigests(files: readonly SkillFile[]): Readonly<Record<string, string>> | undefined {

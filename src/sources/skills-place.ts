@@ -5,7 +5,10 @@ import { defaultDataDirectory } from "../base/paths/data-directory.ts";
 import { isWithin } from "../base/paths/location.ts";
 import { leadsIntoGit } from "../base/paths/guarded-names.ts";
 import { SkillsError } from "../base/errors.ts";
+import { attempt } from "../base/failures/system-error.ts";
+import type { RemoteRoot } from "../skills/skillset.ts";
 import type { LockForm } from "./lock.ts";
+import { within } from "./lock/write-files.ts";
 import { namesIn } from "../base/paths/directories.ts";
 import type { Source } from "./source.ts";
 import { type StorePlaces, copyPlace, readState, sourcePlaces, storePlaces } from "./store/store-places.ts";
@@ -60,12 +63,7 @@ export function findSkillsDirectory(place: SkillsPlace): string | undefined {
 /** The same; creates what is missing. */
 export function makeSkillsDirectory(place: SkillsPlace): string {
   const made = walk(place, (parent, name) => {
-    const held = holdDirectory(parent);
-    try {
-      mkdirSync(`${held.path}/${name}`, { mode: 0o755 });
-    } finally {
-      held.close();
-    }
+    within(holdDirectory(parent), (held) => mkdirSync(`${held.path}/${name}`, { mode: 0o755 }));
     return joinPath(parent, name);
   });
   if (made === undefined) throw new SkillsError("UNREADABLE", `${shownSkillsDirectory(place)} cannot be created.`);
@@ -110,19 +108,10 @@ function refusal(place: string, what: string): SkillsError {
   return new SkillsError("PERMISSION_DENIED", message, { facts: { path: place } });
 }
 
-/** A directory of skills that a source publishes, for a catalog. */
-export interface SourceRoot {
-  readonly path: string;
-  readonly remote: {
-    readonly label: string;
-    readonly provenanceOf: (directory: string) => { readonly digest: string; readonly commit?: string } | undefined;
-  };
-}
-
 type Provenances = ReadonlyMap<string, { readonly digest: string; readonly commit?: string }>;
 
 /** Reads nothing until it is asked where a skill is from. */
-export function sourceRoot(dataDirectory: string, source: Source): SourceRoot {
+export function sourceRoot(dataDirectory: string, source: Source): RemoteRoot {
   return rootAt(storePlaces(dataDirectory), source, source.label);
 }
 
@@ -133,7 +122,7 @@ export function sourceRoot(dataDirectory: string, source: Source): SourceRoot {
 export function rootWithCopy(
   dataDirectory: string,
   { label, digest }: { readonly label: string; readonly digest: string },
-): SourceRoot | undefined {
+): RemoteRoot | undefined {
   const places = storePlaces(dataDirectory);
   const key = namesIn(places.sources).find((name) => {
     const state = readState(sourcePlaces(places, name).state);
@@ -142,7 +131,7 @@ export function rootWithCopy(
   return key === undefined ? undefined : rootAt(places, key, label);
 }
 
-function rootAt(places: StorePlaces, source: Source | string, label: string): SourceRoot {
+function rootAt(places: StorePlaces, source: Source | string, label: string): RemoteRoot {
   const { skills, state } = sourcePlaces(places, source);
   let known: { readonly stamp: string; readonly provenances: Provenances } | undefined;
 
@@ -150,7 +139,8 @@ function rootAt(places: StorePlaces, source: Source | string, label: string): So
     const stamp = stampOf(state);
     if (stamp === undefined) return new Map();
     if (known?.stamp === stamp) return known.provenances;
-    const store = realPathOf(places.store);
+    // If nothing was ever stored, it is not there.
+    const store = attempt(() => realpathSync.native(places.store), places.store);
     const copies = readState(state)?.skills ?? [];
     const found = new Map(
       copies.map(({ digest, slug, commit }) => [
@@ -169,12 +159,4 @@ function rootAt(places: StorePlaces, source: Source | string, label: string): So
 function stampOf(file: string): string | undefined {
   const stats = statSync(file, { throwIfNoEntry: false });
   return stats && `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
-}
-
-function realPathOf(directory: string): string {
-  try {
-    return realpathSync.native(directory);
-  } catch {
-    return directory; // Nothing was ever stored.
-  }
 }

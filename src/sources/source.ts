@@ -1,4 +1,5 @@
 import { SkillsError } from "../base/errors.ts";
+import { attempt } from "../base/failures/system-error.ts";
 
 /** Where skills of others come from, as a person names it. */
 export interface Source {
@@ -40,13 +41,14 @@ export function parseSource(text: string): Source {
   const short = shorthand.exec(given);
   if (short !== null && short[1]?.toLowerCase() !== "localhost") {
     const [, name = "", repo = "", ref] = short;
-    return toRepository(new URL(`https://github.com/${name}/${withoutGit(repo)}.git`), { ref });
+    return toRepository(new URL(`https://github.com/${name}/${withoutGit(repo)}.git`), ref);
   }
   if (scp.test(given)) return toGitSource(given);
   const url = toUrl(given);
   const page = toRepositoryPage(url);
   if (page !== undefined) return page;
-  if (url.protocol === "ssh:" || isGitPath(url.pathname)) return toGitSource(given);
+  const isOfGit = url.protocol === "ssh:" || /\.git\/?$/i.test(url.pathname) || url.pathname.includes("/_git/");
+  if (isOfGit) return toGitSource(given);
   const name = url.pathname.split("/").at(-1);
   if (name === "marketplace.json") return toWebSource(url, "marketplace");
   return toWebSource(url, name === "descriptor.json" ? "descriptor" : "auto");
@@ -67,13 +69,9 @@ export function toLabel(url: string | URL): string {
   return `${protocol}//${host}${shown.join("/")}`;
 }
 
+/** What is not an encoding is what it says. */
 function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    // Not an encoding: then it is what it says.
-    return segment;
-  }
+  return attempt(() => decodeURIComponent(segment), segment);
 }
 
 function toWebSource(url: URL, kind: Source["kind"]): Source {
@@ -86,7 +84,7 @@ function toGitSource(text: string): Source {
   const [, user = "", host = "", place = "", given] = scp.exec(text) ?? [];
   if (host !== "") {
     const ssh = toUrl(`ssh://${user}@${host}/${place.replace(/^\/+/, "")}`);
-    return toRepository(ssh, { ref: given });
+    return toRepository(ssh, given);
   }
   const url = toUrl(text);
   const page = toRepositoryPage(url);
@@ -94,7 +92,7 @@ function toGitSource(text: string): Source {
   const ref = url.hash === "" ? undefined : decoded(url.hash.slice(1));
   url.hash = "";
   if (url.pathname === "/") throw invalid("the path of the repository is missing");
-  return toRepository(url, { ref });
+  return toRepository(url, ref);
 }
 
 /** A page of a repository on GitHub or GitLab, or a directory in it. */
@@ -118,13 +116,10 @@ function toRepositoryPage(url: URL): Source | undefined {
   if (ref !== undefined && after !== undefined) throw invalid("it names a ref twice, in its path and after #");
   const root = new URL(`${url.protocol}//${url.host.replace(/^www\./, "")}/`);
   root.pathname = `/${[...place.slice(0, -1), withoutGit(place.at(-1) ?? "")].join("/")}.git`;
-  return toRepository(root, { ref: ref ?? after, path: path.join("/") });
+  return toRepository(root, ref ?? after, path.join("/"));
 }
 
-function toRepository(
-  url: URL,
-  { ref, path = "" }: { readonly ref?: string | undefined; readonly path?: string },
-): Source {
+function toRepository(url: URL, ref: string | undefined, path = ""): Source {
   if (!/^(?:https?|ssh):$/.test(url.protocol)) throw invalid("git repositories are read over https or ssh");
   if (ref !== undefined && !isRef(ref))
     throw invalid("what follows @ or # is not the name of a branch, a tag or a commit", "OWNER/REPO@main");
@@ -144,10 +139,6 @@ function isDirectory(path: string): boolean {
   return path.length <= 512 && segments.every((part) => part !== "" && !/^\.{1,2}$|^\.git$|\\|[\p{Cc}]/iu.test(part));
 }
 
-function isGitPath(pathname: string): boolean {
-  return /\.git\/?$/i.test(pathname) || pathname.includes("/_git/");
-}
-
 function withoutGit(name: string): string {
   return name.replace(/\.git$/i, "");
 }
@@ -158,12 +149,9 @@ function toUrl(text: string): URL {
   if (!hasScheme && /^(?:\.{0,2}[/\\]|~|[a-z]:[\\/])/i.test(text)) throw invalid(ofThisMachine);
   if (!hasScheme && !bareHost.test(text) && !/^[^/]*@/.test(text))
     throw invalid("it has neither a dot nor a slash, nor a prefix");
-  let url: URL;
-  try {
-    url = new URL(hasScheme ? text : `https://${text}`);
-  } catch {
-    throw invalid("the URL is not valid");
-  }
+  const whole = hasScheme ? text : `https://${text}`;
+  if (!URL.canParse(whole)) throw invalid("the URL is not valid");
+  const url = new URL(whole);
   if (!["http:", "https:", "ssh:"].includes(url.protocol)) {
     const scheme = url.protocol.slice(0, -1);
     if (scheme === "file") throw invalid(ofThisMachine);

@@ -165,21 +165,12 @@ function isKnown({ content }: RemoteSkill, { digest, commit, wellKnownDigest }: 
   );
 }
 
+type VersionFacts = { readonly [Fact in "version" | "commit" | "digest"]?: string | undefined };
+
 /** A version that people can distinguish from another: followed by a part of the commit or of the digest. */
-export function versionWords({
-  version,
-  commit,
-  digest,
-}: {
-  readonly version?: string | undefined;
-  readonly commit?: string | undefined;
-  readonly digest?: string | undefined;
-}): string {
+export function versionWords({ version = "", commit, digest }: VersionFacts): string {
   const exact = commit?.slice(0, 7) ?? digest?.replace(/^sha256:/, "").slice(0, 7);
-  return (
-    [version, exact === undefined ? undefined : `(${exact})`].filter((word) => word !== undefined).join(" ") ||
-    "unknown"
-  );
+  return `${version}${exact === undefined ? "" : ` (${exact})`}`.trim() || "unknown";
 }
 
 /** Of what was downloaded. */

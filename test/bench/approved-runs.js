@@ -5,7 +5,7 @@ import { toMountedSkill } from "../../.build/runtime/runs/execute/prepare-run.js
 import { findMount } from "../../.build/runtime/runs/plan/plan-run.js";
 import { planSkillRun } from "../../.build/runtime/runs/plan/plan-skill-run.js";
 import { layFiles, makePrivateDirectory } from "../../.build/runtime/sandbox/directory/private-directory.js";
-import { openCatalog } from "../../.build/skills/skillset/catalog.js";
+import { Catalog } from "../../.build/skills/skillset/catalog.js";
 import { diskSkillBytes, diskSkillFiles } from "../../.build/skills/files/disk-skill-files.js";
 import { createSkillHasher } from "../../.build/skills/hash.js";
 import { systemClock } from "../../.build/base/clock.js";
@@ -38,7 +38,7 @@ export async function measureApprovedRuns(folder) {
   // Later, so that no file counts as one that was just written.
   const now = () => Date.now() + 60_000;
   const [files, bytes] = [diskSkillFiles(), diskSkillBytes({ now })];
-  const catalog = openCatalog({ roots: [{ path: skills, origin: "user" }], files, clock: systemClock, log });
+  const catalog = new Catalog({ roots: [{ path: skills, origin: "user" }], files, clock: systemClock, log });
   const snapshot = await catalog.ready;
   const hasher = createSkillHasher();
   const source = { files, bytes };

@@ -1,4 +1,4 @@
-import { openCatalog } from "../../.build/skills/skillset/catalog.js";
+import { Catalog } from "../../.build/skills/skillset/catalog.js";
 import { diskSkillFiles } from "../../.build/skills/files/disk-skill-files.js";
 import { systemClock } from "../../.build/base/clock.js";
 import { openApp } from "../../.build/runtime/app.js";
@@ -25,7 +25,7 @@ export async function openTools(root, dataDirectory) {
   const log = (/** @type {string} */ level, /** @type {string} */ message) => {
     if (level !== "info") throw new Error(`told while measuring: ${message}`);
   };
-  const catalog = openCatalog({
+  const catalog = new Catalog({
     roots: [{ path: root, origin: "explicit" }],
     files: diskSkillFiles(),
     clock: systemClock,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { type Catalog, openCatalog } from "../../src/skills/skillset/catalog.ts";
+import { Catalog } from "../../src/skills/skillset/catalog.ts";
 import type { SkillFiles } from "../../src/skills/files.ts";
 import type { OpenSkillWatcher } from "../../src/skills/skillset/watch.ts";
 import type { Snapshot } from "../../src/skills/skill.ts";
@@ -42,7 +42,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
     };
     async function open(...roots: string[]): Promise<Catalog> {
       const { files, openWatcher } = tree;
-      catalog = openCatalog({
+      catalog = new Catalog({
         roots: roots.map((root) => ({ path: `${tree.root}/${root}`, origin: "project" })),
         files,
         openWatcher,

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { type LoopbackServer, openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
 import { type SocketServer, openSocketServer } from "../../src/mcp/session-servers/socket-server.ts";
 import type { McpCaller, McpApp } from "../../src/mcp/mcp-caller.ts";
-import { type Catalog, openCatalog } from "../../src/skills/skillset/catalog.ts";
+import { Catalog } from "../../src/skills/skillset/catalog.ts";
 import { type MemorySkillFiles, memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import { createSkillHasher } from "../../src/skills/hash.ts";
 import type { Runs } from "../../src/runtime/runs.ts";
@@ -62,7 +62,7 @@ export async function openMcpApp(
   const source = other ?? { files, bytes: memorySkillBytes(files) };
   const logged: string[] = [];
   const log = (level: string, message: string): void => void logged.push(`${level} ${message}`);
-  const catalog = openCatalog({ roots: [{ path: "/skills", origin }], files, clock: systemClock, log });
+  const catalog = new Catalog({ roots: [{ path: "/skills", origin }], files, clock: systemClock, log });
   await catalog.ready;
   const hasher = createSkillHasher();
   const blobs = memoryBlobs();

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
-import { openCatalog } from "../../src/skills/skillset/catalog.ts";
+import { Catalog } from "../../src/skills/skillset/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import { type App, openApp } from "../../src/runtime/app.ts";
 import { readOptions } from "../../src/runtime/options.ts";
@@ -26,7 +26,7 @@ describe("the app", () => {
   const files = memorySkillFiles({
     "/skills/alpha/SKILL.md": "---\nname: alpha\ndescription: Does alpha.\n---\n# Alpha\n",
   });
-  const skills = openCatalog({
+  const skills = new Catalog({
     roots: [{ path: "/skills", origin: "explicit" }],
     files,
     clock: systemClock,

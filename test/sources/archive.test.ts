@@ -59,13 +59,12 @@ const files = fc
     { selector: (each) => each.path, maxLength: 12 },
   )
   .filter((list) => {
-    const paths = list.map((each) => each.path);
     try {
-      checkCollisions(paths, "archive");
+      checkCollisions(list, "archive");
     } catch {
       return false;
     }
-    return paths.every((each) => remotePathFault(each) === undefined);
+    return list.every(({ path }) => remotePathFault(path) === undefined);
   });
 
 test("what it writes is read again", async () => {

@@ -21,6 +21,16 @@ export function systemReason(error: unknown): string {
   return getSystemErrorMap().get(errno)?.[1] ?? error.message;
 }
 
+/** The result of work with what may not exist; undefined if it does not. */
+export function ifThere<Value>(work: () => Value): Value | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
 /** Why a file cannot be written, by the system's code. Instead of the error's message, which may name a temporary file. */
 export const writeReasons: Readonly<Record<string, string>> = {
   EACCES: "no permission to write in its directory",
@@ -29,3 +39,12 @@ export const writeReasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the disk is full",
 };
+
+/** The result of work that may fail, and `otherwise` where it does: for failures of which all mean the same, as a comment there says. */
+export function attempt<Value, Otherwise>(work: () => Value, otherwise: Otherwise): Value | Otherwise {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+}

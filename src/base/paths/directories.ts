@@ -2,7 +2,7 @@ import path from "node:path";
 import { lstatSync, mkdirSync, statSync, readdirSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { SkillsError } from "../errors.ts";
-import { systemCode } from "../failures/system-error.ts";
+import { ifThere } from "../failures/system-error.ts";
 import type { Clock } from "../clock.ts";
 
 /** Creates a directory and its missing parents. Not by `recursive`, which never ends where a file system returns ENOENT, like /proc. */
@@ -58,12 +58,7 @@ export function ownershipFault(directory: string): string | undefined {
 
 /** The names in a directory; none if it does not exist. Throws any other error of the system. */
 export function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
-    throw error;
-  }
+  return ifThere(() => readdirSync(directory)) ?? [];
 }
 
 export interface SizeLimit {

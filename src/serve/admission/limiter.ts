@@ -59,8 +59,9 @@ export function createLimiter({ requestsPerMinute, concurrentRequests }: CallerL
   };
 }
 
-function tooMany(message: string, seconds: number): HttpRefusal {
-  return { status: 429, code: "RATE_LIMITED", message, headers: { "retry-after": String(seconds) } };
+/** `seconds`: when to try again. */
+export function tooMany(message: string, seconds: number, status: 429 | 503 = 429): HttpRefusal {
+  return { status, code: "RATE_LIMITED", message, headers: { "retry-after": String(seconds) } };
 }
 
 /** Addresses that are remembered; of more, the oldest starts anew. */

@@ -53,7 +53,10 @@ const caller = z.strictObject({
       z
         .string()
         .max(512)
-        .refine(isGrant, "NAME@DIGEST or NAME@DIGEST:PERMISSION,… with the digest that acp-skills show prints"),
+        .refine(
+          (text) => parseGrant(text)?.form === "digest",
+          "NAME@DIGEST or NAME@DIGEST:PERMISSION,… with the digest that acp-skills show prints",
+        ),
     )
     .max(configLimits.entries)
     .describe("What runs of this caller may do: NAME@DIGEST[:PERMISSION,…]. Default: nothing beyond the sandbox.")
@@ -144,10 +147,6 @@ export const configSchema = z.strictObject({
 });
 
 export type WrittenConfig = z.infer<typeof configSchema>;
-
-function isGrant(text: string): boolean {
-  return parseGrant(text)?.form === "digest";
-}
 
 function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;

@@ -79,17 +79,10 @@ export function toIndexDocument(
     const { slug, description } = published.skill;
     const artifact = artifacts.get(slug);
     if (artifact === undefined || !mayHave(published)) return [];
-    const { type, digest } = artifact;
+    const { type, digest, name } = artifact;
     // Relative: it holds below a share's prefix, and behind proxies.
-    return [
-      {
-        name: slug,
-        type,
-        description: shorten(description, maxDescription),
-        url: toArtifactName(artifact.name),
-        digest,
-      },
-    ];
+    const url = toArtifactName(name);
+    return [{ name: slug, type, description: shorten(description, maxDescription), url, digest }];
   });
   return JSON.stringify({ $schema: schema, skills: entries });
 }

@@ -53,12 +53,10 @@ export const pluginRoutes: CreateRoutes = ({ app, baseUrl, config, publication, 
     const [first] = asked.wants;
     const repository = await repositories.withCommit(publication(), audience, first);
     const unknown = repository === undefined ? first : asked.wants.find((want) => want !== repository.commit);
-    if (repository === undefined || unknown !== undefined)
-      return exchange.send(
-        200,
-        packetLine(`ERR upload-pack: not our ref ${(unknown ?? first).slice(0, 64)}\n`),
-        headers,
-      );
+    if (repository === undefined || unknown !== undefined) {
+      const refusal = packetLine(`ERR upload-pack: not our ref ${(unknown ?? first).slice(0, 64)}\n`);
+      return exchange.send(200, refusal, headers);
+    }
     const start = toPackStart(asked);
     if (!asked.isDone) return exchange.send(200, start, headers);
     const { pack } = repository;
@@ -118,19 +116,11 @@ export interface PackRequest {
 
 /** Reads a request body; undefined if it is none. */
 export function readPackRequest(body: Buffer): PackRequest | undefined {
-  const wants: string[] = [];
-  let isShallow = false;
-  let hasCommits = false;
-  let isDone = false;
-  for (const packet of readPackets(body) ?? []) {
-    const [verb = "", value = ""] = packet.trimEnd().split(" ", 2);
-    if (verb === "want") wants.push(value);
-    if (verb === "deepen") isShallow = true;
-    if (verb === "have") hasCommits = true;
-    if (verb === "done") isDone = true;
-  }
-  const [first, ...rest] = wants;
-  return first === undefined ? undefined : { wants: [first, ...rest], isShallow, hasCommits, isDone };
+  const lines = (readPackets(body) ?? []).map((packet) => packet.trimEnd().split(" ", 2));
+  const has = (verb: string): boolean => lines.some(([first]) => first === verb);
+  const [first, ...rest] = lines.flatMap(([verb, value = ""]) => (verb === "want" ? [value] : []));
+  if (first === undefined) return undefined;
+  return { wants: [first, ...rest], isShallow: has("deepen"), hasCommits: has("have"), isDone: has("done") };
 }
 
 /** What precedes the pack, if the request is done; else the whole answer, after which the client asks again. */

@@ -1,6 +1,6 @@
 import { SkillsError } from "../../base/errors.ts";
 import { type CachedResponse, sendCached, toCachedResponse } from "../cached-response.ts";
-import type { RouteResult, CreateRoutes, HttpExchange, ServeContext } from "../serve-context.ts";
+import type { RouteResult, CreateRoutes, HttpExchange } from "../serve-context.ts";
 import type { Artifact } from "./artifacts.ts";
 import type { PublishedSkill } from "./publication.ts";
 import { isInvoked, toDescriptor } from "./sharing/descriptor.ts";
@@ -10,6 +10,8 @@ import { withSharingErrors } from "./sharing/sharing-error.ts";
 export { executionParameters } from "./sharing/executions.ts";
 export { invocationRoutes } from "./sharing/invocation.ts";
 export { type Listings, createListings } from "./sharing/listing.ts";
+
+const noDownload = "The files of this skill cannot be downloaded; the server's log says why.";
 
 /** Discovery of Skill Sharing: the index, the same as a registry, and the descriptors. */
 export const sharingRoutes: CreateRoutes = (context) => {
@@ -21,7 +23,9 @@ export const sharingRoutes: CreateRoutes = (context) => {
   >();
 
   async function describe(published: PublishedSkill): Promise<CachedResponse> {
-    const artifact = isInvoked(published) ? undefined : await downloadOf(published, context);
+    const isDownloaded = !isInvoked(published);
+    const artifact = isDownloaded ? await context.artifacts.of(published) : undefined;
+    if (isDownloaded && artifact === undefined) throw new SkillsError("SKILL_NOT_READY", noDownload);
     const known = descriptors.get(published);
     // Files of a skill may change while the rest is unchanged.
     if (known !== undefined && known.of === artifact) return known.answer;
@@ -45,12 +49,3 @@ export const sharingRoutes: CreateRoutes = (context) => {
     { method: "GET", path: "/skills/:slug/descriptor.json", answer: withSharingErrors(app.log, answerDescriptor) },
   ];
 };
-
-async function downloadOf(
-  published: PublishedSkill,
-  { artifacts }: Pick<ServeContext, "artifacts">,
-): Promise<Artifact> {
-  const artifact = await artifacts.of(published);
-  if (artifact !== undefined) return artifact;
-  throw new SkillsError("SKILL_NOT_READY", "The files of this skill cannot be downloaded; the server's log says why.");
-}

@@ -5,7 +5,9 @@ import { networkOf } from "../../base/network/address.ts";
 import type { Change, OfferedSkill } from "../../skills/skill.ts";
 import type { HttpRefusal } from "../../wire/http/refusal.ts";
 import type { RunEvent } from "../../wire/run-event.ts";
+import { tooMany } from "../admission/limiter.ts";
 import { type CallerEvents, type EventStream, createCallerEvents, openEventStream } from "../events.ts";
+import { every } from "../listen.ts";
 import type { Publication } from "../publish/publication.ts";
 import type { CreateRoutes, HttpCaller, ServeContext } from "../serve-context.ts";
 
@@ -162,13 +164,11 @@ interface OpenStreams {
 }
 
 const beatEveryMs = 15_000;
+const retrySeconds = 5;
+type StreamContext = Pick<ServeContext, "app" | "config" | "draining" | "metrics">;
 
-export function createEventStreams({
-  app: { clock },
-  config,
-  draining,
-  metrics,
-}: Pick<ServeContext, "app" | "config" | "draining" | "metrics">): OpenStreams {
+export function createEventStreams({ app, config, draining, metrics }: StreamContext): OpenStreams {
+  const { clock } = app;
   /** With what they count for: only callers without a token are distinguished by address. */
   const open = new Map<EventStream, { readonly name: string; readonly network: string | undefined }>();
   const most = config.limits.eventStreams;
@@ -182,11 +182,8 @@ export function createEventStreams({
     network: isAnonymous ? networkOf(address) : undefined,
   });
 
-  function beatAgain(): void {
-    stopBeating = clock.after(beatEveryMs, () => {
-      for (const stream of open.keys()) stream.beat();
-      beatAgain();
-    });
+  function beat(): void {
+    for (const stream of open.keys()) stream.beat();
   }
 
   draining.addEventListener("abort", () => {
@@ -195,19 +192,19 @@ export function createEventStreams({
 
   return {
     refusalOf(reader) {
-      if (draining.aborted) return refusal(503, "The server is stopping.");
-      if (open.size >= most) return refusal(503, `The limit of ${most} event streams is reached.`);
+      if (draining.aborted) return tooMany("The server is stopping.", retrySeconds, 503);
+      if (open.size >= most) return tooMany(`The limit of ${most} event streams is reached.`, retrySeconds, 503);
       const { name, network } = holderOf(reader);
       const others = [...open.values()];
       if (network !== undefined && others.filter((other) => other.network === network).length >= mostOfAddress)
-        return refusal(429, limitReached(mostOfAddress, "one address without token"));
+        return limitReached(mostOfAddress, "one address without token");
       if (others.filter((other) => other.name === name).length >= mostOfOne)
-        return refusal(429, limitReached(mostOfOne, "one caller"));
+        return limitReached(mostOfOne, "one caller");
       return undefined;
     },
     open(reader, response, first, listen) {
       metrics.streamOpened();
-      if (open.size === 0) beatAgain();
+      if (open.size === 0) stopBeating = every(clock, beatEveryMs, beat);
       const stream = openEventStream(response, first, listen, () => {
         open.delete(stream);
         metrics.streamClosed();
@@ -218,10 +215,6 @@ export function createEventStreams({
   };
 }
 
-function limitReached(limit: number, of: string): string {
-  return `The limit of ${limit} event streams of ${of} is reached; close one.`;
-}
-
-function refusal(status: 429 | 503, message: string): HttpRefusal {
-  return { status, code: "RATE_LIMITED", message, headers: { "retry-after": "5" } };
+function limitReached(limit: number, of: string): HttpRefusal {
+  return tooMany(`The limit of ${limit} event streams of ${of} is reached; close one.`, retrySeconds);
 }

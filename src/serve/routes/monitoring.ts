@@ -15,12 +15,8 @@ export const monitoringRoutes: CreateRoutes = ({ session, draining, metrics, isL
   });
 
   function answerReady(exchange: HttpExchange): RouteResult {
-    const reason = draining.aborted
-      ? "The server is stopping."
-      : isRead
-        ? undefined
-        : "The skills are still being read.";
-    if (reason === undefined) return exchange.sendJson(200, { status: "ok" });
+    if (isRead && !draining.aborted) return exchange.sendJson(200, { status: "ok" });
+    const reason = draining.aborted ? "The server is stopping." : "The skills are still being read.";
     return exchange.sendJson(503, { status: "not ready", reason });
   }
 

@@ -58,7 +58,8 @@ export const rpcRoutes: CreateRoutes = (context) => {
     } catch (error) {
       code = isSkillsError(error) ? error.code : "INTERNAL";
       if (isNotification && code !== "INVALID_REQUEST") return undefined;
-      return errorText(id, stopped.aborted && !isSkillsError(error) ? stopping() : error);
+      const stopping = new SkillsError("RUNTIME_BUSY", "The server is being stopped; the call was cancelled.");
+      return errorText(id, stopped.aborted && !isSkillsError(error) ? stopping : error);
     } finally {
       metrics.callEnded(method, code, performance.now() - startedAt);
     }
@@ -136,22 +137,12 @@ function signalOf(response: ServerResponse, stopped: AbortSignal): () => AbortSi
   };
 }
 
-function stopping(): SkillsError {
-  return new SkillsError("RUNTIME_BUSY", "The server is being stopped; the call was cancelled.");
-}
-
 /** A place for one page of `list_skills`. */
 interface PageSlot {
   /** The JSON of the page as UTF-8, if it is cached: encoding it again for each answer takes longer than all else. */
   readonly bytes: Buffer | undefined;
   /** Caches it, unless the skills have changed meanwhile. */
   readonly store: (text: string) => void;
-}
-
-/** Pages of `list_skills` as JSON, of the present skills. */
-interface ListedPages {
-  /** Undefined for a page that is not cached. */
-  slot(caller: HttpCaller, params: object | undefined): PageSlot | undefined;
 }
 
 const maxPages = 200;
@@ -162,7 +153,10 @@ const maxKey = 512;
  * Caches pages until the skills, the publication, or the policy changes: a page depends on nothing else. Listing is what clients do
  * most, and its answer is the same for all callers with one view.
  */
-export function createListedPages({ publication }: Pick<ServeContext, "publication">): ListedPages {
+export function createListedPages({ publication }: Pick<ServeContext, "publication">): {
+  /** Undefined for a page that is not cached. */
+  slot(caller: HttpCaller, params: object | undefined): PageSlot | undefined;
+} {
   let of: Publication | undefined;
   let pages = new LimitedMap<string, Buffer>(maxPages);
 

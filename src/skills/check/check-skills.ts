@@ -4,12 +4,13 @@ import { byCodePoint } from "../../base/text/code-points.ts";
 import { fileIdentityOf } from "../files/follow-path.ts";
 import type { Problem } from "../rules/problem.ts";
 import type { DirectoryRecord } from "../skillset/read-directory.ts";
+import { attempt } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import { type Finding, toProblems } from "../rules.ts";
 import type { Root } from "../skillset/roots.ts";
 import { Scan } from "../skillset/scan.ts";
 import { isVersion } from "../manifest.ts";
-import { type SkillCounts, isSkillFileName } from "../skill.ts";
+import { isSkillFileName } from "../skill.ts";
 import { runInSlices } from "../../base/promises.ts";
 import { assemble } from "../skillset/assemble.ts";
 import { diskSkillFiles } from "../files/disk-skill-files.ts";
@@ -48,9 +49,10 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
   const repairs = await repair(fix ? found.records.map(toFixable) : [], replaceFile);
   if (repairs.fixed.length > 0) found = await search(scopes, options);
   complaints.push(...found.emptyScopes.map(({ lookedIn }) => `no skills found in ${lookedIn.join(", ")}`));
-  const bodies = level === "spec" || level === "agents" ? found.records.flatMap(bodyFaults) : [];
+  const isRead = ({ findings }: DirectoryRecord): boolean => !findings.some(({ code }) => code === "invalid-utf8");
+  const bodies = level === "spec" || level === "agents" ? found.records.filter(isRead) : [];
   const problems = [
-    ...toProblems([...found.findings, ...bodies], level, settings),
+    ...toProblems([...found.findings, ...bodies.map(skillFile).flatMap(findBodyFaults)], level, settings),
     ...found.collisions.flatMap((problem) => withSetting(problem, settings)),
   ].sort((a, b) => byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column);
   const broken = new Set(problems.flatMap(({ code, file }) => (mayBeFixable.test(code) ? file : [])));
@@ -76,20 +78,8 @@ function withSetting(problem: Problem, settings: Readonly<Record<string, Problem
 /** Rules about skills with the same name in one catalog. */
 const ofSeveral: ReadonlySet<string> = new Set(["slug-collision", "slug-qualified", "skill-copy", "skill-shadowed"]);
 
-interface Search {
-  readonly records: readonly DirectoryRecord[];
-  readonly findings: readonly Finding[];
-  readonly collisions: readonly Problem[];
-  readonly counts: SkillCounts;
-  readonly emptyScopes: readonly CheckScope[];
-  readonly offered: CheckedPaths["offered"];
-}
-
 /** Searches all scopes in one scan, so that skills in several of them are reported as in a catalog with these roots. */
-async function search(
-  scopes: readonly CheckScope[],
-  { files = diskSkillFiles(), onDirectory }: CheckOptions,
-): Promise<Search> {
+async function search(scopes: readonly CheckScope[], { files = diskSkillFiles(), onDirectory }: CheckOptions) {
   const roots = new Map(scopes.flatMap((scope) => scope.roots.map((root) => [root.path, root])));
   const limits = { milliseconds: Infinity };
   const scan = new Scan({ roots: [...roots.values()], files, limits, ...(onDirectory && { onDirectory }) });
@@ -121,11 +111,6 @@ function covers({ within, alone }: CheckScope, place: string, directory = place)
 
 function toFixable(record: DirectoryRecord): FixableSkill {
   return { directory: record.path, expectedName: record.expectedName, file: skillFile(record) };
-}
-
-function bodyFaults(record: DirectoryRecord): readonly Finding[] {
-  if (record.findings.some(({ code }) => code === "invalid-utf8")) return [];
-  return findBodyFaults(skillFile(record));
 }
 
 /** The path of the SKILL.md, even if the skill is not offered or the path is not a file. */
@@ -185,11 +170,7 @@ function rootOf(directory: string): Root {
 
 /** The stats of a path, following symlinks; undefined if it is missing or unreadable, which reading it reports. */
 function statsOf(target: string): Stats | undefined {
-  try {
-    return statSync(target, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return attempt(() => statSync(target, { throwIfNoEntry: false }), undefined);
 }
 
 function explicitRoot(directory: string): Root {

@@ -139,11 +139,7 @@ const mostReadings = 32;
 const mostAlone = 8;
 
 /** Applies all repairs; undefined if the search takes too long, because partial repairs are not applied. */
-function repairAll(
-  original: string,
-  expectedName: string | undefined,
-  lineBreak: string,
-): { source: string; fixed: readonly RuleCode[] } | undefined {
+function repairAll(original: string, expectedName: string | undefined, lineBreak: string) {
   const fixed: RuleCode[] = [];
   let source = original;
   let before = readYaml(source);

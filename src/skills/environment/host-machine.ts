@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
+import { attempt } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import { findProgram, searchPath } from "../../base/processes/find-program.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
@@ -39,7 +40,8 @@ export function hostMachine({
   const directories = [...new Set(searchPath(searched))];
   const endings = platform === "win32" ? (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
   const projects = (): readonly string[] =>
-    [...whereWeAre(), ...given()].flatMap((place) => projectsAround(place, home));
+    // The current directory may be deleted.
+    [...attempt(() => [process.cwd()], []), ...given()].flatMap((place) => projectsAround(place, home));
   const found = new Map<string, FoundCommand | undefined>();
   const versions = new Map<string, ReturnType<Machine["version"]>>();
 
@@ -47,14 +49,8 @@ export function hostMachine({
     if (!isCommandName(command)) return undefined;
     if (found.has(command)) return found.get(command);
     const file = findProgram(directories, ...endings.map((ending) => command + ending));
-    const result =
-      file === undefined
-        ? undefined
-        : {
-            path: file,
-            ...(isPlaceholder(file, platform) && { isPlaceholder: true as const }),
-            ...(isShim(file) && { isShim: true as const }),
-          };
+    const toFound = (path: string) => ({ path, isPlaceholder: isPlaceholder(path, platform), isShim: isShim(path) });
+    const result = file === undefined ? undefined : toFound(file);
     found.set(command, result);
     return result;
   }
@@ -95,14 +91,6 @@ export function hostMachine({
     },
     hasVariable: (name) => (env[name] ?? "") !== "",
   };
-}
-
-function whereWeAre(): readonly string[] {
-  try {
-    return [process.cwd()];
-  } catch {
-    return []; // The current directory was deleted.
-  }
 }
 
 /** A directory and the repository around it; nothing if it contains the home directory, which is no project. */
@@ -147,12 +135,9 @@ export function placeFault(file: string, projects: readonly string[]): string | 
   return writable === undefined ? undefined : `another user can write to ${writable}`;
 }
 
+/** The path itself if it was removed. */
 function realOf(directory: string): string {
-  try {
-    return realpathSync(directory);
-  } catch {
-    return directory; // It was removed.
-  }
+  return attempt(() => realpathSync(directory), directory);
 }
 
 /** A path and every directory above it. */
@@ -163,17 +148,16 @@ function upwards(place: string): readonly string[] {
 
 function isWritableByOthers(place: string): boolean {
   const user = process.getuid?.();
-  try {
-    const { uid, gid, mode } = statSync(place);
-    if (uid !== 0 && uid !== user) return true;
-    const isSticky = (mode & 0o1000) !== 0;
-    // The user's own group, root's, and macOS's `admin`, whose members may become root.
-    const isOwnGroup =
-      gid === 0 || (gid === user && gid === process.getgid?.()) || (process.platform === "darwin" && gid === 80);
-    return !isSticky && ((mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !isOwnGroup));
-  } catch {
-    return true; // Not accessible.
-  }
+  const stats = attempt(() => statSync(place), undefined);
+  // Not accessible.
+  if (stats === undefined) return true;
+  const { uid, gid, mode } = stats;
+  if (uid !== 0 && uid !== user) return true;
+  const isSticky = (mode & 0o1000) !== 0;
+  // The user's own group, root's, and macOS's `admin`, whose members may become root.
+  const isOwnGroup =
+    gid === 0 || (gid === user && gid === process.getgid?.()) || (process.platform === "darwin" && gid === 80);
+  return !isSticky && ((mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !isOwnGroup));
 }
 
 /** Keeps programs from looking for updates, reporting use, or installing what is missing. */

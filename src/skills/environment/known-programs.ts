@@ -82,6 +82,8 @@ export function isCommandName(text: string): boolean {
 const number = String.raw`(?:0|[1-9]\d{0,5})(?:\.(?:0|[1-9]\d{0,5})){0,3}`;
 const single = new RegExp(String.raw`^(>=|≥|=>|>|<=|≤|<|===?|=|~=|\^|~)? ?v?(${number})(\+|\.x|\.\*)?$`);
 
+/** Other spellings. */
+const operators: Readonly<Record<string, string>> = { "≥": ">=", "=>": ">=", "≤": "<=", "==": "=", "===": "=" };
 /** Whether a found version is in a range. `newer`: a range that names one version, such as `3.10`, may also mean later ones. */
 type Fit = "yes" | "no" | "newer";
 
@@ -100,21 +102,9 @@ function readSingle(text: string): string | undefined {
   if (version === undefined) return undefined;
   if (suffix === "+") return operator === "" ? `>=${version}` : undefined;
   if (suffix !== undefined) return operator === "" || operator.startsWith("=") ? `=${version}` : undefined;
-  switch (operator) {
-    case "≥":
-    case "=>":
-      return `>=${version}`;
-    case "≤":
-      return `<=${version}`;
-    case "==":
-    case "===":
-      return `=${version}`;
-    case "~=":
-      // At least this version, with all but the last number fixed.
-      return version.includes(".") ? `>=${version},=${version.slice(0, version.lastIndexOf("."))}` : undefined;
-    default:
-      return `${operator}${version}`;
-  }
+  if (operator !== "~=") return `${operators[operator] ?? operator}${version}`;
+  // At least this version, with all but the last number fixed.
+  return version.includes(".") ? `>=${version},=${version.slice(0, version.lastIndexOf("."))}` : undefined;
 }
 
 /** Whether a version, such as `3.11.2`, is in a range of {@link readRange}. The first three numbers count. */

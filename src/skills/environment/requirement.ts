@@ -62,9 +62,9 @@ export const maxRequirements = 32;
 export function describeDemand(demand: Requirement): string {
   switch (demand.kind) {
     case "program":
-      return anyOf(demand.anyOf.map(describeProgram));
+      return demand.anyOf.map(describeProgram).join(" or ");
     case "system":
-      return anyOf(demand.anyOf.map((system) => systemNames[system]));
+      return demand.anyOf.map((system) => systemNames[system]).join(" or ");
     case "network":
       return demand.hosts.length === 0 ? "network access" : `network access to ${demand.hosts.join(", ")}`;
     case "variable":
@@ -87,7 +87,3 @@ export function describeProgram({ name, range }: ProgramDemand): string {
 }
 
 export const systemNames: Readonly<Record<System, string>> = { linux: "Linux", macos: "macOS", windows: "Windows" };
-
-function anyOf(names: readonly string[]): string {
-  return names.join(" or ");
-}

@@ -98,7 +98,8 @@ const scriptNeeds = new Map([
  * cannot be read are left out.
  */
 export async function readFileRequirements(skill: Skill, source: SkillSource): Promise<readonly Requirement[]> {
-  const walked = await runInSlices(walkSkill(source.files, skill.directory, (path) => !isSearched(path)));
+  const isLeftOut = (path: string): boolean => !path.startsWith("scripts/") && path !== "code/";
+  const walked = await runInSlices(walkSkill(source.files, skill.directory, isLeftOut));
   /** The scripts that a program runs, by its name. */
   const scripts = new Map<string, { readonly anyOf: readonly ProgramDemand[]; readonly files: string[] }>();
   const needs = new Map<string, string>();
@@ -131,10 +132,6 @@ export async function readFileRequirements(skill: Skill, source: SkillSource): P
 
 function endOf(path: string): string {
   return /\.([a-z0-9]+)$/.exec(path)?.[1] ?? "";
-}
-
-function isSearched(path: string): boolean {
-  return path.startsWith("scripts/") || path === "code/";
 }
 
 /** The program that runs a script; undefined if neither its first line nor its name says which. */

@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { type Dirent, type Stats, closeSync, fstatSync, readSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { systemCode, systemReason } from "../../base/failures/system-error.ts";
+import { attempt, systemCode, systemReason } from "../../base/failures/system-error.ts";
 import {
   type HeldDirectory,
   holdChild,
@@ -65,13 +65,13 @@ export function diskSkillBytes({ now = Date.now }: { readonly now?: () => number
     head: (file, limit) =>
       withFile(file, (descriptor, stats) => {
         const buffer = Buffer.allocUnsafe(Math.min(stats.size, limit));
-        return { bytes: buffer.subarray(0, fill(descriptor, buffer, buffer.length)), ...toStamp(stats) };
+        return { bytes: buffer.subarray(0, readInto(descriptor, buffer)), ...toStamp(stats) };
       }),
     sha256(file, signal) {
       signal.throwIfAborted();
       const quick = withFile(file, (descriptor, { size }) => {
         if (size >= maxAtOnce) return "large";
-        const length = fill(descriptor, shared, maxAtOnce);
+        const length = readInto(descriptor, shared, maxAtOnce);
         // The file may have grown since its stat.
         return length < maxAtOnce ? hash("sha256", shared.subarray(0, length), "hex") : "large";
       });
@@ -164,7 +164,7 @@ class HeldDirectories {
 
 function readHead(descriptor: number, limit: number, buffer: Buffer): Head {
   try {
-    const length = fill(descriptor, buffer, limit);
+    const length = readInto(descriptor, buffer, limit);
     // Creating a view costs as much as reading a small file.
     return { bytes: length === buffer.length ? buffer : buffer.subarray(0, length), whole: length < limit };
   } finally {
@@ -172,8 +172,8 @@ function readHead(descriptor: number, limit: number, buffer: Buffer): Head {
   }
 }
 
-/** Reads from the start; returns the number of bytes. */
-function fill(descriptor: number, buffer: Buffer, limit: number): number {
+/** Reads a regular file from its start; returns the number of bytes. */
+export function readInto(descriptor: number, buffer: Buffer, limit = buffer.length): number {
   let length = 0;
   while (length < limit) {
     const wanted = limit - length;
@@ -241,13 +241,10 @@ function toEntry(directory: string, entry: Dirent): DirectoryEntry {
 }
 
 function linkedKind(link: string): DirectoryEntry["kind"] {
-  try {
-    const stats = statSync(link);
-    return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
-  } catch {
-    // Missing, a loop, or behind a directory without permission: the same for us.
-    return "dangling";
-  }
+  const stats = attempt(() => statSync(link), undefined);
+  // Missing, a loop, or behind a directory without permission: the same for us.
+  if (stats === undefined) return "dangling";
+  return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
 }
 
 /** Nothing, or nothing that is a regular file, is there. */

@@ -1,5 +1,6 @@
 import { type Stats, lstatSync, readlinkSync } from "node:fs";
 import path from "node:path";
+import { attempt } from "../../base/failures/system-error.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 
 /** A link on the way to a path, or its end: `name` in `directory`, which is a real path. */
@@ -83,7 +84,8 @@ function follow(target: string, from: string, rest: string[]): Way {
       real = next;
       continue;
     }
-    const to = ++links <= maxLinks ? linkText(next) : undefined;
+    // If it was just replaced, the next look notices that.
+    const to = ++links <= maxLinks ? attempt(() => readlinkSync(next), undefined) : undefined;
     if (to === undefined) return { ...noWay, steps };
     const { root } = path.parse(to);
     if (root !== "") real = path.resolve(real, root);
@@ -99,22 +101,9 @@ function identify({ dev, ino, birthtimeMs }: Stats): string {
   return `${dev}:${ino}:${birthtimeMs}`;
 }
 
+/** Undefined also for a loop, an invalid name, or a directory without permission. */
 function statsOf(target: string): Stats | undefined {
-  try {
-    return lstatSync(target, { throwIfNoEntry: false });
-  } catch {
-    // A loop, an invalid name, or a directory without permission.
-    return undefined;
-  }
-}
-
-function linkText(link: string): string | undefined {
-  try {
-    return readlinkSync(link);
-  } catch {
-    // It was just replaced, which the next look notices.
-    return undefined;
-  }
+  return attempt(() => lstatSync(target, { throwIfNoEntry: false }), undefined);
 }
 
 /** Last one first. */

@@ -97,7 +97,8 @@ function unexpectedFields(keys: readonly string[]): readonly ValueFault[] {
   const known = remembered.get(id);
   if (known !== undefined) return known;
   const others = keys.filter((key) => !specification.has(key));
-  const [documented, unknown] = [others.filter(isDocumented), others.filter((key) => !isDocumented(key))];
+  const documented = others.filter((key) => agentFields.has(key));
+  const unknown = others.filter((key) => !agentFields.has(key));
   const faults: ValueFault[] = [];
   if (documented.length > 0)
     faults.push({
@@ -118,10 +119,6 @@ function unexpectedFields(keys: readonly string[]): readonly ValueFault[] {
 
 const longestRemembered = 512;
 const mostNamed = 20;
-
-function isDocumented(key: string): boolean {
-  return agentFields.has(key);
-}
 
 function unexpected(keys: readonly string[], what: string): Omit<ValueFault, "fix"> {
   const names = listed(

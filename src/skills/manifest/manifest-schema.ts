@@ -2,7 +2,7 @@ import * as z from "zod";
 import { maxDescriptionLength } from "./check-frontmatter.ts";
 import type { RuleCode } from "../rules.ts";
 import { countCodePoints } from "../../base/text/code-points.ts";
-import { endpointUrl, networkEntry, secretName } from "../permissions.ts";
+import { credentialHeader, endpointUrl, networkEntry, secretName } from "../permissions.ts";
 
 const dottedName = /^[a-z0-9]+(\.[a-z0-9]+)*$/;
 /** The regular expression in the FAQ of Semantic Versioning 2.0.0. */
@@ -24,10 +24,6 @@ const runtimeSchema = z.looseObject({
   entrypoint: z.string().min(1),
   export: z.string().min(1).default("main"),
 });
-
-/** In lower case; none of a connection's or a body's, and no cookie. */
-const credentialHeader =
-  /^(?!(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie|proxy-.*|accept.*)$)[a-z0-9-]{1,64}$/;
 
 /** Where a skill runs that another machine offers. */
 const remoteSchema = z.looseObject({
@@ -54,43 +50,40 @@ const limitsSchema = z.looseObject({ timeout_ms: z.int().min(1).optional(), memo
 
 const dependenciesSchema = z.looseObject({ skills: z.array(z.string().regex(dependency)).optional() });
 
+const manifestShape = z.looseObject({
+  name: z.string().max(64).regex(dottedName),
+  version: z.string().regex(semver),
+  description: z
+    .string()
+    .trim()
+    .min(1)
+    .refine((text) => countCodePoints(text) <= maxDescriptionLength, `at most ${maxDescriptionLength} code points`)
+    .meta({ maxLength: maxDescriptionLength, pattern: "\\S" }),
+  kind: z.enum(["action", "instruction"]),
+  namespace: z.string().regex(dottedName).optional(),
+  tags: z.array(z.string()).max(20).optional(),
+  runtime: runtimeSchema.optional(),
+  remote: remoteSchema.optional(),
+  inputs: z.record(z.string(), argumentSchema).optional(),
+  outputs: z.record(z.string(), argumentSchema).optional(),
+  permissions: permissionsSchema.optional(),
+  limits: limitsSchema.optional(),
+  dependencies: dependenciesSchema.optional(),
+});
+
+export type Manifest = z.infer<typeof manifestShape>;
+
 /** `skill.toml` of the Skills Protocol dialect. Unknown keys are preserved. */
-export const manifestSchema = z
-  .looseObject({
-    name: z.string().max(64).regex(dottedName),
-    version: z.string().regex(semver),
-    description: z
-      .string()
-      .trim()
-      .min(1)
-      .refine((text) => countCodePoints(text) <= maxDescriptionLength, `at most ${maxDescriptionLength} code points`)
-      .meta({ maxLength: maxDescriptionLength, pattern: "\\S" }),
-    kind: z.enum(["action", "instruction"]),
-    namespace: z.string().regex(dottedName).optional(),
-    tags: z.array(z.string()).max(20).optional(),
-    runtime: runtimeSchema.optional(),
-    remote: remoteSchema.optional(),
-    inputs: z.record(z.string(), argumentSchema).optional(),
-    outputs: z.record(z.string(), argumentSchema).optional(),
-    permissions: permissionsSchema.optional(),
-    limits: limitsSchema.optional(),
-    dependencies: dependenciesSchema.optional(),
-  })
-  .superRefine((manifest, context) => {
-    checkManifest(manifest, (rule, path, message, fix) => {
-      context.addIssue({ code: "custom", path: [...path], message, params: { rule, fix } });
-    });
-  })
-  .meta({
-    if: { properties: { kind: { const: "action" } } },
-    then: {
-      oneOf: [
-        { properties: { runtime: true, remote: false }, required: ["runtime"] },
-        { properties: { remote: true, runtime: false, permissions: false }, required: ["remote"] },
-      ],
-    },
-    else: { properties: { runtime: false, remote: false } },
-  });
+export const manifestSchema = manifestShape.superRefine(checkManifest).meta({
+  if: { properties: { kind: { const: "action" } } },
+  then: {
+    oneOf: [
+      { properties: { runtime: true, remote: false }, required: ["runtime"] },
+      { properties: { remote: true, runtime: false, permissions: false }, required: ["remote"] },
+    ],
+  },
+  else: { properties: { runtime: false, remote: false } },
+});
 
 /** The known keys of a manifest, by table; `*` stands for any name. */
 export const manifestKeys: Readonly<Record<string, readonly string[]>> = {
@@ -104,26 +97,10 @@ export const manifestKeys: Readonly<Record<string, readonly string[]>> = {
   dependencies: Object.keys(dependenciesSchema.shape),
 };
 
-export type Manifest = z.infer<typeof manifestSchema>;
-
-interface Checked {
-  readonly name: string;
-  readonly kind: "action" | "instruction";
-  readonly namespace?: string | undefined;
-  readonly runtime?: { readonly entrypoint: string } | undefined;
-  readonly remote?: object | undefined;
-  readonly permissions?: object | undefined;
-}
-
-type Report = (
-  rule: Extract<RuleCode, `manifest-${string}`>,
-  path: readonly string[],
-  message: string,
-  fix: string,
-) => void;
-
 /** The rules that involve several keys. */
-function checkManifest(manifest: Checked, report: Report): void {
+function checkManifest(manifest: Manifest, context: z.RefinementCtx): void {
+  const report = (rule: RuleCode, path: string[], message: string, fix: string): void =>
+    context.addIssue({ code: "custom", path, message, params: { rule, fix } });
   const { name, kind, namespace, runtime, remote, permissions } = manifest;
   if (kind === "action" && runtime === undefined && remote === undefined) {
     const fix = 'Add a [runtime] table with language = "python" and an entrypoint.';

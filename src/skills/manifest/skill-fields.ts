@@ -51,30 +51,18 @@ export function readDescription(values: Values, report: Report): string | undefi
   return fitText("description", description, maxDescriptionLength, report);
 }
 
-/** The optional fields of a skill; absent if missing or invalid in the frontmatter. */
-export type OptionalFields = Pick<
-  Skill,
-  | "license"
-  | "compatibility"
-  | "requires"
-  | "allowedTools"
-  | "disableModelInvocation"
-  | "userInvocable"
-  | "argumentHint"
->;
-
-/** The normalised optional fields. Invalid values are removed and reported. */
-export function readOptional(values: Values, report: Report): OptionalFields {
-  const fields: Record<string, unknown> = {};
-  const set = (name: keyof OptionalFields, value: unknown): void => {
+/** The normalised optional fields. Those that are missing or invalid are absent; the latter are reported. */
+export function readOptional(values: Values, report: Report): Partial<Skill> {
+  const fields: { -readonly [Name in keyof Skill]?: Skill[Name] } = {};
+  const set = <Name extends keyof Skill>(name: Name, value: Skill[Name] | undefined): void => {
     if (value !== undefined) fields[name] = value;
   };
   set("license", readText("license", values, maxLicenseLength, report));
   set("compatibility", readText("compatibility", values, maxCompatibilityLength, report));
   set("requires", readDeclared(values));
   set("allowedTools", readAllowedTools(values["allowed-tools"], report));
-  if (readBoolean("disable-model-invocation", values, report) === true) fields["disableModelInvocation"] = true;
-  if (readBoolean("user-invocable", values, report) === false) fields["userInvocable"] = false;
+  if (readBoolean("disable-model-invocation", values, report) === true) fields.disableModelInvocation = true;
+  if (readBoolean("user-invocable", values, report) === false) fields.userInvocable = false;
   set("argumentHint", readArgumentHint(values["argument-hint"]));
   return fields;
 }

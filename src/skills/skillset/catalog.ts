@@ -30,11 +30,6 @@ const usualSlice = 3;
 /** A burst of this many hints is close to the capacity of the system's event queue (16,384), beyond which events are dropped. */
 const manyHints = 8000;
 
-/** Opens a catalog over `roots` and starts reading them. */
-export function openCatalog(options: CatalogOptions): Catalog {
-  return new Catalog(options);
-}
-
 /** The skills that exist now. Never throws for what is on disk; that is in `snapshot.problems`. */
 export class Catalog {
   /** Resolves with the first snapshot; never rejects. */
@@ -63,6 +58,7 @@ export class Catalog {
   #quiet = 0;
   #names: Map<string, OfferedSkill> | undefined;
 
+  /** Starts reading the roots. */
   constructor({ roots, files, openWatcher, clock, log, slice = usualSlice }: CatalogOptions) {
     [this.#roots, this.#clock, this.#log, this.#slice] = [roots, clock, log, slice];
     this.#ownRoots = Object.freeze(roots.filter(isOwnRoot).map(({ path }) => path));
@@ -203,14 +199,8 @@ export class Catalog {
     if (this.#isReady) return;
     const file = this.#roots[0]?.path ?? "skills";
     const fix = "See the log, then restart.";
-    const place = { file, line: 1, column: 1 };
-    const problem: Problem = {
-      code: "unreadable",
-      severity: "error",
-      ...place,
-      message: message.replace(/\.$/, ""),
-      fix,
-    };
+    const facts = { message: message.replace(/\.$/, ""), fix };
+    const problem: Problem = { code: "unreadable", severity: "error", file, line: 1, column: 1, ...facts };
     this.#snapshot = Object.freeze({ skills: [], problems: [problem], ownRoots: this.#ownRoots });
   }
 }

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { attempt } from "../../base/failures/system-error.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import { isSkillsError } from "../../base/errors.ts";
@@ -269,31 +270,18 @@ function findUnread(
 
 /** Whether a file starts like a SKILL.md, unlike prose about skills. */
 function hasSkillHead(files: SkillFiles, file: string): boolean {
-  try {
-    const text = Buffer.from(files.head(file, headBytes).bytes).toString("utf8");
-    return /^\ufeff?---[ \t]*\r?\n/.test(text) && /^(?:name|description)[ \t]*:/m.test(text);
-  } catch {
-    return false;
-  }
+  const text = attempt(() => Buffer.from(files.head(file, headBytes).bytes).toString("utf8"), "");
+  return /^\ufeff?---[ \t]*\r?\n/.test(text) && /^(?:name|description)[ \t]*:/m.test(text);
 }
 
 function isGone(files: SkillFiles, directory: string): boolean {
-  try {
-    // A name that is not UTF-8 cannot be resolved, but exists.
-    return files.resolve(directory) === undefined && !/\p{Cs}/u.test(directory);
-  } catch {
-    // The parent may be readable without search permission.
-    return false;
-  }
+  // A name that is not UTF-8 cannot be resolved, but exists. The parent may be readable without search permission.
+  return !/\p{Cs}/u.test(directory) && attempt(() => files.resolve(directory) === undefined, false);
 }
 
 /** A target behind a directory without permission counts as missing, as in the kind of its entry. */
 function resolveForUs(files: SkillFiles, link: string): string | undefined {
-  try {
-    return files.resolve(link);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => files.resolve(link), undefined);
 }
 
 /** A link to another skill's SKILL.md is the same skill. */

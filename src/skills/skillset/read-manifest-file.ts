@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { attempt } from "../../base/failures/system-error.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import type { DirectoryEntry, SkillFiles } from "../files.ts";
 import type { ManifestReading } from "../manifest/parse-skill.ts";
@@ -24,7 +25,9 @@ export function readManifestFile(files: SkillFiles, directory: string, entry: Di
     const reading = readManifest(text, file);
     const findings = [...(isUtf8(bytes) ? [] : [notUtf8(file, text)]), ...reading.findings];
     const entrypoint = reading.manifest?.runtime?.entrypoint;
-    if (entrypoint !== undefined && !isThere(files, joinPath(directory, entrypoint))) {
+    // Behind a directory without permission it may exist; a run reports that.
+    const isThere = (target: string): boolean => attempt(() => files.resolve(target) !== undefined, true);
+    if (entrypoint !== undefined && !isThere(joinPath(directory, entrypoint))) {
       const place = createTomlPositions(text)(["runtime", "entrypoint"]);
       findings.push({ ...noEntrypoint(file, entrypoint), ...place });
     }
@@ -32,15 +35,6 @@ export function readManifestFile(files: SkillFiles, directory: string, entry: Di
   } catch (error) {
     const { message, fix } = unreadableFinding(file, error);
     return refuse(message, fix);
-  }
-}
-
-function isThere(files: SkillFiles, target: string): boolean {
-  try {
-    return files.resolve(target) !== undefined;
-  } catch {
-    // It may exist behind a directory without permission; a run reports that.
-    return true;
   }
 }
 

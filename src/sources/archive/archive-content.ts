@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { SkillsError } from "../../base/errors.ts";
 import { checkCollisions, checkPath, remotePathFault } from "./check-path.ts";
 import { skillLimits } from "../source.ts";
@@ -104,11 +105,7 @@ export class ArchiveCollector {
 
   end(commit?: string): ArchiveContent {
     const content = { files: this.#files, links: this.#links, unusable: this.#unusable };
-    if (this.#options.unusable !== "list")
-      checkCollisions(
-        [...this.#files, ...this.#links].map(({ path }) => path),
-        "archive",
-      );
+    if (this.#options.unusable !== "list") checkCollisions([...this.#files, ...this.#links], "archive");
     return commit === undefined ? content : { ...content, commit };
   }
 
@@ -133,6 +130,14 @@ export class ArchiveCollector {
   }
 }
 
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Throws SOURCE_INVALID for a path that is not UTF-8. */
+export function decodePath(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return utf8.decode(bytes);
+  throw badArchive("has a path that is not valid UTF-8");
+}
+
 /** What these bytes grow to, without blocking. Throws SOURCE_INVALID where they are damaged, and with `tooLarge` above the limit. */
 export function inflate(
   unzip: typeof gunzip | typeof inflateRaw,
@@ -145,17 +150,11 @@ export function inflate(
       if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") reject(badArchive(tooLarge));
       else if (error !== null) reject(badArchive("is damaged: it cannot be unzipped", error));
       else {
-        const { buffer, engine } = found as Unzipped;
+        const { buffer, engine } = found as { readonly buffer: Buffer; readonly engine: { bytesWritten: number } };
         // What follows the end is dropped without a word otherwise.
         if (engine.bytesWritten === packed.length) resolve(buffer);
         else reject(badArchive("has content after its end"));
       }
     });
   });
-}
-
-/** The result of zlib with `info`. */
-interface Unzipped {
-  readonly buffer: Buffer;
-  readonly engine: { readonly bytesWritten: number };
 }

@@ -46,22 +46,20 @@ export function checkPath(path: string, container: string): string {
   throw new SkillsError("SOURCE_INVALID", `The ${container} has an unusable path: ${quote(path)} ${fault}.`);
 }
 
-interface Directory {
-  readonly names: Map<string, { readonly name: string; readonly below: Directory | undefined }>;
-}
+type Directory = Map<string, { readonly name: string; readonly below: Directory | undefined }>;
 
 /**
  * Throws SOURCE_INVALID if two paths would name the same file on a file system that ignores case or the normalisation of Unicode, or one
  * path is a directory of another.
  */
-export function checkCollisions(paths: readonly string[], container: string): void {
-  const root: Directory = { names: new Map() };
-  for (const path of paths) {
+export function checkCollisions(files: readonly { readonly path: string }[], container: string): void {
+  const root: Directory = new Map();
+  for (const { path } of files) {
     let directory = root;
     const segments = path.split("/");
     for (const [index, segment] of segments.entries()) {
       const isFile = index === segments.length - 1;
-      const known = directory.names.get(foldName(segment));
+      const known = directory.get(foldName(segment));
       if (known !== undefined && (known.name !== segment || isFile || known.below === undefined)) {
         const same =
           known.name === segment
@@ -69,8 +67,8 @@ export function checkCollisions(paths: readonly string[], container: string): vo
             : `names the same file as ${quote(known.name)} on some file systems`;
         throw new SkillsError("SOURCE_INVALID", `The ${container} has an unusable path: ${quote(path)} ${same}.`);
       }
-      const below: Directory | undefined = isFile ? undefined : (known?.below ?? { names: new Map() });
-      if (known === undefined) directory.names.set(foldName(segment), { name: segment, below });
+      const below: Directory | undefined = isFile ? undefined : (known?.below ?? new Map());
+      if (known === undefined) directory.set(foldName(segment), { name: segment, below });
       if (below !== undefined) directory = below;
     }
   }

@@ -51,22 +51,13 @@ function* readTar(tar: Buffer, collector: ArchiveCollector): Steps<string | unde
     if (block.every((byte) => byte === 0)) break;
     collector.countEntry();
     const header = parseTarHeader(block);
-    switch (header.type) {
-      case "g":
-        commit = commitOf(parsePax(takeMetadata(header))) ?? commit;
-        break;
-      case "x":
-        announced = { ...announced, ...fromPax(parsePax(takeMetadata(header))) };
-        break;
-      case "L":
-        announced = { ...announced, name: parseText(takeMetadata(header)) };
-        break;
-      case "K":
-        announced = { ...announced, target: parseText(takeMetadata(header)) };
-        break;
-      default:
-        addEntry({ ...header, ...announced }, takeContent, collector);
-        announced = {};
+    if (header.type === "g") commit = commitOf(parsePax(takeMetadata(header))) ?? commit;
+    else if (header.type === "x") announced = { ...announced, ...fromPax(parsePax(takeMetadata(header))) };
+    else if (header.type === "L") announced = { ...announced, name: parseText(takeMetadata(header)) };
+    else if (header.type === "K") announced = { ...announced, target: parseText(takeMetadata(header)) };
+    else {
+      addEntry({ ...header, ...announced }, takeContent, collector);
+      announced = {};
     }
   }
   if (Object.keys(announced).length > 0) throw badArchive("ends early");

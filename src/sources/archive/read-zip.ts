@@ -1,5 +1,5 @@
 import { crc32, inflateRaw } from "node:zlib";
-import { type ArchiveCollector, type ArchiveContent, badArchive, inflate } from "./archive-content.ts";
+import { type ArchiveCollector, type ArchiveContent, badArchive, decodePath, inflate } from "./archive-content.ts";
 
 const targetBytes = 4_096;
 
@@ -59,7 +59,6 @@ const laterSizes = 0x0008;
 const deflated = 8;
 /** Systems whose attributes have the mode of a file. */
 const unixSystems: ReadonlySet<number> = new Set([3, 19]);
-const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * The entries of a zip archive, as its central directory lists them. Throws SOURCE_INVALID where that and the local headers disagree, where
@@ -103,12 +102,7 @@ function findDirectory(view: Buffer): { readonly count: number; readonly start: 
   throw damaged();
 }
 
-function readEntry(
-  view: Buffer,
-  central: Buffer,
-  offset: number,
-  limit: number,
-): { readonly entry: ZipEntry; readonly end: number } {
+function readEntry(view: Buffer, central: Buffer, offset: number, limit: number) {
   const flags = central.readUInt16LE(8);
   const method = central.readUInt16LE(10);
   const packedSize = central.readUInt32LE(20);
@@ -134,7 +128,7 @@ function readEntry(
   const contentStart = localEnd + local.readUInt16LE(28);
   const end = contentStart + packedSize;
   if (end > limit) throw damaged();
-  const name = decodeName(nameBytes);
+  const name = decodePath(nameBytes);
   const mode = unixSystems.has(central.readUInt8(5)) ? central.readUInt32LE(38) >>> 16 : 0;
   return {
     end,
@@ -156,14 +150,6 @@ function kindOf(name: string, mode: number): ZipEntry["kind"] {
   if (name.endsWith("/")) return "directory";
   if (type === 0 || type === 0o100000) return "file";
   throw badArchive("has an entry that is neither a file nor a directory");
-}
-
-function decodeName(bytes: Uint8Array): string {
-  try {
-    return text.decode(bytes);
-  } catch (error) {
-    throw badArchive("has a path that is not valid UTF-8", error);
-  }
 }
 
 function damaged(): Error {

@@ -1,4 +1,4 @@
-import { badArchive } from "./archive-content.ts";
+import { badArchive, decodePath } from "./archive-content.ts";
 
 /** One header of a tar archive, in the forms of POSIX (ustar), GNU and the tar of old. */
 export interface TarHeader {
@@ -17,8 +17,6 @@ export const blockSize = 512;
 export function paddingAfter(size: number): number {
   return (blockSize - (size % blockSize)) % blockSize;
 }
-
-const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Throws SOURCE_INVALID. */
 export function parseTarHeader(block: Uint8Array): TarHeader {
@@ -41,11 +39,7 @@ export function parseTarHeader(block: Uint8Array): TarHeader {
 /** UTF-8 up to the first NUL. */
 export function parseText(field: Uint8Array): string {
   const end = field.indexOf(0);
-  try {
-    return text.decode(end === -1 ? field : field.subarray(0, end));
-  } catch (error) {
-    throw badArchive("has a path that is not valid UTF-8", error);
-  }
+  return decodePath(end === -1 ? field : field.subarray(0, end));
 }
 
 /** The sum of all bytes, with blanks for the checksum itself. */

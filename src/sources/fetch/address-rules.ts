@@ -1,3 +1,4 @@
+import { systemAddresses } from "../../base/network/reach.ts";
 import { isLoopbackAddress, isPublicAddress, isReachableAddress } from "../../base/network/address.ts";
 import {
   type CanonicalHost,
@@ -24,11 +25,13 @@ export interface AddressOptions {
   readonly allowPrivate: readonly string[];
   /** URLs that a person typed. Those of loopback are allowed with exactly their port, which no document from elsewhere achieves. */
   readonly typed?: readonly string[];
-  readonly ownAddresses: () => readonly string[];
+  /** Default: those of this machine. */
+  readonly ownAddresses?: () => readonly string[];
 }
 
 /** Throws INVALID_OPTIONS for an entry that is not a host. */
-export function addressRules({ allowPrivate, typed = [], ownAddresses }: AddressOptions): AddressRules {
+export function addressRules(options: AddressOptions): AddressRules {
+  const { allowPrivate, typed = [], ownAddresses = systemAddresses } = options;
   const allowed = new Set([...allowPrivate.map(toEntry), ...typed.flatMap(loopbackEntry)]);
   const isAllowed = ({ host, port }: Target): boolean => allowed.has(host.text) || allowed.has(`${host.text}:${port}`);
 

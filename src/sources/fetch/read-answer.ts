@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { SkillsError, type SkillsErrorCode } from "../../base/errors.ts";
-import type { RemoteAnswer } from "../fetch.ts";
+import type { RemoteAnswer, RemoteRequest } from "../fetch.ts";
 
 /** The part of undici's bodies that is used. */
 interface Body extends AsyncIterable<Buffer> {
@@ -8,12 +8,7 @@ interface Body extends AsyncIterable<Buffer> {
   destroy(): unknown;
 }
 
-interface Expected {
-  readonly host: string;
-  readonly maxBytes: number;
-  readonly method: string;
-  readonly asSent: boolean;
-}
+type Expected = Required<Pick<RemoteRequest, "maxBytes" | "method" | "asSent">> & { readonly host: string };
 
 /** Names in lower case; of repeated headers the first. */
 export function toHeaders(received: IncomingHttpHeaders): Record<string, string> {
@@ -32,23 +27,20 @@ export function toHeaders(received: IncomingHttpHeaders): Record<string, string>
  */
 export async function readResponseBody(
   body: Body,
-  { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
+  { status, headers }: Pick<RemoteAnswer, "status" | "headers">,
   { host, maxBytes, method, asSent }: Expected,
 ): Promise<Uint8Array> {
   const isSuccess = status >= 200 && status < 300;
-  const stop = (error: SkillsError): SkillsError => {
+  const isTooLarge = isSuccess && Number(headers["content-length"] ?? 0) > maxBytes;
+  const isRefused = isSuccess && !asSent && isCompressed(headers);
+  // Their bodies say nothing that is used.
+  const isRedirect = status >= 300 && status < 400 && method === "GET";
+  if (isRefused || isTooLarge || isRedirect) {
     // Destroying it may fail it a second time.
     body.on("error", () => undefined);
     body.destroy();
-    return error;
-  };
-  if (isSuccess && !asSent && isCompressed(headers)) throw stop(compressed(host));
-  if (isSuccess && Number(headers["content-length"] ?? 0) > maxBytes) throw stop(tooLarge(host, maxBytes));
-  // Their bodies say nothing that is used.
-  if (status >= 300 && status < 400 && method === "GET") {
-    body.on("error", () => undefined);
-    body.destroy();
-    return new Uint8Array();
+    if (isRedirect) return new Uint8Array();
+    throw isRefused ? compressed(host) : tooLarge(host, maxBytes);
   }
   const chunks: Buffer[] = [];
   let length = 0;

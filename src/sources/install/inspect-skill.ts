@@ -6,7 +6,7 @@ import { holdDirectory } from "../../base/paths/at-real-path.ts";
 import { makeTemporary } from "../../base/processes/temporary-directory.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { directoryName } from "../lock.ts";
-import { writeFiles } from "../lock/write-files.ts";
+import { within, writeFiles } from "../lock/write-files.ts";
 import { type Capabilities, permissionsOf, permissionWords } from "../../skills/permissions.ts";
 import { isScript } from "../../skills/skill.ts";
 import { checkPaths } from "../../skills/check.ts";
@@ -26,7 +26,6 @@ export interface InspectedSkill {
   readonly version: string;
   readonly description: string;
   readonly digest: string;
-  readonly permissions: Capabilities;
   readonly wants: Capabilities;
   /** Tools of the agent that it lists: shown, never granted. */
   readonly expects: readonly string[];
@@ -57,12 +56,7 @@ export async function inspectSkill(
   try {
     const directory = path.join(temporary, "skills", directoryName(key));
     await mkdir(directory, { recursive: true });
-    const held = holdDirectory(directory);
-    try {
-      writeFiles(held, directory, files);
-    } finally {
-      held.close();
-    }
+    within(holdDirectory(directory), (held) => writeFiles(held, directory, files));
     return { key, ...(await inspect(directory, level)) };
   } finally {
     rmSync(temporary, { recursive: true, force: true });
@@ -86,7 +80,6 @@ async function inspect(directory: string, level: Level): Promise<Omit<InspectedS
     version: skill.version,
     description: skill.description,
     digest: hashed.digest,
-    permissions: permissionsOf(skill),
     wants: permissionsOf(skill),
     expects: skill.allowedTools ?? [],
     scripts: skill.dialect === "agent-skills" ? hashed.files.map((file) => file.path).filter(isScript) : [],

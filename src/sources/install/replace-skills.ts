@@ -105,11 +105,7 @@ function writeFix(code: string): string {
   return "make both and the directories they are in writable, then try again";
 }
 
-interface Swap {
-  readonly key: string;
-  readonly change: () => Promise<void>;
-  readonly seen: InstalledFiles | undefined;
-}
+type Swap = Pick<Replacement, "key" | "seen"> & { readonly change: () => Promise<void> };
 
 async function swap(staging: Staging | undefined, place: SkillsPlace, { key, change, seen }: Swap): Promise<void> {
   const name = directoryName(key);
@@ -164,10 +160,7 @@ async function finish(where: SkillsPlace, skills: string | undefined, change: Un
   });
 }
 
-interface Settling extends EntryChange {
-  readonly left: LeftStaging | undefined;
-  readonly id: string;
-}
+type Settling = EntryChange & { readonly left: LeftStaging | undefined; readonly id: string };
 
 /** The lock says what counts: where it has what was there before, that is put back, or the new skill that is in its place is noted. */
 async function settle(where: SkillsPlace, skills: string | undefined, settling: Settling): Promise<void> {

@@ -1,6 +1,9 @@
 import { stringify } from "smol-toml";
 import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
+import { credentialHeader } from "../../skills/permissions.ts";
+import { isSlug } from "../../skills/skill.ts";
 import type { RemoteSkill, SkillFile } from "../reader.ts";
+import { attempt } from "../../base/failures/system-error.ts";
 import { cleanText } from "../../base/text/unsafe-characters.ts";
 
 /** Why a skill of type `api` cannot be used: the end of a sentence. */
@@ -19,7 +22,7 @@ const maxManifestBytes = 32 * 1024 - 1;
  * endpoint, so that approving their digest approves exactly this endpoint and secret. `slug` is its name here. Pure.
  */
 export function toSkillFiles(descriptor: SkillDescriptor, slug: string): readonly SkillFile[] | Unusable {
-  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 64) return { why: `${JSON.stringify(slug)} is no slug` };
+  if (!isSlug(slug)) return { why: `${JSON.stringify(slug)} is no slug` };
   const { endpoint, version, inputs, output } = descriptor;
   if (endpoint.method !== "POST")
     return { why: `its endpoint takes ${endpoint.method}, and skills are invoked with POST` };
@@ -38,19 +41,12 @@ export function toSkillFiles(descriptor: SkillDescriptor, slug: string): readonl
     ...(taken && { inputs: taken }),
     ...(given && { outputs: given }),
   };
-  const toml = write(manifest);
+  // It may have a value that TOML does not have.
+  const toml = attempt(() => stringify(manifest), undefined);
   if (toml === undefined || Buffer.byteLength(toml) > maxManifestBytes)
     return { why: "its inputs cannot be written as skill.toml, or are longer than 32 KiB" };
   const file = (path: string, text: string): SkillFile => ({ path, bytes: Buffer.from(text), executable: false });
   return [file("SKILL.md", toText(descriptor, slug, url)), file("skill.toml", toml)];
-}
-
-function write(manifest: object): string | undefined {
-  try {
-    return stringify(manifest);
-  } catch {
-    return undefined; // A value that TOML does not have.
-  }
 }
 
 /** Without user information and fragment, in canonical form. */
@@ -76,7 +72,7 @@ function toCredentials(auth: SkillDescriptor["auth"], url: URL): Credentials | U
   const { type, in: place = "header", name = "authorization", scheme } = auth;
   if (type === "none") return {};
   if (type === "custom") return { why: "it is authenticated in a way of its own (custom)" };
-  if (place !== "header" || typeof name !== "string" || !isCredentialHeader(name.toLowerCase()))
+  if (place !== "header" || typeof name !== "string" || !credentialHeader.test(name.toLowerCase()))
     return { why: "its credentials are not sent in a header" };
   if (scheme !== undefined && (typeof scheme !== "string" || !/^[A-Za-z0-9-]{1,32}$/.test(scheme)))
     return { why: "the scheme of its credentials is invalid" };
@@ -88,15 +84,6 @@ function toCredentials(auth: SkillDescriptor["auth"], url: URL): Credentials | U
     ...(header !== "authorization" && { header }),
     ...(scheme !== undefined && !(header === "authorization" && scheme === "Bearer") && { scheme }),
   };
-}
-
-function isCredentialHeader(name: string): boolean {
-  return (
-    /^[a-z0-9-]{1,64}$/.test(name) &&
-    !/^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie|proxy-.*|accept.*)$/.test(
-      name,
-    )
-  );
 }
 
 /**
@@ -198,19 +185,9 @@ type UseOfSkill =
 
 /** What we would do with a skill, as far as its index and descriptor say. */
 export function useOfSkill({ name, content }: RemoteSkill): UseOfSkill {
-  switch (content.type) {
-    case "skill-md":
-    case "archive":
-    case "files":
-    case "git":
-      return { use: "install" };
-    case "api": {
-      const files = toSkillFiles(content.descriptor, name);
-      return "why" in files ? { use: "cannot", why: files.why } : { use: "invoke" };
-    }
-    case "descriptor":
-      return { use: "unknown", why: "its descriptor was not read" };
-    case "unusable":
-      return { use: "cannot", why: content.why };
-  }
+  if (content.type === "descriptor") return { use: "unknown", why: "its descriptor was not read" };
+  if (content.type === "unusable") return { use: "cannot", why: content.why };
+  if (content.type !== "api") return { use: "install" };
+  const files = toSkillFiles(content.descriptor, name);
+  return "why" in files ? { use: "cannot", why: files.why } : { use: "invoke" };
 }

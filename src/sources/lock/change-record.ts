@@ -1,13 +1,14 @@
-import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import { lstatSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { shortList } from "../../base/text/code-points.ts";
-import { systemCode } from "../../base/failures/system-error.ts";
+import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { makeOwnDirectories, ownershipFault, namesIn } from "../../base/paths/directories.ts";
 import { isAbandoned, ownedName } from "../../base/processes/temporary-directory.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { LockEntry } from "../lock.ts";
 import { type SkillsPlace, findSkillsDirectory } from "../skills-place.ts";
+import { writeAndClose } from "./write-files.ts";
 import { syncDirectoryNow } from "../../base/paths/replace-file.ts";
 
 /** What becomes of one entry of a lock; undefined is no entry. */
@@ -65,14 +66,7 @@ export function createChangeRecord(
 }
 
 function write(file: string, flags: "wx" | "a", value: object): void {
-  const descriptor = openSync(file, flags, 0o600);
-  try {
-    const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
-    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  writeAndClose(openSync(file, flags, 0o600), Buffer.from(`${JSON.stringify(value)}\n`));
 }
 
 /** The changes of a place whose processes were killed, also where the project was moved since. What cannot be read is reported. */
@@ -122,11 +116,8 @@ function isStagedIn(skills: string, id: string, staging: DirectoryIdentity | und
 
 /** Whether a record names a change of this place. */
 export function isRecordedFor({ records, lockFile }: SkillsPlace, id: string): boolean {
-  try {
-    return readRecord(path.join(records, id + suffix))?.lockFile === lockFile;
-  } catch {
-    return false; // Damaged, or there is none.
-  }
+  // Otherwise it is damaged, or there is none.
+  return attempt(() => readRecord(path.join(records, id + suffix))?.lockFile === lockFile, false);
 }
 
 /** What was interrupted in a place and is not finished yet; a sentence, or undefined. */

@@ -5,6 +5,7 @@ import type { Lock, LockEntry, LockForm } from "../lock.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile } from "../reader.ts";
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { attempt } from "../../base/failures/system-error.ts";
 import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import type { SkillsPlace } from "../skills-place.ts";
 import { shellWord } from "../../base/text/quoted.ts";
@@ -163,12 +164,11 @@ export function namedSources({ form, entries }: Lock, texts: readonly string[] =
 export function confirmSource(where: SkillsPlace, { url }: Source): void {
   const file = confirmationOf(where, url);
   if (file === undefined) return;
-  try {
+  // Where that fails, it is asked for again.
+  attempt(() => {
     makeOwnDirectories(path.dirname(file), 0o700);
     writeFileSync(file, `${url}\n`, { mode: 0o600 });
-  } catch {
-    // Then it is asked for again.
-  }
+  }, undefined);
 }
 
 /** Why a source of a lock is not asked: ssh has a person's keys, and others may have written the lock. */

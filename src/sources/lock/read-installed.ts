@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, readSync } from "node:fs";
+import { closeSync, fstatSync } from "node:fs";
 import {
   type HeldDirectory,
   holdChild,
@@ -10,8 +10,10 @@ import {
 import { isGitName } from "../../base/paths/guarded-names.ts";
 import { systemCode } from "../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
+import { readInto } from "../../skills/files.ts";
 import { skillLimits } from "../source.ts";
 import type { SkillFile } from "../reader.ts";
+import { inChild, within } from "./write-files.ts";
 
 /** What is in the directory of a skill now. */
 export interface InstalledFiles {
@@ -30,19 +32,11 @@ export function readInstalled(parent: string, name: string): InstalledFiles | un
   const others: string[] = [];
   const real = joinPath(parent, name);
   try {
-    const held = holdDirectory(parent);
-    try {
-      const child = holdOrOther(held, name, real);
-      if (child === undefined) return undefined;
-      if (child === "other") return { files, others: ["."] };
-      try {
-        readDirectory(child, real, "", { files, others, bytesLeft: skillLimits.bytes, directory: real });
-      } finally {
-        child.close();
-      }
-    } finally {
-      held.close();
-    }
+    const child = within(holdDirectory(parent), (held) => holdOrOther(held, name, real));
+    if (child === undefined) return undefined;
+    if (child === "other") return { files, others: ["."] };
+    const reading = { files, others, bytesLeft: skillLimits.bytes, directory: real };
+    within(child, () => readDirectory(child, real, "", reading));
   } catch (error) {
     const code = systemCode(error);
     if (isSkillsError(error) || code === "") throw error;
@@ -76,13 +70,7 @@ function readDirectory(held: HeldDirectory, real: string, prefix: string, readin
     const path = prefix + entry.name;
     if (entry.isDirectory() && isGitName(entry.name)) reading.others.push(path);
     else if (entry.isDirectory()) {
-      const inner = joinPath(real, entry.name);
-      const child = holdChild(held, entry.name, inner);
-      try {
-        readDirectory(child, inner, `${path}/`, reading);
-      } finally {
-        child.close();
-      }
+      inChild(held, entry.name, real, (child, inner) => readDirectory(child, inner, `${path}/`, reading));
     } else if (entry.isFile() && !/\p{Cs}/u.test(entry.name)) {
       if (reading.files.length >= skillLimits.files) throw tooLarge(reading, `${skillLimits.files} files`);
       reading.files.push(readFile(held, entry.name, path, reading));
@@ -96,12 +84,7 @@ function readFile(held: HeldDirectory, name: string, path: string, reading: Read
     const { size, mode } = fstatSync(descriptor);
     if (size > reading.bytesLeft) throw tooLarge(reading, `${skillLimits.bytes / 1024 / 1024} MiB`);
     const bytes = Buffer.allocUnsafe(size);
-    let length = 0;
-    while (length < size) {
-      const read = readSync(descriptor, bytes, length, size - length, null);
-      if (read === 0) break;
-      length += read;
-    }
+    const length = readInto(descriptor, bytes);
     reading.bytesLeft -= length;
     return { path, bytes: bytes.subarray(0, length), executable: (mode & 0o100) !== 0 };
   } finally {

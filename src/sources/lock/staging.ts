@@ -2,11 +2,12 @@ import { lstatSync, mkdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
 import path from "node:path";
 import { type HeldDirectory, holdChild, holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
 import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
-import { systemCode } from "../../base/failures/system-error.ts";
+import { ifThere, systemCode } from "../../base/failures/system-error.ts";
+import { syncDirectoryNow } from "../../base/paths/replace-file.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { type ChangeRecord, type UnfinishedChange, stagingPrefix } from "./change-record.ts";
 import { type InstalledFiles, readInstalled } from "./read-installed.ts";
-import { emptyDirectory, syncHeld, writeFiles } from "./write-files.ts";
+import { emptyDirectory, inChild, writeFiles } from "./write-files.ts";
 import type { SkillFile } from "../reader.ts";
 
 /** A directory next to that of skills, on the same file system, where skills are written before and put aside after they are replaced. */
@@ -61,12 +62,7 @@ export function openStaging(skills: string, record: ChangeRecord): Staging {
   return {
     write(skill, files) {
       mkdirSync(`${fresh.path}/${skill}`, { mode: 0o755 });
-      const child = holdChild(fresh, skill, path.join(real, "new", skill));
-      try {
-        writeFiles(child, path.join(real, "new", skill), files);
-      } finally {
-        child.close();
-      }
+      inChild(fresh, skill, path.join(real, "new"), (child, at) => writeFiles(child, at, files));
       written.add(skill);
     },
     swap(skill, isExpected) {
@@ -87,7 +83,7 @@ export function openStaging(skills: string, record: ChangeRecord): Staging {
         putBack();
         throw error;
       }
-      syncHeld(target);
+      syncDirectoryNow(target.path);
       return () => putBack(written.has(skill));
     },
     close() {
@@ -119,21 +115,18 @@ export function reopenStaging(
     place.release();
     return held;
   }
-  const rooms = new Map((["new", "old"] as const).map((room) => [room, roomIn(held, room, real)]));
+  const roomIn = (room: Room): HeldDirectory | undefined => ifThere(() => holdChild(held, room, path.join(real, room)));
+  const [fresh, aside] = [roomIn("new"), roomIn("old")];
   const isIn = (room: HeldDirectory | undefined, skill: string): boolean =>
     room !== undefined && lstatSync(`${room.path}/${skill}`, { throwIfNoEntry: false }) !== undefined;
   return {
-    has: (skill) => ({
-      here: isIn(target, skill),
-      new: isIn(rooms.get("new"), skill),
-      old: isIn(rooms.get("old"), skill),
-    }),
+    has: (skill) => ({ here: isIn(target, skill), new: isIn(fresh, skill), old: isIn(aside, skill) }),
     putBack: (skill) => {
-      renameSync(`${rooms.get("old")?.path ?? ""}/${skill}`, `${target.path}/${skill}`);
-      syncHeld(target);
+      renameSync(`${aside?.path ?? ""}/${skill}`, `${target.path}/${skill}`);
+      syncDirectoryNow(target.path);
     },
     close() {
-      for (const room of rooms.values()) room?.close();
+      for (const room of [fresh, aside]) room?.close();
       remove(place, held);
     },
   };
@@ -159,26 +152,10 @@ function holdOwn(
   return "foreign";
 }
 
-/** Undefined if it was not made yet. */
-function roomIn(held: HeldDirectory, room: Room, real: string): HeldDirectory | undefined {
-  try {
-    return holdChild(held, room, path.join(real, room));
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
-}
+type Place = ReturnType<typeof holdPlace>;
 
-interface Place {
-  readonly parent: HeldDirectory;
-  readonly target: HeldDirectory;
-  /** Of the staging. */
-  readonly name: string;
-  readonly real: string;
-  readonly release: () => void;
-}
-
-function holdPlace(skills: string, id: string): Place {
+/** `name` and `real` are those of the staging. */
+function holdPlace(skills: string, id: string) {
   const above = path.dirname(skills);
   const name = stagingPrefix + id;
   const parent = holdDirectory(above);
@@ -207,11 +184,9 @@ function remove({ parent, name, real, release }: Place, held: HeldDirectory): vo
 }
 
 function moveIfThere(from: string, to: string): boolean {
-  try {
+  const isMoved = ifThere(() => {
     renameSync(from, to);
     return true;
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return false;
-    throw error;
-  }
+  });
+  return isMoved ?? false;
 }

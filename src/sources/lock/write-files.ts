@@ -1,47 +1,36 @@
 import { closeSync, constants, fsyncSync, mkdirSync, openSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
 import { type HeldDirectory, holdChild, joinPath, listHeld } from "../../base/paths/at-real-path.ts";
+import { syncDirectoryNow } from "../../base/paths/replace-file.ts";
 import type { SkillFile } from "../reader.ts";
 
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
-
-interface Tree {
-  readonly files: Map<string, SkillFile>;
-  readonly directories: Map<string, Tree>;
-}
 
 /**
  * Writes files to an empty directory, durably. Each directory is held open, so that nothing is written elsewhere if one is replaced by a
  * link. Throws EEXIST where two paths are one on this file system.
  */
 export function writeFiles(held: HeldDirectory, real: string, files: readonly SkillFile[]): void {
-  const root: Tree = { files: new Map(), directories: new Map() };
-  for (const file of files) {
-    const segments = file.path.split("/");
-    const name = segments.pop() ?? "";
-    let tree = root;
-    for (const segment of segments) {
-      const inner: Tree = tree.directories.get(segment) ?? { files: new Map(), directories: new Map() };
-      tree.directories.set(segment, inner);
-      tree = inner;
-    }
-    tree.files.set(name, file);
+  const below = new Map<string, SkillFile[]>();
+  for (const { path, bytes, executable } of files) {
+    const [name = "", ...rest] = path.split("/");
+    if (rest.length === 0) writeNewFile(held, name, bytes, executable ? 0o755 : 0o644);
+    else below.set(name, [...(below.get(name) ?? []), { path: rest.join("/"), bytes, executable }]);
   }
-  writeTree(held, real, root);
-}
-
-function writeTree(held: HeldDirectory, real: string, { files, directories }: Tree): void {
-  for (const [name, { bytes, executable }] of files) writeNewFile(held, name, bytes, executable ? 0o755 : 0o644);
-  for (const [name, inner] of directories) {
+  for (const [name, inner] of below) {
     mkdirSync(`${held.path}/${name}`, { mode: 0o755 });
-    inChild(held, name, real, (child, path) => writeTree(child, path, inner));
+    inChild(held, name, real, (child, path) => writeFiles(child, path, inner));
   }
-  syncHeld(held);
+  syncDirectoryNow(held.path);
 }
 
 /** Creates a file in a held directory, durably. */
 export function writeNewFile(held: HeldDirectory, name: string, bytes: Uint8Array, mode: number): void {
-  const descriptor = openSync(`${held.path}/${name}`, newFile, mode);
+  writeAndClose(openSync(`${held.path}/${name}`, newFile, mode), bytes);
+}
+
+/** Writes all of these bytes durably, and closes the file. */
+export function writeAndClose(descriptor: number, bytes: Uint8Array): void {
   try {
     for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
     fsyncSync(descriptor);
@@ -60,28 +49,22 @@ export function emptyDirectory(held: HeldDirectory, real: string): void {
   }
 }
 
-function inChild(
+/** Works in a held directory, and closes it. */
+export function within<Result>(held: HeldDirectory, work: (held: HeldDirectory) => Result): Result {
+  try {
+    return work(held);
+  } finally {
+    held.close();
+  }
+}
+
+/** Works in a directory of a held one, whose real path is given. */
+export function inChild(
   held: HeldDirectory,
   name: string,
   real: string,
   work: (child: HeldDirectory, path: string) => void,
 ): void {
   const path = joinPath(real, name);
-  const child = holdChild(held, name, path);
-  try {
-    work(child, path);
-  } finally {
-    child.close();
-  }
-}
-
-/** Makes the entries of a held directory durable. Windows neither supports nor needs this. */
-export function syncHeld(held: HeldDirectory): void {
-  if (process.platform === "win32") return;
-  const descriptor = openSync(held.path, constants.O_RDONLY);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  within(holdChild(held, name, path), (child) => work(child, path));
 }

@@ -36,10 +36,7 @@ export async function fetchSkillFiles(
 ): Promise<readonly SkillFile[]> {
   const files = await download(content, options);
   for (const { path } of files) checkPath(path, "skill");
-  checkCollisions(
-    files.map(({ path }) => path),
-    "skill",
-  );
+  checkCollisions(files, "skill");
   if (!files.some(({ path }) => path === manifestName))
     throw new SkillsError("SOURCE_INVALID", `The skill has no ${manifestName} at its root.`);
   checkSize(
@@ -50,30 +47,19 @@ export async function fetchSkillFiles(
 }
 
 async function download(content: RemoteContent, options: FetchSkillFilesOptions): Promise<readonly SkillFile[]> {
-  switch (content.type) {
-    case "skill-md": {
-      const bytes = await get(content, { maxBytes: manifestBytes, timeoutMs: fileTimeout }, options);
-      return [{ path: manifestName, bytes, executable: false }];
-    }
-    case "archive":
-      return await downloadArchive(content, options);
-    case "files":
-      return await downloadFiles(content.files, options);
-    case "git": {
-      const git = await options.git();
-      return await git.readGit(content.repository, content.commit, content.directory, options.signal);
-    }
-    case "api":
-    case "descriptor":
-    case "unusable": {
-      const why = {
-        api: "it is invoked over HTTP instead",
-        descriptor: "its descriptor was not read",
-        unusable: "why" in content ? content.why : "",
-      }[content.type];
-      throw new SkillsError("SOURCE_INVALID", `The skill cannot be downloaded: ${why}.`);
-    }
+  if (content.type === "archive") return await downloadArchive(content, options);
+  if (content.type === "files") return await downloadFiles(content.files, options);
+  if (content.type === "skill-md") {
+    const bytes = await get(content, { maxBytes: manifestBytes, timeoutMs: fileTimeout }, options);
+    return [{ path: manifestName, bytes, executable: false }];
   }
+  if (content.type === "git") {
+    const git = await options.git();
+    return await git.readGit(content.repository, content.commit, content.directory, options.signal);
+  }
+  const reasons = { api: "it is invoked over HTTP instead", descriptor: "its descriptor was not read" };
+  const why = content.type === "unusable" ? content.why : reasons[content.type];
+  throw new SkillsError("SOURCE_INVALID", `The skill cannot be downloaded: ${why}.`);
 }
 
 async function downloadArchive(

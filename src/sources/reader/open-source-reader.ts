@@ -1,12 +1,11 @@
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
 import { type Fetcher, type FetcherOptions, openFetcher } from "../fetch.ts";
 import type { GitSource } from "./git/git-source.ts";
 import { toSkillFiles } from "../invoke/to-skill-files.ts";
 import { fetchSkillFiles } from "./fetch-skill-files.ts";
 import { readSource } from "./read-source.ts";
 import { createSourceClient, urlsOf, withoutPrivateLinks } from "./source-client.ts";
-import type { ReadDescriptors, RemoteSkill, SkillFile, SourceLister } from "../reader.ts";
+import type { ReadDescriptors, RemoteSkill, SourceLister } from "../reader.ts";
 import { toLabel } from "../source.ts";
 import { inParallel } from "../../base/promises.ts";
 import { parseDescriptor } from "./indexes/skill-sharing.ts";
@@ -46,8 +45,11 @@ export function openSourceReader(options: SourceReaderOptions): SourceLister {
     },
     async skillFiles({ name, content }, signal) {
       refuseDenied(placesOf(content), options.denied);
-      if (content.type === "api") return invocable(content.descriptor, name);
-      return await fetchSkillFiles(content, { fetcher, git, signal });
+      if (content.type !== "api") return await fetchSkillFiles(content, { fetcher, git, signal });
+      // It is invoked, not downloaded: we write its files.
+      const files = toSkillFiles(content.descriptor, name);
+      if ("why" in files) throw new SkillsError("SOURCE_INVALID", files.why);
+      return files;
     },
     async close() {
       try {
@@ -74,13 +76,6 @@ function refuseDenied(urls: readonly string[], denied: SourceDenial | undefined)
 function placesOf(content: RemoteSkill["content"]): readonly string[] {
   if (content.type === "git") return [content.repository];
   return content.type === "api" ? [content.descriptor.endpoint.url] : urlsOf(content);
-}
-
-/** A skill that is invoked, not downloaded: we write its files. */
-function invocable(descriptor: SkillDescriptor, name: string): readonly SkillFile[] {
-  const files = toSkillFiles(descriptor, name);
-  if ("why" in files) throw new SkillsError("SOURCE_INVALID", files.why);
-  return files;
 }
 
 const concurrentRequests = 4;

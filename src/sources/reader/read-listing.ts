@@ -1,3 +1,4 @@
+import { parseIfJson } from "../../base/json/json-value.ts";
 import { type Steps, runInSlices } from "../../base/promises.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { LimitedProblems, type Listed, indexLimits } from "./indexes/collect-skills.ts";
@@ -8,20 +9,14 @@ import { parseAgentSkills } from "./indexes/agent-skills.ts";
 import { parseDescriptor, parseSharingPage } from "./indexes/skill-sharing.ts";
 
 /** A catalog that was found, with all its pages. */
-export interface FoundListing {
+export interface FoundListing extends Listed {
   readonly form: Exclude<IndexForm, "marketplace" | "git">;
-  readonly skills: readonly RemoteSkill[];
-  readonly problems: readonly string[];
   readonly isPartial: boolean;
   readonly etags: Readonly<Record<string, string>>;
 }
 
 /** A marketplace that was found; `url` answered. */
-interface FoundMarketplace {
-  readonly form: "marketplace";
-  readonly json: unknown;
-  readonly url: string;
-}
+type FoundMarketplace = Extract<ParsedDocument, { form: "marketplace" }> & { readonly url: string };
 
 /** Nothing to list; `said` is a clause. */
 interface NothingFound {
@@ -30,7 +25,7 @@ interface NothingFound {
   /** Something may be there, which could not be read now. */
   readonly hasFailed: boolean;
   /** Why there was no answer: about the host, not the address. */
-  readonly why?: string;
+  readonly why: string | undefined;
   /** There is a descriptor, of no use. */
   readonly fault?: SkillsError;
 }
@@ -87,12 +82,7 @@ type ListedPage = Exclude<ParsedDocument, { readonly form: "marketplace" }>;
 async function read(answer: SourceResponse): Promise<ListedPage | FoundMarketplace | NothingFound> {
   const why = "why" in answer ? answer.why : undefined;
   const hasFailed = answer.type === "failed";
-  const nothing = (said: string): NothingFound => ({
-    form: "nothing",
-    said,
-    hasFailed,
-    ...(why !== undefined && { why }),
-  });
+  const nothing = (said: string): NothingFound => ({ form: "nothing", said, hasFailed, why });
   if (answer.type !== "text") return nothing(answer.said);
   try {
     const document = await runInSlices(parseDocument(answer.text, answer.url));
@@ -121,12 +111,8 @@ export interface NotDocument {
  * throws.
  */
 export function* parseDocument(text: string, url: string): Steps<ParsedDocument | NotDocument> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { why: "it is not JSON" };
-  }
+  const json = parseIfJson(text);
+  if (json === undefined) return { why: "it is not JSON" };
   if (Array.isArray(json)) return { form: "registry", ...(yield* parseSharingPage(json, url)) };
   if (typeof json !== "object" || json === null) return { why: "it is neither an object nor an array" };
   const has = (key: string): boolean => Object.hasOwn(json, key);

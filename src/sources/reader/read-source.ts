@@ -1,14 +1,15 @@
 import { SkillsError } from "../../base/errors.ts";
-import { type SourceClient, createSourceClient, withoutPrivateLinks } from "./source-client.ts";
+import { type SourceClient, type SourceResponse, createSourceClient, withoutPrivateLinks } from "./source-client.ts";
 import { type FoundListing, type ListingResult, readListing } from "./read-listing.ts";
 import type { Fetcher } from "../fetch.ts";
-import { indexLimits, isAgentSkillsName } from "./indexes/collect-skills.ts";
+import { indexLimits } from "./indexes/collect-skills.ts";
 import type { Source } from "../source.ts";
 import type { GitSource } from "./git/git-source.ts";
 import { describeSkillText } from "../../skills/document.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import type { RemoteIndex, RemoteSkill, SeenBefore } from "../reader.ts";
 import { cleanText } from "../../base/text/unsafe-characters.ts";
+import { isSlug } from "../../skills/skill.ts";
 
 /** How a source is read. */
 export interface ReadSourceOptions extends SeenBefore {
@@ -89,7 +90,7 @@ async function readAddress(address: string, asker: SourceClient): Promise<Listin
 }
 
 function toArchiveIndex(source: Source, name: string): RemoteIndex {
-  if (!isAgentSkillsName(name)) {
+  if (!isSlug(name)) {
     const why = "the name of the archive does not name a skill; expected lower-case letters, digits and hyphens";
     throw new SkillsError("SOURCE_INVALID", `${source.label}: ${why}`);
   }
@@ -109,7 +110,7 @@ function toIndex(
   const faults = tried.filter((one) => one.form === "nothing").filter(({ hasFailed }) => hasFailed);
   const skills = mergeListings(
     listings.filter(isSharing).flatMap((listing) => listing.skills),
-    listings.filter((listing) => !isSharing(listing)).map((listing) => listing.skills),
+    listings.filter((listing) => !isSharing(listing)).flatMap((listing) => listing.skills),
   ).map((skill) => withoutPrivateLinks(skill, source.url, fetcher));
   const isPartial = faults.length > 0 || listings.some((listing) => listing.isPartial);
   return {
@@ -137,13 +138,9 @@ function nothingAt({ label }: Source, tried: readonly ListingResult[]): SkillsEr
  * What one place publishes in several forms, as one list sorted by name. Of a skill in both, Skill Sharing says what it is; its files come
  * from Agent Skills, which has their digests, unless it is to be invoked.
  */
-function mergeListings(
-  sharing: readonly RemoteSkill[],
-  agentSkills: readonly (readonly RemoteSkill[])[],
-): readonly RemoteSkill[] {
+function mergeListings(sharing: readonly RemoteSkill[], agentSkills: readonly RemoteSkill[]): readonly RemoteSkill[] {
   const merged = new Map<string, RemoteSkill>();
-  for (const skills of agentSkills)
-    for (const skill of skills) if (!merged.has(skill.name)) merged.set(skill.name, skill);
+  for (const skill of agentSkills) if (!merged.has(skill.name)) merged.set(skill.name, skill);
   for (const skill of sharing) {
     const files = merged.get(skill.name)?.content;
     const isDownloaded = files !== undefined && files.type !== "unusable" && skill.capabilityType !== "api";
@@ -154,13 +151,13 @@ function mergeListings(
 
 /** The one skill of a SKILL.md; undefined if the text is not one. */
 function readSkillMdListing(
-  { text, url, etag }: { readonly text: string; readonly url: string; readonly etag?: string },
+  { text, url, etag }: Extract<SourceResponse, { type: "text" }>,
   address: string,
 ): FoundListing | undefined {
   if (!/^\uFEFF?---[ \t]*\r?\n/.test(text)) return undefined;
   const { name: own = "", description = "" } = describeSkillText(text);
   const parts = new URL(address).pathname.split("/").filter((part) => part !== "");
-  const name = [own, parts.at(-2) ?? ""].find(isAgentSkillsName);
+  const name = [own, parts.at(-2) ?? ""].find(isSlug);
   if (name === undefined) return undefined;
   const skill = {
     name,

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { hasTooManyValues, maxJsonValues } from "../../base/json/json-value.ts";
 import { inParallel } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
@@ -16,7 +17,7 @@ export type SourceResponse =
       readonly type: "text";
       readonly url: string;
       readonly text: string;
-      readonly etag?: string;
+      readonly etag: string | undefined;
       readonly said: string;
     }
   | { readonly type: "unchanged"; readonly said: string }
@@ -28,6 +29,8 @@ export type SourceResponse =
 export interface SourceClient {
   /** Asks an address once; the answer is remembered. Rejects only with the reason of the signal, or for a fault of ours. */
   ask(url: string): Promise<SourceResponse>;
+  /** Whether all addresses answer that nothing changed since these ETags. */
+  areUnchanged(etags: Readonly<Record<string, string>>): Promise<boolean>;
 }
 
 interface AskerOptions {
@@ -41,10 +44,7 @@ const concurrentRequests = 4;
 const mostKept = `${indexLimits.documentBytes / 1024 / 1024} MiB`;
 
 /** Asks for documents, each address once. */
-export function createSourceClient(options: AskerOptions): SourceClient & {
-  /** Whether all addresses answer that nothing changed since these ETags. */
-  readonly areUnchanged: (etags: Readonly<Record<string, string>>) => Promise<boolean>;
-} {
+export function createSourceClient(options: AskerOptions): SourceClient {
   const answers = new Map<string, Promise<SourceResponse>>();
   let stored = 0;
   /** Of many pages, each within its limit, not all would fit into memory. */
@@ -100,15 +100,10 @@ async function askOnce(
   if (status !== 200) return { type: "absent", said: `${label} answered ${status}` };
   if (hasTooManyValues(answer.body))
     return { type: "absent", said: `${label} answered with more than ${maxJsonValues} keys and values, the limit` };
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(answer.body);
-  } catch {
-    return { type: "absent", said: `${label} answered with something that is not text` };
-  }
-  const newEtag = answer.headers["etag"];
+  if (!isUtf8(answer.body)) return { type: "absent", said: `${label} answered with something that is not text` };
+  const text = new TextDecoder().decode(answer.body);
   const said = `${label} answered with something else`;
-  return { type: "text", url: answer.url, text, said, ...(newEtag !== undefined && { etag: newEtag }) };
+  return { type: "text", url: answer.url, text, said, etag: answer.headers["etag"] };
 }
 
 function withoutStop(sentence: string): string {

@@ -34,9 +34,7 @@ export async function refreshSource(options: RefreshSourceOptions): Promise<Sour
   const { now } = copies;
   const before = await withoutDamaged(copies, signal);
   const index = await reader.read(copies.source, seenBefore(before), signal);
-  if (index === undefined) {
-    return await copies.change((state) => succeeded(state, { lastLook: now(), lastGood: now() }));
-  }
+  if (index === undefined) return await copies.change((state) => succeeded(state, now()));
   const round = new Round(index, before, options);
   const listed = index.skills.slice(0, sourceLimits.skills);
   for (let start = 0; start < listed.length; start += copiesAtOnce) {
@@ -47,12 +45,12 @@ export async function refreshSource(options: RefreshSourceOptions): Promise<Sour
   }
   const { form, commit, etags } = index;
   return await copies.change((state) => ({
-    ...succeeded(withoutEtags(state), { lastLook: now(), lastGood: now() }),
+    ...succeeded(withoutEtags(state), now()),
     form,
     ...(commit !== undefined && round.isComplete && { commit }),
     ...(etags !== undefined && round.isComplete && { etags }),
     problems: limited(round.problems),
-    skills: index.isPartial === true ? round.merged(state.skills) : round.copied,
+    skills: round.merged(index.isPartial === true ? state.skills : []),
   }));
 }
 
@@ -79,12 +77,7 @@ class Round {
       );
   }
 
-  /** Ordered by name. */
-  get copied(): readonly CopiedSkill[] {
-    return [...this.#copied.values()].sort((one, other) => byCodePoint(one.name, other.name));
-  }
-
-  /** What was copied until now, in place of older versions, and the rest as it was. */
+  /** What was copied until now, in place of older versions, and the rest as it was; ordered by name. */
   merged(before: readonly CopiedSkill[]): readonly CopiedSkill[] {
     const all = new Map(before.filter(({ slug }) => !this.#slugs.has(slug)).map((skill) => [skill.name, skill]));
     for (const [name, skill] of this.#copied) all.set(name, skill);
@@ -189,8 +182,8 @@ function pinOf(content: RemoteContent): string | undefined {
   return isPinned ? createHash("sha256").update(JSON.stringify(content)).digest("hex") : undefined;
 }
 
-function succeeded(state: SourceState, times: Pick<SourceState, "lastLook" | "lastGood">): SourceState {
-  return { ...without(state, "failure"), ...times, failures: 0 };
+function succeeded(state: SourceState, now: number): SourceState {
+  return { ...without(state, "failure"), lastLook: now, lastGood: now, failures: 0 };
 }
 
 function withoutEtags(state: SourceState): SourceState {

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { lstatSync, realpathSync, renameSync, rmSync, utimesSync } from "node:fs";
 import { mkdir, open, rm } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../../base/failures/system-error.ts";
+import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { remotePathFault } from "../archive/check-path.ts";
-import { type StorePlaces, copyPlace } from "./store-places.ts";
+import { type CopiedSkill, type StorePlaces, copyPlace } from "./store-places.ts";
 import { syncDirectory } from "../../base/paths/replace-file.ts";
 import { skillLimits } from "../source.ts";
 import type { SkillFile } from "../reader.ts";
@@ -16,11 +16,7 @@ import { toSlug } from "../../skills/skill.ts";
 import { loadManifestReader, needsManifestReader, readDirectory } from "../../skills/skillset.ts";
 
 /** A copy in the store. */
-export interface Copy {
-  readonly slug: string;
-  readonly digest: string;
-  readonly bytes: number;
-}
+type Copy = Pick<CopiedSkill, "slug" | "digest" | "bytes">;
 
 const maxAttempts = 5;
 
@@ -89,22 +85,16 @@ export class SkillStore {
 
   /** Remembers that a copy was in use at this time, in milliseconds since 1970. */
   touch({ digest, slug }: Pick<Copy, "digest" | "slug">, now: number): void {
-    try {
-      utimesSync(path.dirname(copyPlace(this.#places, { digest, slug })), now / 1_000, now / 1_000);
-    } catch {
-      // It is gone, and needs no time.
-    }
+    const place = path.dirname(copyPlace(this.#places, { digest, slug }));
+    // If it is gone, it needs no time.
+    attempt(() => utimesSync(place, now / 1_000, now / 1_000), undefined);
   }
 
   /** The slug of the skill in a directory, whose index names it so. */
   async #slugOf(directory: string, name: string): Promise<string | undefined> {
     const expected = toSlug(name);
-    const read = () => readDirectory(directory, expected ?? name, { files: this.#source.files });
-    let record = read();
-    if (record === needsManifestReader) {
-      await loadManifestReader();
-      record = read();
-    }
+    await loadManifestReader();
+    const record = readDirectory(directory, expected ?? name, { files: this.#source.files });
     return (record === needsManifestReader ? undefined : record?.skill?.slug) ?? expected;
   }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import path from "node:path";
+import { attempt } from "../../base/failures/system-error.ts";
 import { namesIn } from "../../base/paths/directories.ts";
 import type { Turn, TurnLock } from "../../base/processes/turn-lock.ts";
 import type { Source } from "../source.ts";
@@ -125,12 +126,9 @@ export class SourceCopies {
   }
 }
 
+/** False for what is no link. */
 function leadsTo(link: string, target: string): boolean {
-  try {
-    return path.resolve(readlinkSync(link)) === target;
-  } catch {
-    return false; // It is none.
-  }
+  return attempt(() => path.resolve(readlinkSync(link)) === target, false);
 }
 
 /** The states of all sources that were ever read. */

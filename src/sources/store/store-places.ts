@@ -1,9 +1,11 @@
 import path from "node:path";
 import { createHash } from "node:crypto";
+import { attempt } from "../../base/failures/system-error.ts";
 import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import type { Source } from "../source.ts";
 import { readFileSync } from "node:fs";
 import { digestForm } from "../../base/text/content.ts";
+import { isSlug } from "../../skills/skill.ts";
 import type { IndexForm } from "../reader.ts";
 
 /**
@@ -16,13 +18,7 @@ import type { IndexForm } from "../reader.ts";
  *     trash/<random>/…              what is being removed
  *     turns/                        who may change links and states
  */
-export interface StorePlaces {
-  readonly store: string;
-  readonly sources: string;
-  readonly incoming: string;
-  readonly trash: string;
-  readonly turns: string;
-}
+export type StorePlaces = Readonly<Record<"store" | "sources" | "incoming" | "trash" | "turns", string>>;
 
 export function storePlaces(dataDirectory: string): StorePlaces {
   const at = (name: string): string => path.join(dataDirectory, "remote", name);
@@ -36,11 +32,7 @@ export function storePlaces(dataDirectory: string): StorePlaces {
 }
 
 /** The places of one source. */
-export interface SourcePlaces {
-  readonly directory: string;
-  readonly skills: string;
-  readonly state: string;
-}
+export type SourcePlaces = Readonly<Record<"directory" | "skills" | "state", string>>;
 
 export function sourcePlaces({ sources }: Pick<StorePlaces, "sources">, source: Source | string): SourcePlaces {
   const directory = path.join(sources, typeof source === "string" ? source : sourceKey(source));
@@ -60,7 +52,7 @@ const ownerOnly = 0o700;
 /** Creates the places that are missing. Throws UNREADABLE if others could write there. */
 export function makeStorePlaces(places: StorePlaces): void {
   makeOwnDirectories(path.dirname(places.store), ownerOnly);
-  for (const place of Object.values<string>({ ...places })) makeOwnDirectories(place, ownerOnly);
+  for (const place of Object.values(places)) makeOwnDirectories(place, ownerOnly);
 }
 
 export function makeSourcePlaces({ directory, skills }: SourcePlaces): void {
@@ -117,7 +109,6 @@ export interface SourceState {
 }
 
 const version = 1;
-const slugForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 export function formatState(state: SourceState): string {
   return `${JSON.stringify({ format: version, ...state })}\n`;
@@ -125,18 +116,9 @@ export function formatState(state: SourceState): string {
 
 /** Undefined if there is none, or it is not one that this version wrote: then everything is downloaded again. */
 export function readState(file: string): SourceState | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    return undefined; // The source was never read, or its directory cannot be.
-  }
-  return parseState(text);
-}
-
-function parseState(text: string): SourceState | undefined {
-  try {
-    const { format, ...state } = JSON.parse(text) as SourceState & { readonly format: unknown };
+  // The source was never read, its directory cannot be, a disk failed, or a person edited it.
+  return attempt(() => {
+    const { format, ...state } = JSON.parse(readFileSync(file, "utf8")) as SourceState & { readonly format: unknown };
     const isOurs =
       format === version &&
       typeof state.label === "string" &&
@@ -147,9 +129,7 @@ function parseState(text: string): SourceState | undefined {
       Array.isArray(state.skills) &&
       state.skills.every(isCopied);
     return isOurs ? state : undefined;
-  } catch {
-    return undefined; // A disk that failed, or a person who edited it.
-  }
+  }, undefined);
 }
 
 /** What paths are made of is checked, because a damaged file must not lead elsewhere. */
@@ -157,8 +137,7 @@ function isCopied({ name, slug, digest, bytes }: Partial<CopiedSkill>): boolean 
   return (
     typeof name === "string" &&
     typeof slug === "string" &&
-    slug.length <= 64 &&
-    slugForm.test(slug) &&
+    isSlug(slug) &&
     typeof digest === "string" &&
     digestForm.test(digest) &&
     Number.isSafeInteger(bytes)

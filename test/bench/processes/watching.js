@@ -27,11 +27,11 @@ async function open() {
     }
     case "listed":
     case "watched": {
-      const { openCatalog } = await import("../../../.build/skills/skillset/catalog.js");
+      const { Catalog } = await import("../../../.build/skills/skillset/catalog.js");
       const { diskSkillFiles } = await import("../../../.build/skills/files/disk-skill-files.js");
       const { openNativeWatcher } = await import("../../../.build/skills/skillset/native-watcher.js");
       const { systemClock } = await import("../../../.build/base/clock.js");
-      const catalog = openCatalog({
+      const catalog = new Catalog({
         roots: [{ path: root, origin: "explicit" }],
         files: diskSkillFiles(),
         clock: systemClock,

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { McpCaller } from "../../../src/mcp/mcp-caller.ts";
 import type { Skill } from "../../../src/skills/skill.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { openCatalog } from "../../../src/skills/skillset/catalog.ts";
+import { Catalog } from "../../../src/skills/skillset/catalog.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { mergePolicies } from "../../../src/runtime/trust/policy/merge-policies.ts";
 import { layerOf } from "../../runtime/trust/policy/layers.ts";
@@ -187,7 +187,7 @@ describe("the Skills extension", () => {
         sha256: (file: string, signal: AbortSignal) => (hashed.push(file), bytes.sha256(file, signal)),
       },
     };
-    const catalog = openCatalog({
+    const catalog = new Catalog({
       roots: [{ path: "/skills", origin: "explicit" }],
       files,
       clock: systemClock,

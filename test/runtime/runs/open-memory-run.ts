@@ -6,7 +6,7 @@ import type { Runs } from "../../../src/runtime/runs.ts";
 import { memoryRunStore } from "./memory-run-store.ts";
 import type { RunStore } from "../../../src/runtime/runs/run-store.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
-import { openCatalog } from "../../../src/skills/skillset/catalog.ts";
+import { Catalog } from "../../../src/skills/skillset/catalog.ts";
 import { type MemorySkillFiles, memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { viewSkills } from "../../../src/runtime/caller/skill-view.ts";
@@ -30,7 +30,7 @@ export async function openMemoryRun(
   const files = memorySkillFiles(skills);
   files.makeDirectory("/skills");
   const roots = [{ path: "/skills", origin: "explicit" }] as const;
-  const catalog = openCatalog({ roots, files, clock: systemClock, log: () => undefined });
+  const catalog = new Catalog({ roots, files, clock: systemClock, log: () => undefined });
   await catalog.ready;
   const source = { files, bytes: memorySkillBytes(files) };
   const hasher = createSkillHasher();

@@ -2,7 +2,7 @@ import { openTrust } from "../trust/open-trust.ts";
 import { isSkillsError } from "../../../src/base/errors.ts";
 import type { BlobStore, BlobOptions } from "../../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
-import { openCatalog } from "../../../src/skills/skillset/catalog.ts";
+import { Catalog } from "../../../src/skills/skillset/catalog.ts";
 import { type MemorySkillFiles, memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
 import type { Root } from "../../../src/skills/skillset/roots.ts";
@@ -59,7 +59,7 @@ export async function openTools(
     trust: openTrust().trust,
     ...options,
   });
-  const catalog = openCatalog({ roots, files, clock: systemClock, log });
+  const catalog = new Catalog({ roots, files, clock: systemClock, log });
   await catalog.ready;
   const context: ToolCaller = { owner: "me", door: "in-process", skills: catalog, sessionId: "s1" };
   return {

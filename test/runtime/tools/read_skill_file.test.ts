@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { openCatalog } from "../../../src/skills/skillset/catalog.ts";
+import { Catalog } from "../../../src/skills/skillset/catalog.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { createToolbox } from "../../../src/runtime/tools/toolbox.ts";
@@ -112,7 +112,7 @@ describe("on disk", () => {
   async function openDisk() {
     const files = diskSkillFiles();
     const roots = [{ path: join(home, "skills"), origin: "explicit" as const }];
-    const catalog = openCatalog({ roots, files, clock: systemClock, log: silentLog });
+    const catalog = new Catalog({ roots, files, clock: systemClock, log: silentLog });
     await catalog.ready;
     const logged: string[] = [];
     const toolbox = createToolbox({

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
-import { type CatalogOptions, openCatalog } from "../../../src/skills/skillset/catalog.ts";
+import { type CatalogOptions, Catalog } from "../../../src/skills/skillset/catalog.ts";
 import { memorySkillFiles } from "../files/memory-skill-files.ts";
 import { memoryWatcher } from "./watch/memory-watcher.ts";
 import { openNativeWatcher } from "../../../src/skills/skillset/native-watcher.ts";
@@ -15,7 +15,7 @@ import { manualClock } from "../../manual-clock.ts";
 function open(options: Partial<CatalogOptions> & Pick<CatalogOptions, "files">) {
   const clock = manualClock();
   const logged: string[] = [];
-  const catalog = openCatalog({
+  const catalog = new Catalog({
     roots: [{ path: "/s", origin: "explicit" }],
     clock,
     log: (_level, message) => logged.push(message),
@@ -343,7 +343,7 @@ describe("catalog", () => {
     git("checkout", "-b", "two");
     save("two");
     git("commit", "-a", "-m", "two");
-    const catalog = openCatalog({
+    const catalog = new Catalog({
       roots: [{ path: `${tree.root}/skills`, origin: "project" }],
       files: tree.files,
       openWatcher: openNativeWatcher,

@@ -87,6 +87,8 @@ test("checkPath names the path, shortened, and what it is in", () => {
 });
 
 describe("checkCollisions", () => {
+  const toFiles = (paths: readonly string[]) => paths.map((path) => ({ path }));
+
   test.each([
     [["a", "a"], "is there twice"],
     [["README.md", "readme.md"], 'names the same file as "README.md" on some file systems'],
@@ -100,15 +102,15 @@ describe("checkCollisions", () => {
     [["a/b", "a"], "is there twice"],
     [["a/b/c", "A/b"], 'names the same file as "a"'],
   ])("refuses %j", (paths, fault) => {
-    expect(() => checkCollisions(paths, "archive")).toThrow(fault);
+    expect(() => checkCollisions(toFiles(paths), "archive")).toThrow(fault);
   });
 
   test("accepts different names in any order", () => {
-    expect(() => checkCollisions(["a/b", "a/c", "b", "a/d/e", "a/d/f"], "archive")).not.toThrow();
+    expect(() => checkCollisions(toFiles(["a/b", "a/c", "b", "a/d/e", "a/d/f"]), "archive")).not.toThrow();
   });
 
   test("takes time in proportion to the paths", () => {
-    const deep = Array.from({ length: 1_000 }, (_, index) => `${"a/".repeat(250)}${index}`);
+    const deep = Array.from({ length: 1_000 }, (_, index) => ({ path: `${"a/".repeat(250)}${index}` }));
     expect(() => checkCollisions(deep, "archive")).not.toThrow();
   });
 });

@@ -227,7 +227,7 @@ function toWords({ inspected }: Downloaded, plan: InstallPlan): string {
 }
 
 function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, where: SkillsPlace): object {
-  const { key, slug, name, version, digest, permissions, scripts, requires, problems } = downloaded.inspected;
+  const { key, slug, name, version, digest, wants: permissions, scripts, requires, problems } = downloaded.inspected;
   return {
     ...{ slug, name, version, digest, permissions, scripts, requires, problems },
     action: plan.act,

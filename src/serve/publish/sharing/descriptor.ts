@@ -1,5 +1,6 @@
 import { type SkillDescriptor, type SkillIndexEntry, sharingVersion } from "../../../wire/skill-sharing.ts";
 import type { ServeConfig } from "../../config.ts";
+import type { Artifact } from "../artifacts.ts";
 import type { PublishedSkill } from "../publication.ts";
 
 /** Who publishes, and where. */
@@ -7,15 +8,6 @@ export interface Publisher {
   readonly provider: Pick<ServeConfig["provider"], "name" | "url">;
   /** Without a slash at its end. */
   readonly baseUrl: string;
-}
-
-/** The files of a skill as one download. */
-export interface Download {
-  /** The path on the server, starting with a slash. */
-  readonly path: string;
-  /** `sha256:` and 64 hexadecimal digits. */
-  readonly digest: string;
-  readonly mediaType: string;
 }
 
 export const sharingProtocol = { version: sharingVersion };
@@ -40,7 +32,7 @@ export function isInvoked({ type, skill }: Pick<PublishedSkill, "type" | "skill"
 export function toDescriptor(
   published: PublishedSkill,
   publisher: Publisher,
-  download: Download | undefined,
+  download: Pick<Artifact, "path" | "digest" | "mediaType"> | undefined,
 ): SkillDescriptor {
   const { id, skill, type, access } = published;
   const { name, slug, description, version, tags, manifest } = skill;

@@ -162,15 +162,11 @@ function toExecution({ spec, status, result, error }: StoredRun): Execution {
   const state = states[status];
   const execution = { id: spec.runId, state };
   if (state === "accepted" || state === "running") return execution;
-  if (result !== undefined) return { ...execution, outcome: result };
-  return { ...execution, outcome: endedWithoutResult(status, error) };
+  return { ...execution, outcome: result ?? endedWithoutResult(status, error) };
 }
 
 /** The outcome of a run that has none of its own: it was refused, cancelled, or its process ended before it did. */
-function endedWithoutResult(
-  status: StoredRun["status"],
-  error?: { readonly code: string; readonly message: string },
-): Record<string, unknown> {
+function endedWithoutResult(status: StoredRun["status"], error: StoredRun["error"]): Record<string, unknown> {
   if (status === "cancelled") return { error: { type: "CancelledError", message: "The execution was cancelled." } };
   if (error !== undefined) return { error: { type: "RefusedError", code: error.code, message: error.message } };
   const message = "The server was stopped before the execution ended.";

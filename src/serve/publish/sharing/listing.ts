@@ -1,6 +1,6 @@
 import { SkillsError } from "../../../base/errors.ts";
 import { byCodePoint } from "../../../base/text/code-points.ts";
-import { type CapabilityType, capabilityTypes } from "../../../wire/skill-sharing.ts";
+import { capabilityTypes } from "../../../wire/skill-sharing.ts";
 import { type CachedResponse, toCachedResponse } from "../../cached-response.ts";
 import type { Publication, PublishedSkill } from "../publication.ts";
 import { type Publisher, providerOf, sharingProtocol, toIndexEntry } from "./descriptor.ts";
@@ -58,16 +58,13 @@ export function createListings(publication: () => Publication, publisher: () => 
       }
       const { type = "", cursor, limit } = query;
       if (cursor !== undefined || limit !== undefined) return write(form, query, viewer);
-      const key = `${form} ${query.type === undefined ? "all" : isType(type) ? type : "unknown"} ${viewer.view}`;
+      const isKnown = (capabilityTypes as readonly string[]).includes(type);
+      const key = `${form} ${query.type === undefined ? "all" : isKnown ? type : "unknown"} ${viewer.view}`;
       const page = pages.get(key) ?? write(form, query, viewer);
       pages.set(key, page);
       return page;
     },
   };
-}
-
-function isType(type: string): type is CapabilityType {
-  return (capabilityTypes as readonly string[]).includes(type);
 }
 
 /** The skills of one page, and the cursor of the next one. The filter comes after access, so that it never loosens it. Pure. */

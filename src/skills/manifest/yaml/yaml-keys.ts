@@ -56,11 +56,7 @@ export function splitYamlBlocks(text: string, most = Infinity): YamlBlock[] {
 }
 
 /** The key on a line if it belongs to the top-level mapping, even if it is indented by mistake. */
-function keyOf(
-  text: string,
-  start: number,
-  open: OpenBlock | undefined,
-): { key: string; value: number; indent: number } | undefined {
+function keyOf(text: string, start: number, open: OpenBlock | undefined) {
   let at = start;
   while (text[at] === " " || text[at] === "\t") at++;
   const indent = at - start;

@@ -3,9 +3,9 @@ import path from "node:path";
 import { isVersion } from "../../manifest.ts";
 import type { Finding, RuleCode } from "../../rules.ts";
 import { copied, qualified, shadowed, slugCollision, versionCollision } from "../scan/disk-findings.ts";
-import type { Root } from "../roots.ts";
 import type { FoundSkill } from "../scan/scan-memory.ts";
 import { type Skill, maxNameLength, toSlug } from "../../skill.ts";
+import { groupBy } from "../../../base/limited-map.ts";
 import { byCodePoint } from "../../../base/text/code-points.ts";
 
 /** The versions of one skill, under its slug. */
@@ -51,7 +51,7 @@ export function resolveConflicts(
   for (const [slug, all] of [...candidates].sort(([a], [b]) => byCodePoint(a, b))) {
     /** The versions that keep the slug, from the first root. */
     let retained: readonly FoundSkill[] = [];
-    for (const found of byRoot(all)) {
+    for (const found of groupBy(all, ({ roots }) => roots[0]).values()) {
       const families = toFamilies(found, (one, skill, twin) => report(one, versionCollision(skill, twin)));
       const otherSlugs = qualifiedSlugs(slug, families, take);
       const first = families[0]?.members[0]?.record.skill;
@@ -78,16 +78,6 @@ export function resolveConflicts(
     }
   }
   return { entries, findings };
-}
-
-function byRoot(candidates: readonly FoundSkill[]): Iterable<FoundSkill[]> {
-  const roots = new Map<Root | undefined, FoundSkill[]>();
-  for (const found of candidates) {
-    const others = roots.get(found.roots[0]);
-    if (others === undefined) roots.set(found.roots[0], [found]);
-    else others.push(found);
-  }
-  return roots.values();
 }
 
 /**
@@ -153,11 +143,7 @@ function versionsDirectory({ record }: FoundSkill): string {
  * of the others. They depend on paths alone, so that no slug moves from one skill to another as skills come and go. `take` claims a
  * slug and returns whether it was free.
  */
-function qualifiedSlugs(
-  slug: string,
-  families: readonly Family[],
-  take: (slug: string) => boolean,
-): Map<Family, string> {
+function qualifiedSlugs(slug: string, families: readonly Family[], take: (slug: string) => boolean) {
   const candidates = new Map(families.map((family) => [family, directoryNames(family)]));
   const counts = new Map<string, number>();
   for (const own of candidates.values()) {

@@ -1,4 +1,6 @@
+import { attempt } from "../../../base/failures/system-error.ts";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
+import { groupBy } from "../../../base/limited-map.ts";
 import type { Steps } from "../../../base/promises.ts";
 import type { DirectoryEntry, SkillFiles } from "../../files.ts";
 import type { Finding } from "../../rules.ts";
@@ -85,20 +87,12 @@ export class UnreadPlaces {
   }
 
   #list(directory: string): readonly DirectoryEntry[] {
-    try {
-      return [...this.#files.list(directory)].sort((a, b) => (a.name < b.name ? 1 : -1));
-    } catch {
-      return [];
-    }
+    return [...attempt(() => this.#files.list(directory), [])].sort((a, b) => (a.name < b.name ? 1 : -1));
   }
 }
 
 /** Undefined if there are no skills in a directory. */
-function toFinding(
-  { path, reason }: UnreadPlace,
-  { count, first, isWhole }: Unread,
-  depth: number,
-): Finding | undefined {
+function toFinding({ path, reason }: UnreadPlace, { count, first, isWhole }: Unread, depth: number) {
   if (count === 0 && isWhole) return undefined;
   const howMany = `${isWhole ? "" : "at least "}${count === 1 ? "1 skill is" : `${count} skills are`} not read`;
   if (reason === "too-deep") {
@@ -142,11 +136,7 @@ export class CopyFinder {
     const contents = new Map<DirectoryRecord, string | undefined>();
     for (const rivals of groups) {
       yield undefined;
-      const byText = new Map<string | undefined, DirectoryRecord[]>();
-      for (const record of rivals) {
-        const text = this.#textOf(record);
-        byText.set(text, [...(byText.get(text) ?? []), record]);
-      }
+      const byText = groupBy(rivals, (record) => this.#textOf(record));
       byText.delete(undefined);
       for (const equals of byText.values()) {
         if (equals.length === 1) continue;
@@ -190,7 +180,7 @@ export class CopyFinder {
 
   /** Undefined if a file is unreadable or too large: it equals nothing then. */
   #hashFiles(directory: string, isWanted: (name: string) => boolean): string | undefined {
-    try {
+    return attempt(() => {
       const hash = createHash("sha256");
       const entries = this.#files.list(directory);
       // Packages count, but are not read here.
@@ -203,8 +193,6 @@ export class CopyFinder {
         hash.update(`${JSON.stringify(name)} ${bytes.length}\n`).update(bytes);
       }
       return hash.digest("hex");
-    } catch {
-      return undefined;
-    }
+    }, undefined);
   }
 }

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { type Clock, systemClock } from "../../../base/clock.ts";
-import { type Resolve, sharedResolver, systemAddresses } from "../../../base/network/reach.ts";
-import { addressRules } from "../../fetch/address-rules.ts";
+import { type Resolve, sharedResolver } from "../../../base/network/reach.ts";
+import { type AddressOptions, addressRules } from "../../fetch/address-rules.ts";
 import type { Fetcher } from "../../fetch.ts";
 import {
   isMarketplace,
@@ -14,19 +14,16 @@ import { type PluginTree, type PluginsRead, readSinglePlugin } from "../marketpl
 import { type PluginReading, areUnmoved, readPlugins } from "../marketplaces/plugins-elsewhere.ts";
 import type { Source } from "../../source.ts";
 import { describeSkills, readSkillTexts } from "../trees/describe-skills.ts";
-import { findSkills, joinTreePath, nameOf, readSkillFrom } from "../trees/file-tree.ts";
+import { findSkills, joinTreePath, nameOf, readSkillFrom, readSmall } from "../trees/file-tree.ts";
 import { type GitLimits, type GitUrl, gitLimits } from "../git.ts";
 import { type GitProgram, findGit } from "./program/run-git.ts";
 import { FetchedRepositories, type Repository } from "./repositories.ts";
 import type { RemoteContent, RemoteIndex, SeenBefore, SkillFile } from "../../reader.ts";
 
-export interface GitSourceOptions {
+/** The addresses as for the fetcher: the same rules hold for git. */
+export interface GitSourceOptions extends AddressOptions {
   readonly fetcher: Fetcher;
-  /** These three as for the fetcher: the same rules hold for git. */
-  readonly allowPrivate: readonly string[];
-  readonly typed?: readonly string[];
   readonly resolve?: Resolve;
-  readonly ownAddresses?: () => readonly string[];
   /** Default: the git of this machine; without one, archives of known hosts. */
   readonly findProgram?: () => Promise<GitProgram | undefined>;
   readonly archiveUrl?: (url: GitUrl, commit: string) => string;
@@ -52,7 +49,7 @@ const largestMarketplace = 5 * 1024 * 1024;
 /** Starts nothing and writes nothing before the first repository. */
 export function openGitSource(options: GitSourceOptions): GitSource {
   const { fetcher, clock = systemClock, resolve = sharedResolver, findProgram = findGit } = options;
-  const rules = addressRules({ ...options, ownAddresses: options.ownAddresses ?? systemAddresses });
+  const rules = addressRules(options);
   let program: Promise<GitProgram | undefined> | undefined;
   const repositories = new FetchedRepositories({
     fetcher,
@@ -72,22 +69,16 @@ export function openGitSource(options: GitSourceOptions): GitSource {
       const commit = await repositories.resolve(url, ref, signal);
       if (commit === known && (await areUnmoved(followedBefore, { repositories, signal }))) return "unchanged";
       return await repositories.use(url, commit, signal, async (repository) => {
-        const {
-          form,
-          found,
-          problems,
-          followed = {},
-          isPartial,
-        } = await readAll(source, repository, readingOf(signal));
-        const described = await describeSkills(found);
+        const read = await readAll(source, repository, readingOf(signal));
+        const { skills, problems } = await describeSkills(read.found);
         return {
           source,
-          form,
+          form: read.form,
           commit,
-          skills: described.skills,
-          problems: [...repository.problems, ...problems, ...described.problems],
-          etags: followed,
-          ...(isPartial && { isPartial }),
+          skills,
+          problems: [...repository.problems, ...read.problems, ...problems],
+          etags: read.followed ?? {},
+          ...(read.isPartial && { isPartial: true }),
         };
       });
     },
@@ -134,16 +125,9 @@ async function readMarketplaceOf(
   url: string,
   reading: PluginReading,
 ): Promise<PluginsRead | undefined> {
-  const paths = marketplacePaths
-    .map((path) => joinTreePath(own.root, path))
-    .filter((path) => {
-      const file = own.tree.files.get(path);
-      return file !== undefined && !file.isLink && file.size <= largestMarketplace;
-    });
-  if (paths.length === 0) return undefined;
-  const contents = await own.tree.read(paths, reading.signal);
-  for (const path of paths) {
-    const json = parseJsonFile(contents.get(path) ?? new Uint8Array());
+  const paths = marketplacePaths.map((path) => joinTreePath(own.root, path));
+  for (const [path, bytes] of await readSmall(own.tree, paths, largestMarketplace, reading.signal)) {
+    const json = parseJsonFile(bytes);
     if (!isMarketplace(json)) continue;
     return await readPlugins(parseMarketplace(json), { ...own, root: rootOfMarketplace(path) }, url, reading);
   }

@@ -183,13 +183,9 @@ async function pinRemote(
   const { scheme, host, port } = url;
   // For ssh the rules are those of https.
   const target = rules.targetOf(new URL(`${scheme === "http" ? "http" : "https"}://${host.text}:${port}/`));
-  const found = host.address === undefined ? unlessAborted(resolve(host.text, signal), signal) : [host.address];
-  let addresses: readonly string[] = [];
-  try {
-    addresses = await found;
-  } catch {
-    signal.throwIfAborted();
-  }
+  const found = host.address === undefined ? resolve(host.text, signal) : Promise.resolve([host.address]);
+  const addresses = await unlessAborted(found, signal).catch(() => []);
+  signal.throwIfAborted();
   const why = addresses.length === 0 ? `${host.text} cannot be resolved` : rules.judge(target, addresses);
   if (why !== undefined) throw new SkillsError("ENDPOINT_UNREACHABLE", `${why}.`);
   return { url, addresses: addresses.slice(0, mostAddresses) };

@@ -1,16 +1,10 @@
 import type { Steps } from "../../../base/promises.ts";
-import {
-  type Listed,
-  type SkippedEntry,
-  collectSkills,
-  indexLimits,
-  isAgentSkillsName,
-  resolveDocumentLink,
-} from "./collect-skills.ts";
+import { type Listed, type SkippedEntry, collectSkills, indexLimits, resolveDocumentLink } from "./collect-skills.ts";
 import { digestForm } from "../../../base/text/content.ts";
 import { skillLimits } from "../../source.ts";
 import type { RemoteContent, RemoteSkill } from "../../reader.ts";
 import { cleanText } from "../../../base/text/unsafe-characters.ts";
+import { isSlug } from "../../../skills/skill.ts";
 
 /** Identifies version 0.2; compared as text. */
 export const agentSkillsSchema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
@@ -53,7 +47,7 @@ function toSkill(
   if (typeof entry !== "object" || entry === null) return { why: "it is not an object" };
   const fields = entry as Fields;
   const { name, description, version } = fields;
-  if (typeof name !== "string" || !isAgentSkillsName(name))
+  if (typeof name !== "string" || !isSlug(name))
     return { why: `name: expected 1 to ${indexLimits.nameLength} lower-case letters, digits and single hyphens` };
   const text = typeof description === "string" ? cleanText(description, indexLimits.descriptionLength) : "";
   if (text === "") return { why: "description: expected a text" };

@@ -77,25 +77,14 @@ export function sayFault({ issues: [issue] }: ZodError): string {
   return cleanText(path === "" ? message : `${path}: ${message}`, 200);
 }
 
-const slugForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-
-/** Whether a text can name a skill: what Agent Skills allows. */
-export function isAgentSkillsName(text: string): boolean {
-  return text.length <= indexLimits.nameLength && slugForm.test(text);
-}
-
 /**
  * The address that a document links to, resolved against the one that answered; a sentence about what is wrong with it in `why`. A document
  * that came over the network can neither lead back to http nor to this machine.
  */
 export function resolveDocumentLink(link: string, base: string): { readonly url: string } | { readonly why: string } {
   if (link.length > indexLimits.urlLength) return { why: `a URL is longer than ${indexLimits.urlLength} characters` };
-  let url: URL;
-  try {
-    url = new URL(link, base);
-  } catch {
-    return { why: "a URL is not valid" };
-  }
+  if (!URL.canParse(link, base)) return { why: "a URL is not valid" };
+  const url = new URL(link, base);
   if (url.protocol !== "https:" && url.protocol !== "http:") return { why: `a URL is neither http nor https` };
   if (url.username !== "" || url.password !== "") return { why: "a URL has user information" };
   const from = new URL(base);

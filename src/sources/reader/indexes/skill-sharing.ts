@@ -11,7 +11,6 @@ import {
   type SkippedEntry,
   collectSkills,
   indexLimits,
-  isAgentSkillsName,
   resolveDocumentLink,
   sayFault,
 } from "./collect-skills.ts";
@@ -19,6 +18,7 @@ import type { RemoteContent, RemoteSkill } from "../../reader.ts";
 import { cleanText } from "../../../base/text/unsafe-characters.ts";
 import { digestForm } from "../../../base/text/content.ts";
 import { SkillsError } from "../../../base/errors.ts";
+import { isSlug } from "../../../skills/skill.ts";
 
 /** A page of an index of Skill Sharing or of a registry; a registry may answer the bare array. */
 export interface SharingPage extends Listed {
@@ -26,17 +26,16 @@ export interface SharingPage extends Listed {
   readonly next?: string;
 }
 
+/** What is looked at before a document is validated. */
+interface SharingDocument {
+  readonly protocol?: { readonly version?: unknown } | null;
+  readonly skills?: unknown;
+  readonly next_cursor?: unknown;
+}
+
 /** Reads `{protocol, skills, next_cursor?}`, or its array alone. `url` is the address that answered. */
 export function* parseSharingPage(page: unknown, url: string): Steps<SharingPage> {
-  const {
-    protocol,
-    skills,
-    next_cursor: cursor,
-  } = (Array.isArray(page) ? { skills: page } : page) as {
-    readonly protocol?: { readonly version?: unknown } | null;
-    readonly skills?: unknown;
-    readonly next_cursor?: unknown;
-  };
+  const { protocol, skills, next_cursor: cursor } = (Array.isArray(page) ? { skills: page } : page) as SharingDocument;
   const version = protocol?.version;
   const fault = Array.isArray(page) ? undefined : versionFault(version);
   if (fault !== undefined) return { skills: [], problems: [fault] };
@@ -72,15 +71,9 @@ function toSkill(entry: unknown, base: string): RemoteSkill | SkippedEntry {
 }
 
 /** What an entry of an index and a descriptor say alike. */
-function toFacts({
-  id,
-  name,
-  description,
-  version,
-  capability_type: capabilityType,
-  access,
-}: Omit<SkillIndexEntry, "descriptor_url">): Omit<RemoteSkill, "content"> | SkippedEntry {
-  const slug = toSharedSlug({ id, name });
+function toFacts(entry: Omit<SkillIndexEntry, "descriptor_url">): Omit<RemoteSkill, "content"> | SkippedEntry {
+  const { id, description, version, capability_type: capabilityType, access } = entry;
+  const slug = toSharedSlug(entry);
   if (slug === undefined) return { why: "neither its id nor its name has a letter or digit" };
   return {
     name: slug,
@@ -103,7 +96,7 @@ export function toSharedSlug({ id, name }: { readonly id: string; readonly name:
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, indexLimits.nameLength)
     .replace(/^-|-$/g, "");
-  return [ofId?.toLowerCase() ?? "", made].find(isAgentSkillsName);
+  return [ofId?.toLowerCase() ?? "", made].find(isSlug);
 }
 
 /**
@@ -111,7 +104,7 @@ export function toSharedSlug({ id, name }: { readonly id: string; readonly name:
  * messages name neither the address nor the skill.
  */
 export function parseDescriptor(value: unknown, url: string): RemoteSkill {
-  const { protocol } = (value ?? {}) as { readonly protocol?: { readonly version?: unknown } | null };
+  const { protocol } = (value ?? {}) as SharingDocument;
   const fault = versionFault(protocol?.version);
   if (fault !== undefined && typeof protocol?.version === "string")
     throw new SkillsError("VERSION_INCOMPATIBLE", `the descriptor is not used: ${fault}`);

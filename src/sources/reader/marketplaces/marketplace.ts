@@ -1,5 +1,5 @@
 import { hasTooManyValues, isObject, parseIfJson } from "../../../base/json/json-value.ts";
-import { type FileTree, joinTreePath } from "../trees/file-tree.ts";
+import { type FileTree, joinTreePath, readSmall } from "../trees/file-tree.ts";
 import { isCommit, parseGitUrl } from "../git.ts";
 import { remotePathFault } from "../../archive/check-path.ts";
 
@@ -86,11 +86,7 @@ export function parseMarketplace(
   json: { readonly plugins: readonly unknown[]; readonly metadata?: unknown },
   { url }: Pick<PlaceOptions, "url"> = {},
 ): Marketplace {
-  const pluginRoot = isObject(json.metadata) ? json.metadata.pluginRoot : undefined;
-  const options = {
-    ...(typeof pluginRoot === "string" && { pluginRoot }),
-    ...(url !== undefined && { url }),
-  };
+  const options = { pluginRoot: isObject(json.metadata) ? text(json.metadata.pluginRoot) : undefined, url };
   const problems: string[] = [];
   const plugins: PluginEntry[] = [];
   for (const [index, entry] of json.plugins.slice(0, mostPlugins).entries()) {
@@ -135,11 +131,7 @@ export async function readManifests(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, PluginParts>> {
   const paths = [...new Set(roots)].flatMap((root) => manifestPaths.map((path) => joinTreePath(root, path)));
-  const small = paths.filter((path) => {
-    const file = tree.files.get(path);
-    return file !== undefined && !file.isLink && file.size <= largestManifest;
-  });
-  const contents = small.length === 0 ? new Map<string, Uint8Array>() : await tree.read(small, signal);
+  const contents = await readSmall(tree, paths, largestManifest, signal);
   const manifests = new Map<string, PluginParts>();
   for (const root of new Set(roots)) {
     for (const path of manifestPaths) {
@@ -160,11 +152,11 @@ export function parseJsonFile(bytes: Uint8Array): unknown {
   return parseIfJson(text.replace(/^\ufeff/, ""));
 }
 
-export interface PlaceOptions {
+interface PlaceOptions {
   /** `metadata.pluginRoot`: where sources that are bare names count from. */
-  readonly pluginRoot?: string;
+  readonly pluginRoot: string | undefined;
   /** Where the marketplace was read; undefined in a repository. */
-  readonly url?: string;
+  readonly url?: string | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -198,9 +190,8 @@ function toPluginPlace(source: unknown, options: PlaceOptions): PluginPlace {
 }
 
 function toDirectory(given: string, { pluginRoot = "", url }: PlaceOptions): PluginPlace {
-  if (url !== undefined) {
+  if (url !== undefined)
     return unusable("its source is a path in the marketplace's repository; add that repository instead");
-  }
   const path = given === "" ? undefined : toPluginPath(given);
   const root = toPluginPath(pluginRoot === "" ? "./" : pluginRoot);
   if (path === undefined) return unusable("its source is a path that leaves the marketplace, or is not valid");

@@ -1,6 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type TreeSkill, readSkillTexts } from "../trees/describe-skills.ts";
-import { type FileTree, findSkills, isSkill, joinTreePath, skillChildren } from "../trees/file-tree.ts";
+import {
+  type FileTree,
+  directoriesAbove,
+  findSkills,
+  isSkill,
+  joinTreePath,
+  skillChildren,
+} from "../trees/file-tree.ts";
 import { type PluginEntry, type PluginParts, readManifests, toPluginPath } from "./marketplace.ts";
 import type { RemoteContent } from "../../reader.ts";
 
@@ -19,7 +26,7 @@ export interface PluginTree {
 export interface PluginsRead {
   readonly found: readonly TreeSkill[];
   readonly problems: readonly string[];
-  /** Commits of other repositories that entries follow by a branch or a tag, as `followedKey` names them. */
+  /** Commits of other repositories that entries follow by a branch or a tag, by `REPOSITORY#REF`. */
   readonly followed?: Readonly<Record<string, string>>;
   /** Something could not be read now that may be readable later. */
   readonly isPartial?: true;
@@ -88,10 +95,8 @@ export async function readPluginTree(
     const read = pluginSkills(tree, { entry, root, isShared, ...(manifest !== undefined && { manifest }) });
     const isBare = read.directories.length === 0 && entry.skills.length === 0;
     const directories = isBare && isFetched === true ? findSkills(tree, root) : read.directories;
-    problems.push(
-      ...read.problems,
-      ...ignoredProblem(`The plugin ${quotedName(entry.name)}`, ignoredOf(entry, manifest)),
-    );
+    const ignored = [...new Set([...entry.ignored, ...(manifest?.ignored ?? [])])];
+    problems.push(...read.problems, ...ignoredProblem(`The plugin ${quotedName(entry.name)}`, ignored));
     for (const directory of directories) if (!groups.has(directory)) groups.set(directory, entry.name);
   }
   const places = [...groups].map(([directory, group]) => {
@@ -103,17 +108,12 @@ export async function readPluginTree(
 function directoriesOf(tree: FileTree): ReadonlySet<string> {
   const directories = new Set([""]);
   for (const path of tree.files.keys()) {
-    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
-      const directory = path.slice(0, end);
+    for (const directory of directoriesAbove(path)) {
       if (directories.has(directory)) break;
       directories.add(directory);
     }
   }
   return directories;
-}
-
-function ignoredOf(entry: PluginEntry, manifest: PluginParts | undefined): readonly string[] {
-  return [...new Set([...entry.ignored, ...(manifest?.ignored ?? [])])];
 }
 
 function ignoredProblem(what: string, ignored: readonly string[]): readonly string[] {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { SkillsError, type SkillsErrorCode, isSkillsError } from "../../../base/errors.ts";
+import { groupBy } from "../../../base/limited-map.ts";
 import { inParallel } from "../../../base/promises.ts";
 import { readArchive } from "../../archive/read-archive.ts";
 import type { AddressRules } from "../../fetch/address-rules.ts";
@@ -43,11 +44,6 @@ const passing: ReadonlySet<SkillsErrorCode> = new Set([
   "RUNTIME_BUSY",
 ]);
 
-/** Names a branch or tag of a repository, beside its commit. */
-function followedKey(repository: string, ref: string | undefined): string {
-  return `${repository}#${ref ?? "HEAD"}`;
-}
-
 /** Whether all that entries follow is still at the commit that it was. */
 export async function areUnmoved(
   followed: Readonly<Record<string, string>>,
@@ -61,11 +57,6 @@ export async function areUnmoved(
     return (await now.catch(() => undefined)) !== commit;
   });
   return !moved.includes(true);
-}
-
-/** Identifies places that are fetched one by one; plugins in directories of one repository are in one place. */
-function placeKey(place: PluginPlace): string {
-  return JSON.stringify(place.type === "git" ? { ...place, path: "" } : place);
 }
 
 /** Reads plugins that are in one other place, named by these entries. What cannot be read is a problem. */
@@ -100,7 +91,7 @@ async function readRepository(
     const toContent = (directory: string): RemoteContent => ({ type: "git", repository, commit, directory });
     const plugins = entries.map((entry) => ({ entry, root: pathOf(entry), isShared: false, isFetched: true }) as const);
     const read = await readPluginTree({ tree, toContent }, plugins, signal);
-    const followed = place.commit === undefined ? { [followedKey(repository, place.ref)]: commit } : {};
+    const followed = place.commit === undefined ? { [`${repository}#${place.ref ?? "HEAD"}`]: commit } : {};
     return { found: read.found, problems: [...problems, ...read.problems], followed };
   });
 }
@@ -173,14 +164,9 @@ export async function readPlugins(
     if (place.type === "unusable") all.push(`The plugin ${quotedName(name)} cannot be used: ${place.why}.`);
   const local = own === undefined ? { found: [], problems: [] } : await readOwnPlugins(plugins, own, reading.signal);
   const elsewhere = plugins.filter(({ place }) => place.type === "git" || place.type === "archive");
-  const places = new Map<string, PluginEntry[]>();
-  for (const entry of elsewhere) {
-    const key = placeKey(entry.place);
-    const known = places.get(key);
-    if (known === undefined) places.set(key, [entry]);
-    else known.push(entry);
-  }
-  const groups = [...places.values()];
+  // Plugins in directories of one repository are in one place, which is fetched once.
+  const placeOf = ({ place }: PluginEntry): PluginPlace => (place.type === "git" ? { ...place, path: "" } : place);
+  const groups = [...groupBy(elsewhere, (entry) => JSON.stringify(placeOf(entry))).values()];
   const read = await inParallel(groups.slice(0, mostElsewhere), readAtOnce, (entries) =>
     readElsewhere(entries, from, reading),
   );

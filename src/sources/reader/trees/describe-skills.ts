@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type FileTree,
+  directoriesAbove,
   joinTreePath,
   linkProblem,
   nameOf,
   parentDirectoryOf,
   readLinks,
+  readSmall,
   resolveSymlink,
 } from "./file-tree.ts";
 import { describeSkillText } from "../../../skills/document.ts";
@@ -49,12 +51,10 @@ export async function readSkillTexts(
     const owner = isLink ? ownerOf(path, owners) : undefined;
     return owner === undefined ? [] : [{ path, owner }];
   });
-  const paths = found
-    .map(({ directory }) => joinTreePath(directory, "SKILL.md"))
-    .filter((path) => (tree.files.get(path)?.size ?? Infinity) <= largest);
-  const texts = paths.length === 0 ? new Map<string, Uint8Array>() : await tree.read(paths, signal);
+  const paths = found.map(({ directory }) => joinTreePath(directory, "SKILL.md"));
+  const texts = await readSmall(tree, paths, largest, signal);
   const linkPaths = links.map(({ path }) => path);
-  const targets = links.length === 0 ? new Map<string, string>() : await readLinks(tree, linkPaths, signal);
+  const targets = await readLinks(tree, linkPaths, signal);
   const problems = new Map<string, string[]>();
   const report = (owner: string | undefined, problem: string): void => {
     if (owner === undefined) return;
@@ -118,17 +118,12 @@ function shown(directory: string): string {
 
 /** The innermost of these directories that a path is in. */
 function ownerOf(path: string, directories: ReadonlySet<string>): string | undefined {
-  for (let above = parentDirectoryOf(path); above !== ""; above = parentDirectoryOf(above))
-    if (directories.has(above)) return above;
-  return directories.has("") ? "" : undefined;
+  for (const above of directoriesAbove(path)) if (directories.has(above)) return above;
+  return undefined;
 }
 
 /** The name itself, else with the plugin or the nearest directory that makes it unique. */
-function freeName(
-  name: string,
-  { group, directory }: SkillPlace,
-  taken: ReadonlyMap<string, unknown>,
-): string | undefined {
+function freeName(name: string, { group, directory }: SkillPlace, taken: ReadonlyMap<string, unknown>) {
   if (!taken.has(name)) return name;
   const above = parentDirectoryOf(directory).split("/").reverse();
   for (const prefix of [...(group === undefined ? [] : [group]), ...above]) {

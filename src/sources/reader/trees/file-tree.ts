@@ -1,4 +1,5 @@
 import type { ArchiveContent } from "../../archive/archive-content.ts";
+import { groupBy } from "../../../base/limited-map.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { checkCollisions } from "../../archive/check-path.ts";
 import { skillLimits } from "../../source.ts";
@@ -22,36 +23,35 @@ export interface FileTree {
   read(paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
-interface Content {
-  readonly bytes: Uint8Array;
-  readonly executable: boolean;
-  readonly isLink: boolean;
-}
-
 /** The files of an archive, held in memory. */
 export function archiveTree({ files: plain, links, unusable }: ArchiveContent): FileTree {
-  const contents = new Map<string, Content>([
-    ...plain.map(({ path, bytes, executable }) => [path, { bytes, executable, isLink: false }] as const),
-    ...links.map(
-      ({ path, target }) => [path, { bytes: Buffer.from(target), executable: false, isLink: true }] as const,
-    ),
-  ]);
-  const files = new Map(
-    [...contents].map(([path, { bytes, executable, isLink }]) => {
-      return [path, { size: bytes.length, executable, isLink }] as const;
-    }),
-  );
+  const all = [
+    ...plain.map((file) => ({ ...file, isLink: false })),
+    ...links.map(({ path, target }) => ({ path, bytes: Buffer.from(target), executable: false, isLink: true })),
+  ];
+  const files = new Map(all.map((file) => [file.path, { ...file, size: file.bytes.length }]));
   return {
     files,
     refused: unusable,
     read(paths) {
-      const found = paths.flatMap((path) => {
-        const content = contents.get(path);
-        return content === undefined ? [] : [[path, content.bytes] as const];
-      });
-      return Promise.resolve(new Map(found));
+      const found = paths.flatMap((path) => files.get(path) ?? []);
+      return Promise.resolve(new Map(found.map(({ path, bytes }) => [path, bytes])));
     },
   };
+}
+
+/** The contents of those of these files that are there, are no links and have at most so many bytes. */
+export async function readSmall(
+  tree: FileTree,
+  paths: readonly string[],
+  mostBytes: number,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const isSmall = (file: TreeFile | undefined): boolean => file?.isLink === false && file.size <= mostBytes;
+  return await tree.read(
+    paths.filter((path) => isSmall(tree.files.get(path))),
+    signal,
+  );
 }
 
 /** `a` and `b/c` as `a/b/c`; the empty path is the root. */
@@ -62,6 +62,11 @@ export function joinTreePath(directory: string, path: string): string {
 /** The directory of a path; empty for one in the root. */
 export function parentDirectoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+/** All directories that a path is in, the innermost first; last the root, which is in none. */
+export function* directoriesAbove(path: string): Generator<string, void> {
+  for (let above = path; above !== "";) yield (above = parentDirectoryOf(above));
 }
 
 /** The last name of a path. */
@@ -169,14 +174,8 @@ function indexOf(tree: FileTree): SkillIndex {
     .filter(([path, { isLink }]) => !isLink && (path === skillFile || path.endsWith(`/${skillFile}`)))
     .map(([path]) => parentDirectoryOf(path))
     .sort();
-  const children = new Map<string, string[]>();
-  for (const directory of all) {
-    if (directory === "") continue;
-    const siblings = children.get(parentDirectoryOf(directory));
-    if (siblings === undefined) children.set(parentDirectoryOf(directory), [directory]);
-    else siblings.push(directory);
-  }
-  const index = { all, children };
+  const notRoot = all.filter((directory) => directory !== "");
+  const index = { all, children: groupBy(notRoot, parentDirectoryOf) };
   indexes.set(tree, index);
   return index;
 }
@@ -184,11 +183,7 @@ function indexOf(tree: FileTree): SkillIndex {
 /** Without directories inside another one of them. */
 function outermost(directories: readonly string[]): readonly string[] {
   const all = new Set(directories);
-  return directories.filter((directory) => {
-    for (let above = parentDirectoryOf(directory); above !== ""; above = parentDirectoryOf(above))
-      if (all.has(above)) return false;
-    return directory === "" || !all.has("");
-  });
+  return directories.filter((directory) => ![...directoriesAbove(directory)].some((above) => all.has(above)));
 }
 
 /**
@@ -206,22 +201,18 @@ export async function readSkillFrom(
     throw new SkillsError("SKILL_NOT_FOUND", `There is no SKILL.md in ${shown(directory)}.`, { facts: { hint } });
   }
   const refused = tree.refused.find(({ path }) => isBelow(path, directory));
-  if (refused !== undefined) {
+  if (refused !== undefined)
     throw new SkillsError("SOURCE_INVALID", `The path ${JSON.stringify(refused.path)} ${refused.why}.`);
-  }
   const inside = [...tree.files].filter(([path]) => isBelow(path, directory));
   if (inside.length > skillLimits.files)
     throw tooLarge(directory, `${inside.length} files; the limit is ${skillLimits.files}`);
   const links = inside.filter(([, { isLink }]) => isLink).map(([path]) => path);
-  const targets = links.length === 0 ? new Map<string, string>() : await readLinks(tree, links, signal);
+  const targets = await readLinks(tree, links, signal);
   const wanted = inside.flatMap(([path, { isLink }]) => {
     const real = isLink ? resolveSymlink(tree, directory, path, targets) : path;
     return real === undefined ? [] : [{ path, real }];
   });
-  checkCollisions(
-    wanted.map(({ path }) => path),
-    "skill",
-  );
+  checkCollisions(wanted, "skill");
   const bytes = wanted.reduce((sum, { real }) => sum + (tree.files.get(real)?.size ?? 0), 0);
   if (bytes > skillLimits.bytes) throw tooLarge(directory, `${bytes} bytes; the limit is ${skillLimits.bytes}`);
   const contents = await tree.read([...new Set(wanted.map(({ real }) => real))], signal);

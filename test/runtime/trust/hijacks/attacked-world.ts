@@ -1,7 +1,7 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import type { Sandbox, SandboxRun } from "../../../../src/runtime/sandbox.ts";
-import { openCatalog } from "../../../../src/skills/skillset/catalog.ts";
+import { Catalog } from "../../../../src/skills/skillset/catalog.ts";
 import { createSkillHasher } from "../../../../src/skills/hash.ts";
 import type { Root } from "../../../../src/skills/skillset/roots.ts";
 import { Runs } from "../../../../src/runtime/runs.ts";
@@ -175,7 +175,7 @@ export async function openAttackedWorld(
     runs,
     limits: defaultToolLimits,
   });
-  const catalog = openCatalog({ roots, files, clock: systemClock, log: silentLog });
+  const catalog = new Catalog({ roots, files, clock: systemClock, log: silentLog });
   await catalog.ready;
   const caller: ToolCaller = {
     owner: "session:1",

@@ -2,6 +2,7 @@ import path from "node:path";
 import type { ChildProcess } from "node:child_process";
 import { type Clock, systemClock } from "../../../../base/clock.ts";
 import { spawnProcess } from "../../../../base/processes/spawn-process.ts";
+import { attempt } from "../../../../base/failures/system-error.ts";
 import { SkillsError } from "../../../../base/errors.ts";
 import type { GitLimits, GitUrl } from "../../git.ts";
 import { rm } from "node:fs/promises";
@@ -95,13 +96,10 @@ export async function runGit(
 }
 
 function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform === "win32") child.kill("SIGKILL");
-    else process.kill(-child.pid, "SIGKILL");
-  } catch {
-    // It has ended.
-  }
+  const { pid } = child;
+  if (pid === undefined) return;
+  // It may have ended.
+  attempt(() => (process.platform === "win32" ? child.kill("SIGKILL") : process.kill(-pid, "SIGKILL")), false);
 }
 
 /**
