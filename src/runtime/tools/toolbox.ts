@@ -80,8 +80,11 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
       skills: view,
       mayRead: async (skill, signal) => {
         if (!isDoorOfModels(caller.door) || skill === guideSkill.skill) return;
-        const asked = { ...subjectOf(skill, { skills: view, sourceOf }), directory: skill.directory };
-        const authorization = await trust.mayRead(asked, askerOf(caller), signal);
+        const authorization = await trust.mayRead(
+          subjectOf(skill, { skills: view, sourceOf }),
+          askerOf(caller),
+          signal,
+        );
         if (!authorization.allowed) throw denied(authorization);
       },
       digestOf: (skill, signal) => recordedDigest(hasher, sourceOf(skill), skill, signal),
