@@ -95,10 +95,7 @@ export function toLayer({ file, origin }: PolicyFileLocation, home: string): Pol
 export const noPolicy: Policy = mergePolicies([], "");
 
 /** Where a policy file may be. */
-interface PolicyFileLocation {
-  readonly file: string;
-  readonly origin: "organisation" | "configuration" | "project";
-}
+type PolicyFileLocation = Pick<PolicyLayer, "file" | "origin">;
 
 /** A project's files: in the directory of the session, and at the root of the repository that contains it. */
 function placesIn(directory: string): readonly PolicyFileLocation[] {
