@@ -196,12 +196,15 @@ async function findBlobs(
     throw invalidInput(tool, [{ field: "/input_blobs", expected, actual: wanted.length + mentioned.length }]);
   }
   const found = await Promise.all(wanted.map((id) => blobs.stat(owner, id)));
-  const others = await Promise.all(mentioned.map((id) => blobs.stat(owner, id).catch(unlessAbsent)));
+  const others = await Promise.all(mentioned.map((id) => blobs.stat(owner, id).catch(undefinedFor("BLOB_NOT_FOUND"))));
   return [...found, ...others.filter((blob) => blob !== undefined)];
 }
 
-function unlessAbsent(error: unknown): undefined {
-  if (!isSkillsError(error) || error.code !== "BLOB_NOT_FOUND") throw error;
+/** For errors with this code undefined; others are thrown. */
+export function undefinedFor(code: SkillsError["code"]): (error: unknown) => undefined {
+  return (error) => {
+    if (!isSkillsError(error) || error.code !== code) throw error;
+  };
 }
 
 /** Throws VALIDATION_ERROR for JSON nested deeper than the sandbox accepts. */
