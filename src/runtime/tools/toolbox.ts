@@ -119,11 +119,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     return { tool, input, context: await openContext(caller, signal, onEvent) };
   }
 
-  async function openContext(
-    caller: ToolCaller,
-    signal: AbortSignal,
-    onEvent: RunListener | undefined,
-  ): Promise<RunContext> {
+  async function openContext(caller: ToolCaller, signal: AbortSignal, onEvent: RunListener | undefined) {
     signal.throwIfAborted();
     await caller.skills.ready;
     signal.throwIfAborted();
@@ -191,10 +187,7 @@ function filesOf({ project, projectIdentity }: ToolCaller, keepOut: string | und
 }
 
 /** Which versions of skills the caller sees now. */
-function visibleIn(
-  { door, skills, visible, project }: ToolCaller,
-  trust: ToolboxOptions["trust"],
-): ReturnType<typeof visibleTo> {
+function visibleIn({ door, skills, visible, project }: ToolCaller, trust: ToolboxOptions["trust"]) {
   return visibleTo(door, skills.snapshot, { visible, policy: trust.policyFor(project) });
 }
 

@@ -60,10 +60,7 @@ function unrecorded({ run, nested }: RecordedRun, skills: RecordedSkills): reado
 }
 
 /** The blobs that a run, and the runs that it called, were given; not those that they made. */
-async function findRecordedBlobs(
-  { run, nested }: RecordedRun,
-  store: BlobStore,
-): Promise<{ readonly missing: readonly string[]; readonly store: BlobStore }> {
+async function findRecordedBlobs({ run, nested }: RecordedRun, store: BlobStore) {
   const { owner } = run.spec;
   const runs: readonly StoredRun[] = [run, ...nested];
   const made = new Set(
