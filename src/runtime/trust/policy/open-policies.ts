@@ -8,7 +8,6 @@ import { type GuardedText, fileStamp, readGuardedFile } from "../../../base/path
 import type { Policy } from "../policy.ts";
 import { organisationPolicy, policyFileName } from "../../../wire/policy-file.ts";
 import { lstatSync } from "node:fs";
-import { attempt } from "../../../base/failures/system-error.ts";
 import { isRepository } from "../project-of.ts";
 import { policyLimits } from "./policy-file.ts";
 
@@ -118,9 +117,12 @@ function repositoryRoot(directory: string): string | undefined {
   }
 }
 
-/** Undefined if it is missing, or in a directory that cannot be searched. */
 function ownerOf(file: string): number | undefined {
-  return attempt(() => lstatSync(file, { throwIfNoEntry: false })?.uid, undefined);
+  try {
+    return lstatSync(file, { throwIfNoEntry: false })?.uid;
+  } catch {
+    return undefined; // In a directory that cannot be searched.
+  }
 }
 
 /** Reads a policy file, or says why it is not read. */
