@@ -8,28 +8,19 @@ import { parseEnv } from "node:util";
 export interface SecretSource {
   /**
    * The value of a name, or `undefined` if it is absent, empty, or the name is invalid. Throws UNREADABLE if it cannot be read; the
-   * message contains no value. Sources do not cache values.
+   * message contains no value. Sources do not cache values. `skill`: the canonical name of the one that declared it, for error messages.
    */
-  read(name: string, context: SecretContext): Promise<string | undefined>;
+  read(name: string, context: { readonly skill: string }): Promise<string | undefined>;
 }
 
-interface SecretContext {
-  /** Canonical name of the skill that declared it: for error messages. */
-  readonly skill: string;
-}
-
+/** Must be checked before a name reaches a command. */
 const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-
-/** Whether a string is a valid name of a secret. Must be checked before it reaches a command. */
-function isSecretName(text: string): boolean {
-  return secretName.test(text);
-}
 
 /** Reads from an object, on every call: such as `process.env`. */
 export function memorySecrets(values: Readonly<Record<string, string | undefined>>): SecretSource {
   return {
     read(name) {
-      const value = isSecretName(name) && Object.hasOwn(values, name) ? values[name] : undefined;
+      const value = secretName.test(name) && Object.hasOwn(values, name) ? values[name] : undefined;
       return Promise.resolve(value === "" ? undefined : value);
     },
   };
@@ -86,7 +77,7 @@ export function keychainSecrets(platform: KeychainPlatform, options: { readonly 
   const keychain = keychains[platform];
   return {
     async read(name, { skill }) {
-      if (!isSecretName(name)) return undefined;
+      if (!secretName.test(name)) return undefined;
       // Loaded lazily: few runs need it.
       const { execa } = await import("execa");
       const asked = await execa(options.command ?? keychain.command, keychain.toArguments(name), {

@@ -118,5 +118,5 @@ export interface GrantTerms {
   readonly notify?: OutcomeListener | undefined;
 }
 
-/** A skill that a model wants to read. `directory`: of the skill. */
-export type ReadSkill = Omit<Subject, "digest"> & { readonly directory: string };
+/** A skill that a model wants to read. */
+export type ReadSkill = Omit<Subject, "digest">;

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { randomBytes } from "node:crypto";
-import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { rename, rm, writeFile } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
-import { systemCode } from "../../base/failures/system-error.ts";
 import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories, namesIn } from "../../base/paths/directories.ts";
 import {
@@ -101,19 +101,11 @@ async function sweep(directory: string, own: string): Promise<void> {
   const files: { readonly file: string; readonly at: number }[] = [];
   for (const name of namesIn(directory)) {
     const file = path.join(directory, name);
-    if (file !== own) files.push({ file, at: await changedAt(file) });
+    // Another process may have removed it.
+    if (file !== own) files.push({ file, at: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 });
   }
   files.sort((one, other) => other.at - one.at);
   const now = Date.now();
   const old = files.filter(({ at }, place) => place >= mostFiles || now - at > retentionMs);
   for (const { file } of old) await rm(file, { force: true });
-}
-
-async function changedAt(file: string): Promise<number> {
-  try {
-    return (await stat(file)).mtimeMs;
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return 0; // Another process removed it.
-    throw error;
-  }
 }

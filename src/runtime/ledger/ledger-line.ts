@@ -56,7 +56,8 @@ interface LedgerLine {
 
 /** What is in a line; nothing of one that is torn, damaged, or of another program. */
 export function fromLedgerLine(line: string): LedgerLine {
-  const values = parse(line);
+  const json = parseIfJson(line); // A line may be torn.
+  const values: Partial<Record<string, unknown>> = isObject(json) ? json : {};
   const { after, chain, count } = values;
   const before =
     typeof after === "number" && typeof chain === "string" ? { before: { rows: after, digest: chain } } : {};
@@ -71,11 +72,6 @@ export function fromLedgerLine(line: string): LedgerLine {
   const known = outcomes.find((one) => one === outcome);
   const counted = typeof count === "number" ? { count } : {};
   return { entry: { at, tool, ...rest, ...counted, ...(known !== undefined && { outcome: known }), door }, ...before };
-}
-
-function parse(line: string): Partial<Record<string, unknown>> {
-  const value = parseIfJson(line); // A line may be torn.
-  return isObject(value) ? value : {};
 }
 
 /** How many rows there are, and a digest of all of them in their order. */

@@ -57,11 +57,7 @@ interface Row {
   readonly line: Uint8Array;
 }
 
-async function verifyRoom(
-  room: RoomName,
-  directory: string,
-  known: ReadonlyMap<number, string>,
-): Promise<VerifiedRoom> {
+async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<number, string>) {
   const newest = await newestOf(directory);
   const numbers = numbersIn(directory).filter((number) => lstatSync(fileOf(directory, number)).isFile());
   /** The digests after the last rows, by how many rows there were. */

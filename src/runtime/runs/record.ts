@@ -3,11 +3,11 @@ import { isSkillsError } from "../../base/errors.ts";
 import type { RunHost } from "../sandbox.ts";
 import { toMimeType } from "../../skills/files.ts";
 import { maxLogBytes } from "./run-limits.ts";
-import type { RunCaller } from "./run-caller.ts";
 import type { RunStep } from "../../wire/run-event.ts";
-import type { RunSpec } from "./run-spec.ts";
-import { BoundedBytes, type Mask, createLineBatcher, toPlainText } from "./record/run-text.ts";
+import { BoundedBytes, createLineBatcher, toPlainText } from "./record/run-text.ts";
 import { parseBlobKind, quotaExceeded } from "../blobs/blob-rules.ts";
+
+import type { RunFacts } from "./record/to-run-result.ts";
 
 export { writeWholeResult } from "./record/to-run-result.ts";
 
@@ -64,14 +64,13 @@ export interface RunRecord {
 /** How much of each of a script's streams is recorded; of a longer one the middle is dropped. */
 const maxStreamBytes = 8 * 1024 * 1024;
 
-export function recordRun(options: {
-  readonly spec: RunSpec;
-  readonly caller: Pick<RunCaller, "owner" | "blobs">;
-  readonly mask: Mask;
-  readonly callSkill: RunHost["callSkill"];
-  readonly budget: BlobBudget;
-  readonly notify: (step: RunStep) => void;
-}): RunRecord {
+export function recordRun(
+  options: Pick<RunFacts, "spec" | "caller" | "mask"> & {
+    readonly callSkill: RunHost["callSkill"];
+    readonly budget: BlobBudget;
+    readonly notify: (step: RunStep) => void;
+  },
+): RunRecord {
   const { spec, caller, mask, callSkill, budget, notify } = options;
   const { owner, blobs: store } = caller;
   const printed = new BoundedBytes(maxLogBytes);

@@ -80,8 +80,11 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
       skills: view,
       mayRead: async (skill, signal) => {
         if (!isDoorOfModels(caller.door) || skill === guideSkill.skill) return;
-        const asked = { ...subjectOf(skill, { skills: view, sourceOf }), directory: skill.directory };
-        const authorization = await trust.mayRead(asked, askerOf(caller), signal);
+        const authorization = await trust.mayRead(
+          subjectOf(skill, { skills: view, sourceOf }),
+          askerOf(caller),
+          signal,
+        );
         if (!authorization.allowed) throw denied(authorization);
       },
       digestOf: (skill, signal) => recordedDigest(hasher, sourceOf(skill), skill, signal),
@@ -116,11 +119,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     return { tool, input, context: await openContext(caller, signal, onEvent) };
   }
 
-  async function openContext(
-    caller: ToolCaller,
-    signal: AbortSignal,
-    onEvent: RunListener | undefined,
-  ): Promise<RunContext> {
+  async function openContext(caller: ToolCaller, signal: AbortSignal, onEvent: RunListener | undefined) {
     signal.throwIfAborted();
     await caller.skills.ready;
     signal.throwIfAborted();
@@ -188,10 +187,7 @@ function filesOf({ project, projectIdentity }: ToolCaller, keepOut: string | und
 }
 
 /** Which versions of skills the caller sees now. */
-function visibleIn(
-  { door, skills, visible, project }: ToolCaller,
-  trust: ToolboxOptions["trust"],
-): ReturnType<typeof visibleTo> {
+function visibleIn({ door, skills, visible, project }: ToolCaller, trust: ToolboxOptions["trust"]) {
   return visibleTo(door, skills.snapshot, { visible, policy: trust.policyFor(project) });
 }
 

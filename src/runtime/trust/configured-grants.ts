@@ -3,13 +3,7 @@ import type { Subject } from "./grants.ts";
 import { type ConfiguredGrant, type PermissionName, parseGrant } from "../../wire/grant-text.ts";
 
 /** A skill that the process sees, before it is known which bytes it has. */
-interface SeenSkill {
-  readonly name: string;
-  readonly slug: string;
-  readonly isOwn: boolean;
-  /** Absolute real path. */
-  readonly directory: string;
-}
+type SeenSkill = Pick<Subject, "name" | "slug" | "isOwn" | "directory">;
 
 interface Granted {
   readonly capabilities: Capabilities;

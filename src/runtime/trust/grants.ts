@@ -1,3 +1,4 @@
+import type { Skill } from "../../skills/skill.ts";
 import { type Capabilities, covers } from "../../skills/permissions.ts";
 import type { Block, Grant } from "./approvals/scope-approvals.ts";
 import type { Asker } from "../trust.ts";
@@ -19,20 +20,13 @@ export interface PublishedOrigin {
 }
 
 /** Exactly one version of one skill. */
-export interface Subject {
-  /** Canonical name. */
-  readonly name: string;
-  /** Unique in a catalog. */
-  readonly slug: string;
-  readonly version: string;
+export interface Subject extends Pick<Skill, "name" | "slug" | "version" | "directory"> {
   /** `sha256:…` of all its files, as describe_skill gives it. */
   readonly digest: string;
   /** It is in one of the person's own roots; otherwise it came with a project, or from its `origin`. */
   readonly isOwn: boolean;
   /** The directory of skills under which it was found. */
   readonly source: string;
-  /** The real path of its own directory. */
-  readonly directory: string;
   /** Where it was published; absent for skills that were not fetched. */
   readonly origin?: PublishedOrigin | undefined;
   /**

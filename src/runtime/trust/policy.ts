@@ -5,6 +5,9 @@ export { type Policies, createPolicies, readPolicyText, toLayer } from "./policy
 export type { PolicyLayer } from "./policy/layers.ts";
 export { type PolicyDecision, explainPolicies } from "./policy/explain-policy.ts";
 
+/** A skill as such, whatever its files are. */
+export type NamedSkill = Pick<Subject, "name" | "slug" | "isOwn" | "source" | "directory" | "origin">;
+
 /** What an organisation and a project decided beforehand, merged: of two rules the stricter one counts. */
 export interface Policy {
   /** Whether a run that needs nothing beyond its sandbox needs a grant, too. */
@@ -30,12 +33,7 @@ export interface Policy {
    * Why models do not see a skill: it is denied as such, by its name, source, or the license that it states (an SPDX expression, or
    * `unknown`). Absent if no skill can be.
    */
-  readonly hides:
-    | ((
-        skill: Pick<Subject, "name" | "slug" | "isOwn" | "source" | "directory" | "origin">,
-        license: string | undefined,
-      ) => PolicyRefusal | undefined)
-    | undefined;
+  readonly hides: ((skill: NamedSkill, license: string | undefined) => PolicyRefusal | undefined) | undefined;
   /** Whether nothing may be read from a URL, and why; for what is not installed yet. */
   deniesSource(url: string): PolicyRefusal | undefined;
   /** Whether skills with a license are denied: an SPDX expression, `unknown`, or `unspecified`. */

@@ -97,12 +97,7 @@ export class Questions {
   }
 
   /** The person's reply, or what was decided elsewhere meanwhile: then the question is withdrawn. */
-  async #reply(
-    request: ApprovalRequest,
-    question: Question,
-    signal: AbortSignal,
-    shown: () => void,
-  ): Promise<Reply | Authorization> {
+  async #reply(request: ApprovalRequest, question: Question, signal: AbortSignal, shown: () => void) {
     const { clock } = this.#options;
     const over = new AbortController();
     let decided: Authorization | undefined;

@@ -80,17 +80,15 @@ export function sessionDirectoryOf(root: string): string {
   return root.replace(/[\\/]\.(?:agents|claude)[\\/]skills[\\/]?$/, "");
 }
 
+const whyUnanswered = {
+  nobody: "There is nobody to ask here.",
+  cancelled: "The question was cancelled.",
+  timeout: "The user did not answer in time.",
+} as const;
+
 export function whyRefused(reply: Reply): string {
   if (reply.answer !== undefined)
     return reply.answer === "block" ? "The user blocked it." : "The user answered: not now.";
-  switch (reply.missing) {
-    case "nobody":
-      return "There is nobody to ask here.";
-    case "cancelled":
-      return "The question was cancelled.";
-    case "timeout":
-      return "The user did not answer in time.";
-    case "failed":
-      return `The question was not answered properly${reply.detail === undefined ? "" : `: ${reply.detail}`}.`;
-  }
+  if (reply.missing !== "failed") return whyUnanswered[reply.missing];
+  return `The question was not answered properly${reply.detail === undefined ? "" : `: ${reply.detail}`}.`;
 }

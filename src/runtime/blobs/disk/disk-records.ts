@@ -127,9 +127,7 @@ export async function writeDurably(file: string, text: string): Promise<void> {
 }
 
 /** Joins small chunks, because each write uses another thread, and pipes and sockets produce small ones. Fills a slice while another is written. */
-async function* toSlices(
-  chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<{ readonly bytes: Uint8Array; readonly isOurs: boolean }> {
+async function* toSlices(chunks: AsyncIterable<Uint8Array>) {
   let slice: Buffer | undefined;
   let spare: Buffer | undefined;
   let filled = 0;

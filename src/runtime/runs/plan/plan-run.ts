@@ -1,5 +1,4 @@
 import { invalidInput } from "../../../base/failures/invalid-input.ts";
-import type { StoredBlob } from "../../blobs.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { Json, RunLimits } from "../../sandbox.ts";
 import type { HashedFile, HashedSkill } from "../../../skills/hash.ts";
@@ -180,12 +179,7 @@ const mebibyte = 1024 * 1024;
  * The blobs that a run mounts: those requested, which must exist, and any others of the caller's that an argument names
  *. Throws BLOB_NOT_FOUND.
  */
-async function findBlobs(
-  { blobs, owner }: RunCaller,
-  tool: string,
-  asked: readonly string[],
-  args: Json,
-): Promise<StoredBlob[]> {
+async function findBlobs({ blobs, owner }: RunCaller, tool: string, asked: readonly string[], args: Json) {
   const wanted = [...new Set(asked)];
   const values = [...levelsOf(args)].flat();
   const isMentioned = (value: Json): value is string =>
@@ -196,12 +190,15 @@ async function findBlobs(
     throw invalidInput(tool, [{ field: "/input_blobs", expected, actual: wanted.length + mentioned.length }]);
   }
   const found = await Promise.all(wanted.map((id) => blobs.stat(owner, id)));
-  const others = await Promise.all(mentioned.map((id) => blobs.stat(owner, id).catch(unlessAbsent)));
+  const others = await Promise.all(mentioned.map((id) => blobs.stat(owner, id).catch(undefinedFor("BLOB_NOT_FOUND"))));
   return [...found, ...others.filter((blob) => blob !== undefined)];
 }
 
-function unlessAbsent(error: unknown): undefined {
-  if (!isSkillsError(error) || error.code !== "BLOB_NOT_FOUND") throw error;
+/** For errors with this code undefined; others are thrown. */
+export function undefinedFor(code: SkillsError["code"]): (error: unknown) => undefined {
+  return (error) => {
+    if (!isSkillsError(error) || error.code !== code) throw error;
+  };
 }
 
 /** Throws VALIDATION_ERROR for JSON nested deeper than the sandbox accepts. */

@@ -114,11 +114,7 @@ function notExecutable({ name }: Skill): SkillsError {
 }
 
 /** Validates arguments against a manifest's `inputs`, and fills in its defaults; `blobs`: the ids that an argument of type `blob` names. Throws VALIDATION_ERROR that lists every violation. */
-function checkArgs(
-  tool: string,
-  args: RunArguments,
-  inputs: Manifest["inputs"],
-): { readonly args: RunArguments; readonly blobs: readonly string[] } {
+function checkArgs(tool: string, args: RunArguments, inputs: Manifest["inputs"]) {
   if (inputs === undefined) return { args, blobs: [] };
   const declared = Object.entries(inputs);
   const names = declared.map(([name]) => name);

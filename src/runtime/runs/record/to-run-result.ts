@@ -66,11 +66,7 @@ export async function toRunResult(
 }
 
 /** As many ids as a result lists, first those that the program or the output names; further ones are listed in a blob. */
-async function toOutputBlobs(
-  blobs: readonly string[],
-  named: readonly string[],
-  caller: RunFacts["caller"],
-): Promise<Pick<RunResult, "output_blobs" | "more_output_blobs">> {
+async function toOutputBlobs(blobs: readonly string[], named: readonly string[], caller: RunFacts["caller"]) {
   if (blobs.length <= maxReportedBlobs) return { output_blobs: [...blobs] };
   const ordered = [...new Set([...named, ...blobs])];
   const rest = ordered.slice(maxReportedBlobs);
@@ -148,11 +144,7 @@ function isShort(output: Record<string, Json>): boolean {
 }
 
 /** A full store must not take the result away from a run that has ended: the preview in its place says that there was more. */
-async function keepIfPossible(
-  { blobs, owner }: RunFacts["caller"],
-  kind: string,
-  bytes: Uint8Array,
-): Promise<string | undefined> {
+async function keepIfPossible({ blobs, owner }: RunFacts["caller"], kind: string, bytes: Uint8Array) {
   try {
     return (await blobs.put(owner, kind, bytes)).id;
   } catch {

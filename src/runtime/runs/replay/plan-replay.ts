@@ -2,7 +2,7 @@ import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { BlobStore } from "../../blobs.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
 import { type RunEnvironment, findPackages } from "../execute/prepare-run.ts";
-import { findMount, noNeeds, requesterOf, skillChanged } from "../plan/plan-run.ts";
+import { findMount, noNeeds, requesterOf, skillChanged, undefinedFor } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunResult, RunSpec, SkillVersion } from "../run-spec.ts";
 import type { RunStore, StoredRun } from "../run-store.ts";
@@ -60,10 +60,7 @@ function unrecorded({ run, nested }: RecordedRun, skills: RecordedSkills): reado
 }
 
 /** The blobs that a run, and the runs that it called, were given; not those that they made. */
-async function findRecordedBlobs(
-  { run, nested }: RecordedRun,
-  store: BlobStore,
-): Promise<{ readonly missing: readonly string[]; readonly store: BlobStore }> {
+async function findRecordedBlobs({ run, nested }: RecordedRun, store: BlobStore) {
   const { owner } = run.spec;
   const runs: readonly StoredRun[] = [run, ...nested];
   const made = new Set(
@@ -74,10 +71,7 @@ async function findRecordedBlobs(
   );
   const missing: string[] = [];
   for (const { id, sha256 } of given.values()) {
-    const found = await store.stat(owner, id).catch((error: unknown) => {
-      if (isSkillsError(error) && error.code === "BLOB_NOT_FOUND") return undefined;
-      throw error;
-    });
+    const found = await store.stat(owner, id).catch(undefinedFor("BLOB_NOT_FOUND"));
     if (found === undefined) missing.push(`the blob ${id} is no longer stored`);
     else if (found.sha256 !== sha256) missing.push(`the blob ${id} has another content than then`);
   }
@@ -109,10 +103,7 @@ async function changedPackages(
     // A nested run that was refused has used none.
     if (skill === undefined || spec.skill === undefined || before === undefined) continue;
     const mount = await findMount(spec.skill, caller, signal);
-    const now = await findPackages(mount, caller, environment).catch((error: unknown) => {
-      if (isSkillsError(error) && error.code === "SKILL_NOT_READY") return undefined;
-      throw error;
-    });
+    const now = await findPackages(mount, caller, environment).catch(undefinedFor("SKILL_NOT_READY"));
     const how = now === undefined ? "no longer installed" : "others than then";
     if (now?.digest !== before) changed.push(`the packages of the skill ${skill.name} are ${how}`);
   }

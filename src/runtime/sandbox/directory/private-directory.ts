@@ -101,7 +101,8 @@ export function filesOfRun({ skills, blobs }: Pick<SandboxRun, "skills" | "blobs
   });
   const ofBlobs = blobs.map((blob) => {
     const { id, size } = blob;
-    if (!isMountableBlobId(id)) throw unfit(`${JSON.stringify(id)} is not a valid blob id.`);
+    if (!/^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id))
+      throw unfit(`${JSON.stringify(id)} is not a valid blob id.`);
     return { path: `blobs/${id}`, alias: `blobs/${id.slice("blob:".length)}`, size, read: () => blob.read() };
   });
   return [...ofSkills, ...ofBlobs];
@@ -153,10 +154,6 @@ async function layFile(label: string, path: string, size: number, content: Async
 /** Whether a name is one segment of a path. */
 function isSegment(name: string): boolean {
   return name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name) && Buffer.byteLength(name) <= 255;
-}
-
-function isMountableBlobId(id: string): boolean {
-  return /^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id);
 }
 
 /** The error for files that do not fit into a sandbox. */

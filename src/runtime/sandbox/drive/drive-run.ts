@@ -82,6 +82,19 @@ export async function driveRun(
   const clearTimers = (): void => {
     for (const clear of timers.splice(0)) clear();
   };
+  /** Passes the output files to the host until the supervisor's report, if there is one. Throws errors of `host.output`, too. */
+  const readReport = async (): Promise<Frame["header"] | undefined> => {
+    const passFile = passFiles(run.limits, host);
+    for (;;) {
+      const frame = await sandbox.frames.next();
+      // From the first frame on, every process of the run is dead.
+      clearTimers();
+      if (frame === undefined || frame.header.type === "end") return frame?.header;
+      if (frame.header.type === "dead") continue;
+      if (frame.header.type !== "file") throw new FrameFault("It sent an unknown frame.");
+      await passFile(frame);
+    }
+  };
 
   sandbox.keepAlive(true);
   const printed = passOutput(sandbox, run.limits, host, tooMuch);
@@ -99,8 +112,10 @@ export async function driveRun(
     },
   );
   try {
-    // From the first frame of the report on, every process of the run is dead.
-    const report = await readReport(sandbox.frames, run.limits, host, clearTimers);
+    const report = await readReport().catch((error: unknown) => {
+      if (error instanceof FrameFault) return error;
+      throw error;
+    });
     killAfter();
     over.abort();
     reported = report !== undefined && !(report instanceof FrameFault);
@@ -140,32 +155,6 @@ function passOutput(sandbox: SandboxProcess, limits: RunLimits, host: RunHost, t
       }),
   );
   return Promise.all(ends);
-}
-
-/**
- * Passes the output files to the host until the supervisor's report. Returns the fault of an invalid report, and `undefined` if there
- * is none. Errors of `host.output` are passed on.
- */
-async function readReport(
-  frames: FrameReader,
-  limits: RunLimits,
-  host: RunHost,
-  allAreDead: () => void,
-): Promise<Frame["header"] | FrameFault | undefined> {
-  const passFile = passFiles(limits, host);
-  try {
-    for (;;) {
-      const frame = await frames.next();
-      allAreDead();
-      if (frame === undefined || frame.header.type === "end") return frame?.header;
-      if (frame.header.type === "dead") continue;
-      if (frame.header.type !== "file") throw new FrameFault("It sent an unknown frame.");
-      await passFile(frame);
-    }
-  } catch (error) {
-    if (error instanceof FrameFault) return error;
-    throw error;
-  }
 }
 
 function judge(

@@ -3,12 +3,8 @@ import { type Duplex, pipeline } from "node:stream";
 import { type IncomingMessage, type ServerResponse, request as openRequest } from "node:http";
 import { type Target, canonicalHost, toAuthority } from "../../../base/network/target.ts";
 
-export interface TunnelOptions {
-  /** Connects to the target; undefined if the client was sent an error response. */
-  readonly reach: () => Promise<Socket | undefined>;
-  /** Called when the client asked TLS for another server than the one it connected to. Must not throw. */
-  readonly onFronting: (target: Target) => void;
-}
+/** Connects to the target; undefined if the client was sent an error response. */
+type Reach = () => Promise<Socket | undefined>;
 
 /** A fatal TLS alert, `unrecognized_name`, which clients show by name. */
 const alert = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
@@ -16,13 +12,14 @@ const alert = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 /**
  * Answers a CONNECT: connects the client with the checked address. The connection must begin with TLS for exactly the name that was
  * allowed: behind the addresses of a CDN are thousands of hosts, and one allowed host would open all of them. For a literal address
- * there is no name to compare. Nothing inside TLS is read.
+ * there is no name to compare. Nothing inside TLS is read. `onFronting` is called when the client asked TLS for another server than the one
+ * that it connected to; it must not throw.
  */
 export async function openTunnel(
   client: Duplex,
   head: Buffer,
   target: Target,
-  { reach, onFronting }: TunnelOptions,
+  { reach, onFronting }: { readonly reach: Reach; readonly onFronting: (target: Target) => void },
 ): Promise<void> {
   const socket = await reach();
   if (socket === undefined) return;
@@ -171,12 +168,6 @@ class Fields {
   }
 }
 
-export interface ForwardOptions {
-  /** Connects to the target; undefined if the client was sent an error response. */
-  readonly reach: () => Promise<Socket | undefined>;
-  readonly reply: (status: number, text: string) => void;
-}
-
 /** Hop-by-hop headers (RFC 9110 7.6.1), and those for proxies. */
 const hopByHop = [
   ...["connection", "expect", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"],
@@ -191,7 +182,7 @@ export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
   { target, path }: { readonly target: Target; readonly path: string },
-  { reach, reply }: ForwardOptions,
+  { reach, reply }: { readonly reach: Reach; readonly reply: (status: number, text: string) => void },
 ): Promise<void> {
   const fault = unforwardable(request);
   if (fault !== undefined) {

@@ -63,12 +63,7 @@ export async function noteRequirements(
   await rename(unfinished, file);
 }
 
-function noteFile(
-  cache: string,
-  skill: string,
-  requirements: Uint8Array,
-  { version, abi, platform }: PythonBuild,
-): string {
+function noteFile(cache: string, skill: string, requirements: Uint8Array, { version, abi, platform }: PythonBuild) {
   return path.join(cache, `for-${digestOf("note", skill, hash("sha256", requirements), version, abi, platform)}`);
 }
 

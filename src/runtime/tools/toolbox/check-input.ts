@@ -49,11 +49,7 @@ export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): 
 }
 
 /** Where none is misspelt, one that the call lacks is meant rather than another one with a more similar name. */
-function nearestTo(
-  key: string,
-  parameters: readonly string[],
-  missing: readonly string[],
-): { hint: string; available: readonly string[] } {
+function nearestTo(key: string, parameters: readonly string[], missing: readonly string[]) {
   if (parameters.length === 0) return { hint: "It takes no parameters.", available: [] };
   const available = nearest(key, parameters, asAvailable);
   const [meant = ""] = [...nearest(key, parameters), ...nearest(key, missing, asAvailable), ...available];

@@ -108,10 +108,7 @@ class DiskApprovals implements ApprovalStore {
   }
 
   /** What is stored, or the fault of a file that will be replaced. Throws UNREADABLE for a file that must not be replaced. */
-  #readForChange(
-    scope: ApprovalScope,
-    file: string,
-  ): { readonly before: Approvals; readonly fault?: UnusableFileError } {
+  #readForChange(scope: ApprovalScope, file: string) {
     try {
       return { before: this.#files.read(file) ?? nothingApproved(scope) };
     } catch (error) {

@@ -14,7 +14,6 @@ import {
   type PolicyFile,
   type PolicyProblem,
   type ReportPolicyProblem,
-  type SettingName,
   commitForm,
   entryFault,
   grantedLists,
@@ -79,7 +78,9 @@ function toPolicy({ grants, ...rest }: Written): PolicyFile {
 type Check = (entry: JsonEntry, report: ReportPolicyProblem) => void;
 
 function checkFile(root: JsonNode, report: ReportPolicyProblem): void {
-  const ofSettings = Object.keys(settings).map((key): [string, Check] => [key, checkSetting]);
+  const ofSettings = Object.entries(settings).map(([key, { values }]): [string, Check] => {
+    return [key, ({ node }, report) => oneOf(values, key, node, report)];
+  });
   const ofLists = Object.keys(lists).map((key): [string, Check] => [key, checkRules]);
   const others: [string, Check][] = [["grants", checkGrants], ["$schema", checkText()], ["tools", checkTools]]; // prettier-ignore
   const known = new Map<string, Check>([...ofSettings, ...ofLists, ...others]);
@@ -112,10 +113,6 @@ function checkObject(
     }
     seen.add(entry.key);
   }
-}
-
-function checkSetting({ key, node }: JsonEntry, report: ReportPolicyProblem): void {
-  oneOf(settings[key as SettingName].values, key, node, report);
 }
 
 function oneOf(values: readonly (string | boolean)[], key: string, node: JsonNode, report: ReportPolicyProblem): void {

@@ -1,5 +1,6 @@
 import { type Capabilities, isNothing } from "../../../skills/permissions.ts";
 import { type Subject, kindOf } from "../grants.ts";
+import type { NamedSkill } from "../policy.ts";
 import type { CheckedPolicy } from "./check-policy.ts";
 import type { ListName, PolicyFile, PolicyProblem, SettingName } from "./policy-file.ts";
 import { allowsSource, deniesSource, deniesUrl, isUrlRule, judgeLicense, matching } from "./rules.ts";
@@ -27,9 +28,7 @@ export interface Denial {
   readonly setting?: SettingName;
 }
 
-export type PolicySubject = Omit<Subject, "digest">;
-
-type NamedSkill = Pick<PolicySubject, "name" | "slug" | "isOwn" | "source" | "directory" | "origin">;
+type PolicySubject = Omit<Subject, "digest">;
 
 /** Whether a layer denies a skill by its name or its source. */
 export function* skillDenialsOf(layer: PolicyLayer, subject: NamedSkill, home: string): Generator<Denial, void> {

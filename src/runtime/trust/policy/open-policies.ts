@@ -8,7 +8,6 @@ import { type GuardedText, fileStamp, readGuardedFile } from "../../../base/path
 import type { Policy } from "../policy.ts";
 import { organisationPolicy, policyFileName } from "../../../wire/policy-file.ts";
 import { lstatSync } from "node:fs";
-import { attempt } from "../../../base/failures/system-error.ts";
 import { isRepository } from "../project-of.ts";
 import { policyLimits } from "./policy-file.ts";
 
@@ -95,10 +94,7 @@ export function toLayer({ file, origin }: PolicyFileLocation, home: string): Pol
 export const noPolicy: Policy = mergePolicies([], "");
 
 /** Where a policy file may be. */
-interface PolicyFileLocation {
-  readonly file: string;
-  readonly origin: "organisation" | "configuration" | "project";
-}
+type PolicyFileLocation = Pick<PolicyLayer, "file" | "origin">;
 
 /** A project's files: in the directory of the session, and at the root of the repository that contains it. */
 function placesIn(directory: string): readonly PolicyFileLocation[] {
@@ -121,9 +117,12 @@ function repositoryRoot(directory: string): string | undefined {
   }
 }
 
-/** Undefined if it is missing, or in a directory that cannot be searched. */
 function ownerOf(file: string): number | undefined {
-  return attempt(() => lstatSync(file, { throwIfNoEntry: false })?.uid, undefined);
+  try {
+    return lstatSync(file, { throwIfNoEntry: false })?.uid;
+  } catch {
+    return undefined; // In a directory that cannot be searched.
+  }
 }
 
 /** Reads a policy file, or says why it is not read. */

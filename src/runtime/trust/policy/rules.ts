@@ -1,6 +1,7 @@
 import path from "node:path";
 import { isIPv4, isIPv6 } from "node:net";
 import { attempt } from "../../../base/failures/system-error.ts";
+import type { Subject } from "../grants.ts";
 import type { ListName } from "./policy-file.ts";
 import { matchesGlob } from "../../../base/text/name-glob.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
@@ -93,15 +94,7 @@ export const matching: Readonly<Record<ListName, Matching>> = {
 };
 
 /** Where a skill came from. */
-interface SkillOrigin {
-  /** The directory of skills under which it was found. */
-  readonly source: string;
-  /** The real path of its own directory. */
-  readonly directory: string;
-  readonly isOwn: boolean;
-  /** Set for skills that others publish. */
-  readonly origin?: { readonly source: string } | undefined;
-}
+type SkillOrigin = Pick<Subject, "source" | "directory" | "isOwn" | "origin">;
 
 /** Stands for all skills that came with projects. */
 const project = "project";
