@@ -5,15 +5,6 @@ export function systemCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** What the work returns; `otherwise` where it throws, which is as good as an answer there. */
-export function attempt<Value, Other>(work: () => Value, otherwise: Other): Value | Other {
-  try {
-    return work();
-  } catch {
-    return otherwise;
-  }
-}
-
 /** What the system says of an error, such as `permission denied`; for others their message. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

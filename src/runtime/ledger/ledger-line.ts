@@ -50,7 +50,7 @@ export function toLedgerLine(entry: LedgerEntry, end: ChainEnd): string {
 
 interface LedgerLine {
   readonly entry?: LedgerEntry;
-  /** The end of the chain before this row. */
+  /** The end of the chain before this row. Absent in lines of earlier versions. */
   readonly before?: ChainEnd;
 }
 

@@ -23,6 +23,8 @@ export interface VerifiedRoom {
   readonly last: number;
   /** What it ends with, to be noted elsewhere. */
   readonly digest: string;
+  /** Rows of earlier versions, at the start: each row is protected by those that follow. */
+  readonly unchained: number;
   /** The first row that is missing or was changed, and why that is known. */
   readonly fault?: { readonly row: number; readonly why: string };
 }
@@ -64,6 +66,7 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
   const digests = new Map([[chainStart.rows, chainStart.digest]]);
   let end = chainStart;
   let first = 1;
+  let unchained = 0;
   let dropped = 0;
   let isStarted = false;
   /** The last row whose place in the chain did not fit. */
@@ -94,7 +97,8 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
     isStarted = true;
     settle(before);
     if (before === undefined) {
-      if (entry !== undefined) fail(end.rows + 1, "it has no digest of the rows before it");
+      if (unchained === end.rows) unchained += entry === undefined ? 0 : 1;
+      else if (entry !== undefined) fail(end.rows + 1, "it has no digest of the rows before it");
     } else if (before.rows < first - 1) fail(before.rows + 1, `it comes after row ${first}`);
     else if (before.rows > end.rows) fail(end.rows + 1, `row ${before.rows + 1} follows row ${end.rows}`);
     else if (digests.get(before.rows) !== before.digest) doubted = { before: end, line };
@@ -103,11 +107,17 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
     digests.set(end.rows, end.digest);
     digests.delete(end.rows - mostAtOnce);
     const noted = known.get(end.rows) ?? (newest?.rows === end.rows ? newest.digest : undefined);
-    if (noted !== undefined && noted !== end.digest && doubted === undefined)
+    const isChained = unchained < end.rows;
+    if (isChained && noted !== undefined && noted !== end.digest && doubted === undefined)
       fail(end.rows, `another digest of the first ${end.rows} rows was noted`);
   }
 
   for (const number of numbers) {
+    // Files of earlier versions stand for themselves: whoever wrote the first digest had read the last of them only.
+    if (unchained === end.rows) {
+      end = chainStart;
+      unchained = 0;
+    }
     for (const line of wholeLines(await readIfThere(directory, number, maxFileBytes))) {
       take(line);
       if (fault !== undefined) break;
@@ -123,7 +133,7 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
   if (dropped < first - 1)
     fail(dropped + 1, `the first row is row ${first}, and no row says that those before it were removed`);
   if (most > end.rows) fail(end.rows + 1, `there were at least ${most} rows`);
-  return { room, first, last: end.rows, digest: end.digest, ...(fault && { fault }) };
+  return { room, first, last: end.rows, digest: end.digest, unchained, ...(fault && { fault }) };
 }
 
 async function newestOf(directory: string): Promise<ChainEnd | undefined> {

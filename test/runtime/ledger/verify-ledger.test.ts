@@ -39,7 +39,7 @@ describe("ledger verify", () => {
     expect(files.length).toBeGreaterThan(5);
     // Each full file ends with a row that seals it.
     const rows = 500 + files.length - 1;
-    expect(await decisions()).toMatchObject({ first: 1, last: rows });
+    expect(await decisions()).toMatchObject({ first: 1, last: rows, unchained: 0 });
     expect((await verifyLedger(directory)).every(({ fault }) => fault === undefined)).toBe(true);
   });
 
@@ -151,19 +151,35 @@ describe("ledger verify", () => {
     expect((await decisions(audited))?.fault?.row).toBe(7);
   });
 
-  test("finds rows without a digest of those before them", async () => {
+  test("rows of earlier versions have no digests, and are protected by those that follow", async () => {
     write(0);
-    const bare = '{"at":"2026-11-21T10:00:00.000Z","tool":"list_skills","door":"mcp"}\n';
-    const file = path.join(directory, "000001.jsonl");
-    const uses = async (): Promise<VerifiedRoom | undefined> => (await verifyLedger(directory)).find(({ room }) => room === "uses"); // prettier-ignore
-    writeFileSync(file, bare);
-    expect((await uses())?.fault?.row).toBe(1);
-    rmSync(file);
+    const old = '{"at":"2026-11-21T10:00:00.000Z","tool":"list_skills","door":"mcp"}\n';
+    writeFileSync(path.join(directory, "000001.jsonl"), old.repeat(5));
     const ledger = diskLedger(directory, { log: silentLog });
     ledger.record({ at: 1, tool: "list_skills", door: "mcp" });
     ledger.close();
-    appendFileSync(file, bare);
-    expect((await uses())?.fault?.row).toBe(2);
+    const uses = async (): Promise<VerifiedRoom | undefined> => (await verifyLedger(directory)).find(({ room }) => room === "uses"); // prettier-ignore
+    expect(await uses()).toMatchObject({ first: 1, last: 6, unchained: 5 });
+    expect((await uses())?.fault).toBeUndefined();
+    appendFileSync(path.join(directory, "000001.jsonl"), old);
+    expect((await uses())?.fault?.row).toBe(7);
+    const rows = rowsOf(path.join(directory, "000001.jsonl")).slice(1, 6);
+    writeFileSync(path.join(directory, "000001.jsonl"), `${rows.join("\n")}\n`);
+    expect((await uses())?.fault?.row).toBe(5);
+  });
+
+  test("two full files of an earlier version are no fault, before and after the first of them is removed", async () => {
+    const old = '{"at":"2026-11-21T10:00:00.000Z","tool":"list_skills","door":"mcp"}\n';
+    writeFileSync(path.join(directory, "000001.jsonl"), old.repeat(120));
+    writeFileSync(path.join(directory, "000002.jsonl"), old.repeat(20));
+    const uses = async (): Promise<VerifiedRoom | undefined> => (await verifyLedger(directory)).find(({ room }) => room === "uses"); // prettier-ignore
+    const ledger = diskLedger(directory, { log: silentLog, maxFileBytes: 8 * 1024 });
+    for (let number = 0; number < 10; number++) ledger.record({ at: 1, tool: "list_skills", door: "mcp" });
+    expect((await uses())?.fault).toBeUndefined();
+    expect(await uses()).toMatchObject({ last: 30, unchained: 20 });
+    for (let number = 0; number < 200; number++) ledger.record({ at: 1, tool: "list_skills", door: "mcp" });
+    ledger.close();
+    expect((await uses())?.fault).toBeUndefined();
   });
 
   test("a row that was torn by a full disk is no fault", async () => {

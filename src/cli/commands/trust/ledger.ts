@@ -65,12 +65,16 @@ async function verify(audit: string | undefined, asJson: boolean, terminal: Term
   const isIntact = rooms.every(({ fault }) => fault === undefined);
   if (asJson) await terminal.printJson({ intact: isIntact, rooms });
   else {
-    const rows = rooms.map(({ room, first, last, digest, fault }) => [
-      room,
-      last < first ? "no rows" : `rows ${first} to ${last}`,
-      fault === undefined ? "intact" : `row ${fault.row} is missing or was changed: ${fault.why}`,
-      digest,
-    ]);
+    const rows = rooms.map(({ room, first, last, unchained, digest, fault }) => {
+      const old = unchained === 0 ? "" : `, ${unchained} of an earlier version`;
+      const number = last < first ? "no rows" : `rows ${first} to ${last}${old}`;
+      return [
+        room,
+        number,
+        fault === undefined ? "intact" : `row ${fault.row} is missing or was changed: ${fault.why}`,
+        digest,
+      ];
+    });
     await terminal.print(table(["WHAT", "ROWS", "STATE", "DIGEST"], rows, terminal));
   }
   return isIntact ? 0 : 1;

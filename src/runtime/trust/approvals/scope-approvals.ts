@@ -12,12 +12,18 @@ const caller = z.strictObject({ skill: text, digest });
 
 const texts = z.array(z.string()).readonly();
 
-const capabilitiesSchema = z.strictObject({
-  network: texts.default([]),
-  secrets: texts.default([]),
-  project: z.enum(["none", "read", "write"]).default("none"),
-  isolation: z.literal("none").exactOptional(),
-});
+const capabilitiesSchema = z
+  .strictObject({
+    network: texts.default([]),
+    secrets: texts.default([]),
+    project: z.enum(["none", "read", "write"]).default("none"),
+    isolation: z.literal("none").exactOptional(),
+    /** Found in older files; has no effect. */
+    tools: texts.exactOptional(),
+  })
+  .transform(({ network, secrets, project, isolation }) => {
+    return { network, secrets, project, ...(isolation !== undefined && { isolation }) };
+  });
 
 /** Allows exactly these bytes to do exactly this. */
 const grantSchema = z.strictObject({

@@ -67,6 +67,15 @@ describe("approvals on disk", () => {
     expect(told).toEqual([]);
   });
 
+  test("of an older version lose the tools of the agent that they named, and keep the rest", async () => {
+    const { open, at, told } = newDirectory();
+    const stored = { ...grantOf(1), capabilities: { ...grantOf(1).capabilities, tools: ["Bash(git:*)"] } };
+    const text = JSON.stringify({ format: "acp-skills approvals 1", grants: [stored] });
+    writeFileSync(at("everywhere.json"), text, { mode: 0o600 });
+    expect((await open().read("everywhere")).grants).toEqual([grantOf(1)]);
+    expect(told).toEqual([]);
+  });
+
   test("are read again only when their file changed", async () => {
     const { open } = newDirectory();
     const [store, other] = [open({ now: later }), open()];
