@@ -27,7 +27,7 @@ export type { CheckOptions, CheckReport } from "./skills/check.ts";
 
 // For everyone: the one error class, and the shapes that several of these share.
 export { SkillsError, isSkillsError } from "./base/errors.ts";
-export type { SkillsErrorCode } from "./base/errors.ts";
+export type { SkillsErrorCode, SkillsErrorFacts } from "./base/errors.ts";
 export type { Log } from "./base/log.ts";
 export type { Problem } from "./skills/rules.ts";
 export type { Skill } from "./skills/skill.ts";

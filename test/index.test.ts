@@ -38,3 +38,12 @@ test("recognises an error from another copy of the package by its brand", () => 
   expect(acpSkills.isSkillsError(undefined)).toBe(false);
   expect(error).toMatchObject({ code: "UNREADABLE", cause: 1, facts: { a: 1 } });
 });
+
+test("narrows an error to one code, whose facts are typed", () => {
+  const error: unknown = new acpSkills.SkillsError("INVALID_OPTIONS", "Unknown option.", { facts: { option: "skil" } });
+  expect(acpSkills.isSkillsError(error, "CLOSED")).toBe(false);
+  if (!acpSkills.isSkillsError(error, "INVALID_OPTIONS")) throw new Error("It is not recognised.");
+  expectTypeOf(error.facts.option).toEqualTypeOf<string | undefined>();
+  expectTypeOf(error.facts["another"]).toEqualTypeOf<unknown>();
+  expect(error.facts.option).toBe("skil");
+});

@@ -102,7 +102,7 @@ export function orNothing<Value>(read: () => Value): Value | undefined {
   try {
     return read();
   } catch (error) {
-    if (isSkillsError(error) && error.code === "UNREADABLE") return undefined;
+    if (isSkillsError(error, "UNREADABLE")) return undefined;
     throw error;
   }
 }

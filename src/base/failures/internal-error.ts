@@ -17,7 +17,7 @@ export function toInternalError(
   error: unknown,
   { log, newErrorId = randomErrorId }: InternalErrorOptions,
 ): SkillsError {
-  if (isSkillsError(error) && error.code === "INTERNAL" && typeof error.facts.errorId === "string") return error;
+  if (isSkillsError(error, "INTERNAL") && typeof error.facts.errorId === "string") return error;
   const errorId = newErrorId();
   log("error", `Internal error ${errorId}: ${describeFailure(error)}`);
   const message = `Internal error ${errorId}. Details are in the log.`;

@@ -183,7 +183,7 @@ function findSkill(view: SkillView, uri: string, only?: string): FoundFile | und
     const { skill } = view.find(named.slug);
     return skill.slug === named.slug && skill !== guideSkill.skill ? { skill, path: named.path } : undefined;
   } catch (error) {
-    if (isSkillsError(error) && error.code === "SKILL_NOT_FOUND") return undefined;
+    if (isSkillsError(error, "SKILL_NOT_FOUND")) return undefined;
     throw error;
   }
 }

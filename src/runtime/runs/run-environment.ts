@@ -128,7 +128,7 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
         const { tier, lacks, remedy } = await sandbox.get();
         return { tier, lacks, ...(remedy !== undefined && { remedy }) };
       } catch (error) {
-        if (isSkillsError(error) && error.code === "CLOSED") throw error;
+        if (isSkillsError(error, "CLOSED")) throw error;
         if (isSkillsError(error)) return { reason: error.message };
         log("error", `The sandbox cannot be opened: ${String(error)}`);
         return { reason: "The sandbox cannot be opened; see the log." };

@@ -224,7 +224,7 @@ async function refusalOfDisk<T>(path: string, work: () => Promise<T>): Promise<T
     return await work();
   } catch (error) {
     // The file was replaced by a link after the check.
-    const code = isSkillsError(error) && error.code === "UNREADABLE" ? "ENOENT" : systemCode(error);
+    const code = isSkillsError(error, "UNREADABLE") ? "ENOENT" : systemCode(error);
     if (unfit[code] !== undefined) throw notInProject(path, unfit[code]);
     if (code === "ENOSPC" || code === "EDQUOT") {
       const message = `Cannot write ${JSON.stringify(path)} of the project: the disk is full.`;

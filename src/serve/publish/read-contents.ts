@@ -55,7 +55,7 @@ export function* orLeftOut<Value>(steps: Steps<Value | NotPublished>): Steps<Val
   try {
     return yield* steps;
   } catch (error) {
-    if (isSkillsError(error) && error.code === "UNREADABLE") return { why: `cannot be read: ${error.message}` };
+    if (isSkillsError(error, "UNREADABLE")) return { why: `cannot be read: ${error.message}` };
     throw error;
   }
 }

@@ -41,7 +41,7 @@ const nobody = " There is nobody to ask here.";
 
 /** Why a run was refused, in words for the page: STALE if the files, or what they declare, are no longer what was shown. */
 export function toRunRefusal(error: unknown, log: Log): BrowseRefusal {
-  if (isSkillsError(error) && error.code === "SKILL_NOT_READY" && error.facts.retryable === true) {
+  if (isSkillsError(error, "SKILL_NOT_READY") && error.facts.retryable === true) {
     const message = "The skill changed since you looked at it, so it was not run.";
     return { status: 409, code: "STALE", message, hint: "Look at it again, then run it." };
   }

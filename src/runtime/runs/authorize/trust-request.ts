@@ -63,7 +63,7 @@ export function trustRequest(
     async files() {
       const hashed = await caller.hashFiles(skill, signal).catch((error: unknown) => {
         // It changes, or was deleted, while its question is open.
-        throw isSkillsError(error) && error.code === "SKILL_NOT_READY" ? skillChanged(skill.name) : error;
+        throw isSkillsError(error, "SKILL_NOT_READY") ? skillChanged(skill.name) : error;
       });
       if (hashed.digest !== digest) throw skillChanged(skill.name);
       const copies: CopiedFile[] = [];

@@ -209,7 +209,7 @@ export function presentDependenciesOf(skill: Skill, skills: FindSkill): readonly
   try {
     return dependenciesOf(skill, skills);
   } catch (error) {
-    if (isSkillsError(error) && error.code === "SKILL_NOT_READY") return [];
+    if (isSkillsError(error, "SKILL_NOT_READY")) return [];
     throw error;
   }
 }

@@ -71,7 +71,7 @@ export function createCallReporter(options: {
         report(caller, name, { ...run, ...ending }, skill);
         return output;
       } catch (error) {
-        const isUnknown = isSkillsError(error) && error.code === "SKILL_NOT_FOUND";
+        const isUnknown = isSkillsError(error, "SKILL_NOT_FOUND");
         const used = isUnknown || asked === undefined ? undefined : named(asked);
         const unseen = used === undefined && asked !== undefined ? { asked } : {};
         if (signal.aborted) {

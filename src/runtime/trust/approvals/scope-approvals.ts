@@ -107,7 +107,7 @@ export function changeApprovals(
     if (length <= limit) continue;
     const place = scope === "everywhere" ? "for everywhere" : `for the project ${scope.project}`;
     const message = `The ${kind} ${place} would be ${length.toLocaleString("en")}; the limit is ${limit.toLocaleString("en")}.`;
-    throw new SkillsError("QUOTA_EXCEEDED", message, { facts: { limit, hint: howToRemove } });
+    throw new SkillsError("QUOTA_EXCEEDED", message, { facts: { hint: howToRemove } });
   }
   const { format, repository, trusted, grants, blocks } = changed;
   const project =

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PrintedTail } from "../../../../src/browser/server/runs/printed-tail.ts";
+import { PrintedTail } from "../../../../src/browser/server/runs/page-runs.ts";
 import { manualClock } from "../../../manual-clock.ts";
 
 function openTail() {
