@@ -12,7 +12,7 @@ import {
   openInHeld,
   openRegularFileSync,
 } from "../../base/paths/at-real-path.ts";
-import { SkillsError } from "../../base/errors.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { DirectoryEntry, FileStamp, Head, SkillBytes, SkillFiles } from "../files.ts";
 
 /** Smaller files are read synchronously, which costs less than opening them asynchronously. */
@@ -251,7 +251,7 @@ function linkedKind(link: string): DirectoryEntry["kind"] {
 const absent: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO", "ENAMETOOLONG"]);
 
 function unreadable(target: string, error: unknown): SkillsError {
-  if (error instanceof SkillsError) return error;
+  if (isSkillsError(error)) return error;
   return new SkillsError("UNREADABLE", `${target} cannot be read: ${systemReason(error)}.`, {
     cause: error,
     facts: { path: target, reason: systemCode(error) },
