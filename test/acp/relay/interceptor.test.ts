@@ -114,6 +114,21 @@ test("sends an editor that said nothing about skills one list, whatever the mach
   expect(take()).toEqual([]);
 });
 
+test("looks nothing up on this machine for an editor that is not sent what it has", async () => {
+  let opened = 0;
+  const openMachine = (): ReturnType<typeof memoryMachine> => {
+    opened++;
+    return memoryMachine({ programs: { git: "2.39.5" } });
+  };
+  for (const [client, expected] of [[{}, 0] as const, [clients.optedIn, 1] as const]) {
+    const environments = new SkillEnvironments({ clock: manualClock(), log: silentLog, openMachine });
+    const { settle } = await converseInSession(client, { skillset: memorySkillset([met]), environments });
+    await settle();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(opened).toBe(expected);
+  }
+});
+
 test("sends nothing until 50 ms after the session's response", async () => {
   const conversation = await converseInSession();
   expect(conversation.take()).toEqual([]);

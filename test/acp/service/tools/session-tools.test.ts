@@ -227,6 +227,18 @@ test("loads the tools after the agent has answered initialize", async () => {
   expect(tools.prepared()).toBe(1);
 });
 
+test("loads the tools a second after a session got its server, so that its first list comes before", async () => {
+  const tools = fakeTools();
+  const conversation = converse({ tools });
+  await conversation.exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities: http });
+  await conversation.exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "s" });
+  const before = tools.prepared();
+  conversation.clock.pass(999);
+  expect(tools.prepared()).toBe(before);
+  conversation.clock.pass(1);
+  expect(tools.prepared()).toBe(before + 1);
+});
+
 test("delays session/new until the agent has answered initialize", async () => {
   const conversation = converse({ tools: fakeTools() });
   await conversation.editor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
