@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type OptionRule, type SkillsOptions, readOptions } from "../runtime/options.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { ToolDefinitions, ToolFormat, ServedToolName, ToolInput, ToolOutput } from "../runtime/tools.ts";
-import { type AskPerson, type SkillsHandle, withHandle } from "./in-process/remote-skills.ts";
+import { type AskPerson, RemoteSkills, type SkillsHandle, withHandle } from "./in-process/remote-skills.ts";
 import type { ReportOptions } from "./messages/report-tool-call.ts";
 
 export type { SkillsHandle } from "./in-process/remote-skills.ts";
@@ -70,9 +70,8 @@ export interface Skills extends SkillsHandle {
 export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
   const settings = readOptions(options, { rules: ownRules });
   const { additionalDirectories = [], visible, ask } = options;
-  const [{ openService }, { RemoteSkills }, { toolDefinitions }] = await Promise.all([
+  const [{ openService }, { toolDefinitions }] = await Promise.all([
     import("./remote-service.ts"),
-    import("./in-process/remote-skills.ts"),
     import("../runtime/tools.ts"),
   ]);
   const service = openService(settings);

@@ -102,7 +102,7 @@ class StreamMount {
 
 /** The skills of the working directory; those of no service are closed. */
 function remoteSkills(service: Promise<SkillService | undefined>, settings: Settings): RemoteSkills {
-  const serve: ConstructorParameters<typeof RemoteSkills>[0] = (port, opening) => {
+  const serve: SkillService["serveSkills"] = (port, opening) => {
     const close = (): void => port.close();
     service.then((opened) => (opened === undefined ? close() : opened.serveSkills(port, opening)), close);
   };

@@ -3,9 +3,6 @@ import { chooseChannel, type OpenChannel, ThreadClient, type ThreadReply } from 
 import { type Settings, toSettingsData } from "../runtime/options.ts";
 import type { FromService, ServiceConnection, ServiceOutlet, SkillService, ToService } from "./skill-service.ts";
 
-/** How long the thread has to close before it is terminated. */
-const closingTime = 5_000;
-
 type OpenServiceChannel = OpenChannel<FromService | ThreadReply>;
 
 /** Opens the service on its own thread, if one can be started. */
@@ -121,7 +118,6 @@ class ServiceThread {
         for (const outlet of this.#outlets.values()) outlet.ended();
         this.#outlets.clear();
       },
-      closingTime,
       log,
       clock,
     });

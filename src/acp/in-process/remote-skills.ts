@@ -1,4 +1,3 @@
-import type { MessagePort } from "node:worker_threads";
 import { ThreadClient, portChannel } from "../../base/processes/threads.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -13,6 +12,7 @@ import type {
   FromSkills,
   Opening,
   PlainError,
+  SkillService,
   SkillsChange,
   ToSkills,
 } from "../skill-service.ts";
@@ -47,7 +47,7 @@ export class RemoteSkills {
   #problems: readonly Problem[] = [];
 
   constructor(
-    serve: (port: MessagePort, opening: Opening) => void,
+    serve: SkillService["serveSkills"],
     { log, clock }: Pick<Settings, "log" | "clock">,
     { visible, ask, ...directories }: RemoteSkillsOptions,
   ) {
@@ -61,7 +61,6 @@ export class RemoteSkills {
       ended: () => {
         for (const question of this.#questions.values()) question.abort();
       },
-      closingTime: 0,
       log,
       clock,
     });
@@ -74,6 +73,7 @@ export class RemoteSkills {
 
   /** The skills that are visible, as editors get them. Waits until they have been read. */
   async list(): Promise<readonly AvailableSkill[]> {
+    await this.opened();
     const answer = await this.#thread.call((call) => ({ kind: "list", call, visible: this.#visibleNumbers() }));
     return (answer as { readonly value: readonly AvailableSkill[] }).value;
   }
@@ -211,7 +211,6 @@ export function withHandle<Target extends object>(
       return remote().opened();
     },
     async list() {
-      await remote().opened();
       return await remote().list();
     },
     onChange: (listener) => remote().onChange(listener),

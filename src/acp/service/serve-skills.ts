@@ -15,11 +15,23 @@ interface ServedSkillsOptions {
   readonly settings: Settings;
 }
 
-/** Serves the tools over one session's skills to the other end of a port, until one of both closes. */
+/**
+ * Serves the tools over one session's skills to the other end of a port, until one of both closes. What fails is logged and closes the
+ * port: other sessions are on the same thread.
+ */
 export function serveSkills(port: MessagePort, opening: Opening, options: ServedSkillsOptions): void {
-  const served = new ServedSkills(port, opening, options);
-  port.on("message", (message: ToSkills) => served.receive(message));
-  port.on("close", () => served.close());
+  const failed = (error: unknown): void => {
+    options.settings.log("error", `Skills cannot be read: ${String(error)}`);
+    port.close();
+  };
+  try {
+    const served = new ServedSkills(port, opening, options);
+    served.ready.catch(failed);
+    port.on("message", (message: ToSkills) => served.receive(message));
+    port.on("close", () => served.close());
+  } catch (error) {
+    failed(error);
+  }
 }
 
 class ServedSkills {
@@ -27,7 +39,9 @@ class ServedSkills {
   readonly #opening: Opening;
   readonly #app: App;
   readonly #session: SessionSkills;
-  readonly #ready: Promise<void>;
+  /** Resolves when the skills were read, and the tools loaded. */
+  readonly ready: Promise<void>;
+  readonly #stopListening: () => void;
   readonly #running = new Map<number, AbortController>();
   readonly #numbers = new WeakMap<Skill, number>();
   #lastNumber = 0;
@@ -42,8 +56,8 @@ class ServedSkills {
     const { catalog } = this.#session;
     logProblemsOf(this.#session, settings.log);
     logIdleGrants(settings.grants, catalog, settings.log);
-    this.#ready = Promise.all([catalog.ready, app.load()]).then(() => this.#postSkills(catalog.snapshot));
-    catalog.onChange((snapshot, { added, changed, removed }) =>
+    this.ready = Promise.all([catalog.ready, app.load()]).then(() => this.#postSkills(catalog.snapshot));
+    this.#stopListening = catalog.onChange((snapshot, { added, changed, removed }) =>
       this.#postSkills(snapshot, {
         added: added.map(({ skill }) => skill.name),
         changed: changed.map(({ after }) => after.skill.name),
@@ -55,7 +69,10 @@ class ServedSkills {
   receive(message: ToSkills): void {
     switch (message.kind) {
       case "open":
-        void this.#ready.then(() => this.#answer(message.call));
+        this.ready.then(
+          () => this.#answer(message.call),
+          () => undefined,
+        );
         break;
       case "call":
         void this.#call(message);
@@ -74,6 +91,7 @@ class ServedSkills {
 
   close(): void {
     for (const controller of this.#running.values()) controller.abort();
+    this.#stopListening();
     this.#session.close();
   }
 

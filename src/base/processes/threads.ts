@@ -88,13 +88,14 @@ export type ThreadReply =
   | { readonly kind: "answer"; readonly call: number; readonly value: unknown }
   | { readonly kind: "log"; readonly level: Parameters<Log>[0]; readonly message: string };
 
+/** How long a thread may take to close before it is terminated. */
+const closingTime = 5_000;
+
 export interface ThreadClientOptions<From> {
   readonly openChannel: OpenChannel<From | ThreadReply>;
   readonly received: (message: From) => void;
   /** Called once, when nothing more will arrive; without a reason after `close`. */
   readonly ended: (reason: string | undefined) => void;
-  /** How long the thread may take to close before it is terminated. */
-  readonly closingTime: number;
   readonly log: Log;
   readonly clock: Clock;
 }
@@ -156,7 +157,7 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
 
   async #close(): Promise<void> {
     if (!this.isAlive) return;
-    const { clock, closingTime } = this.#options;
+    const { clock } = this.#options;
     this.#channel?.port.ref();
     this.#channel?.port.postMessage({ kind: "close" });
     const stopTimer = clock.after(closingTime, () => this.#channel?.end());

@@ -1,5 +1,6 @@
 import { closeSync, constants, fsyncSync, mkdirSync, openSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
 import { type HeldDirectory, holdChild, joinPath, listHeld } from "../../base/paths/at-real-path.ts";
+import { groupBy } from "../../base/limited-map.ts";
 import { syncDirectoryNow } from "../../base/paths/replace-file.ts";
 import type { SkillFile } from "../reader.ts";
 
@@ -11,15 +12,14 @@ const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | O_NO
  * link. Throws EEXIST where two paths are one on this file system.
  */
 export function writeFiles(held: HeldDirectory, real: string, files: readonly SkillFile[]): void {
-  const below = new Map<string, SkillFile[]>();
-  for (const { path, bytes, executable } of files) {
-    const [name = "", ...rest] = path.split("/");
-    if (rest.length === 0) writeNewFile(held, name, bytes, executable ? 0o755 : 0o644);
-    else below.set(name, [...(below.get(name) ?? []), { path: rest.join("/"), bytes, executable }]);
-  }
+  const isDeeper = ({ path }: SkillFile): boolean => path.includes("/");
+  for (const { path, bytes, executable } of files.filter((file) => !isDeeper(file)))
+    writeNewFile(held, path, bytes, executable ? 0o755 : 0o644);
+  const below = groupBy(files.filter(isDeeper), ({ path }) => path.slice(0, path.indexOf("/")));
   for (const [name, inner] of below) {
     mkdirSync(`${held.path}/${name}`, { mode: 0o755 });
-    inChild(held, name, real, (child, path) => writeFiles(child, path, inner));
+    const files = inner.map((file) => ({ ...file, path: file.path.slice(name.length + 1) }));
+    inChild(held, name, real, (child, path) => writeFiles(child, path, files));
   }
   syncDirectoryNow(held.path);
 }
