@@ -13,7 +13,7 @@ const myAgent = agent({ name: "my-agent" })
 // An agent on stdio hands its ndJsonStream to `connect` instead.
 const [editorSide, agentSide] = streamPair();
 const directory = fileURLToPath(new URL("skills", import.meta.url));
-const mine = withSkills(myAgent, { skills: [directory], defaultRoots: false });
+const mine = withSkills(myAgent, { directories: [directory], defaultRoots: false });
 mine.connect(agentSide);
 
 /** @type {Promise<string[]>} */

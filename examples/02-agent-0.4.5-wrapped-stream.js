@@ -10,7 +10,7 @@ import { streamPair } from "./stream-pair.js";
 /** @type {[Stream, Stream]} */
 const [editorSide, agentSide] = streamPair();
 const skills = fileURLToPath(new URL("skills", import.meta.url));
-const wrapped = wrapStream(agentSide, { skills: [skills], defaultRoots: false });
+const wrapped = wrapStream(agentSide, { directories: [skills], defaultRoots: false });
 
 new AgentSideConnection(
   () => ({

@@ -18,7 +18,7 @@ const [editorSide, agentSide] = streamPair();
 const someAgent = agent({ name: "some-agent" })
   .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} }))
   .onRequest(methods.agent.session.new, () => ({ sessionId: "session-1" }));
-const wrapped = withSkills(someAgent, { skills: [skills], defaultRoots: false, emit: "rfd" });
+const wrapped = withSkills(someAgent, { directories: [skills], defaultRoots: false, announce: "rfd" });
 wrapped.connect(agentSide);
 
 /** @type {string[]} */

@@ -13,7 +13,7 @@ const ended = wrapCommand({
   args: [fileURLToPath(new URL("echo-agent.js", import.meta.url))],
   input,
   output,
-  options: { skills: [fileURLToPath(new URL("skills", import.meta.url))], defaultRoots: false },
+  options: { directories: [fileURLToPath(new URL("skills", import.meta.url))], defaultRoots: false },
 });
 
 /** @type {Promise<string[]>} */

@@ -8,7 +8,7 @@ import { isSkillsError, openSkills } from "acp-skills";
 
 const dataDirectory = await mkdtemp(join(tmpdir(), "acp-skills-example-"));
 const skills = await openSkills({
-  skills: [fileURLToPath(new URL("actions", import.meta.url))],
+  directories: [fileURLToPath(new URL("actions", import.meta.url))],
   defaultRoots: false,
   dataDirectory,
 });

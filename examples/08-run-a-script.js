@@ -8,7 +8,7 @@ import { openSkills } from "acp-skills";
 
 const dataDirectory = await mkdtemp(join(tmpdir(), "acp-skills-example-"));
 const skills = await openSkills({
-  skills: [fileURLToPath(new URL("skills", import.meta.url))],
+  directories: [fileURLToPath(new URL("skills", import.meta.url))],
   defaultRoots: false,
   dataDirectory,
 });

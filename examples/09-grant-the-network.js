@@ -21,7 +21,11 @@ for (const file of ["skill.toml", "code/main.py"]) {
   const text = await readFile(join(copy, file), "utf8");
   await writeFile(join(copy, file), text.replaceAll("8787", String(address.port)));
 }
-const options = { skills: [join(directory, "skills")], defaultRoots: false, dataDirectory: join(directory, "data") };
+const options = {
+  directories: [join(directory, "skills")],
+  defaultRoots: false,
+  dataDirectory: join(directory, "data"),
+};
 const call = /** @type {const} */ (["execute_skill", { name: "status.fetch" }]);
 
 const without = await openSkills(options);

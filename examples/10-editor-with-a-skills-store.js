@@ -12,7 +12,7 @@ const skills = fileURLToPath(new URL("skills", import.meta.url));
 const someAgent = agent({ name: "some-agent" })
   .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} }))
   .onRequest(methods.agent.session.new, () => ({ sessionId: "session-1" }));
-const wrapped = withSkills(someAgent, { skills: [skills], defaultRoots: false });
+const wrapped = withSkills(someAgent, { directories: [skills], defaultRoots: false });
 wrapped.connect(agentSide);
 
 // The store reads along; the editor does nothing else for it.

@@ -5,7 +5,7 @@ export { withSkills, wrapStream } from "./acp/mounts.ts";
 export { openSkills } from "./acp/in-process.ts";
 export type { SkillsChange, SkillsHandle } from "./acp/in-process.ts";
 export type { CallReport, OpenSkillsOptions, Skills, SkillsCallOptions } from "./acp/in-process.ts";
-export type { EmitForm, SkillsOptions, ToolForm } from "./runtime/options.ts";
+export type { AnnouncedForm, SkillsOptions, ToolForm } from "./runtime/options.ts";
 export type { Answer, Question } from "./runtime/question.ts";
 export type { ToolDefinitions, ToolFormat } from "./runtime/tools.ts";
 export type { ServedToolName, ToolInput, ToolOutput } from "./runtime/tools.ts";

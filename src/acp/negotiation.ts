@@ -1,4 +1,4 @@
-import type { EmitForm, ToolForm } from "../runtime/options.ts";
+import type { AnnouncedForm, ToolForm } from "../runtime/options.ts";
 import {
   availableCommandsUpdate,
   availableSkillsUpdate,
@@ -114,13 +114,13 @@ function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefin
   return { notification: notification === true, deltas: deltas === true, commands: isWhole };
 }
 
-/** Chooses the forms. `emit: "rfd"` sends the RFD's update without opt-in. */
-export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): Forms {
+/** Chooses the forms. `announce: "rfd"` sends the RFD's update without opt-in. */
+export function chooseForms({ protocol, optIn }: Negotiation, announce: AnnouncedForm): Forms {
   const problems = optIn !== undefined;
   const deltas = optIn?.deltas ?? false;
   const method = optIn?.notification === true ? skillsNotification : sessionUpdate;
   const rfd: SkillsForm = { method, kind: availableSkillsUpdate, deltas };
-  switch (emit) {
+  switch (announce) {
     case "none":
       return { skills: undefined, commands: false, problems: false };
     case "rfd":

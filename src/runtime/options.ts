@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { deprecate } from "node:util";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { defaultDataDirectory } from "../base/paths/data-directory.ts";
 import { SkillsError } from "../base/errors.ts";
@@ -11,10 +12,10 @@ import type { Catalog } from "../skills/skillset.ts";
 import { noSuchSkill } from "../skills/skill.ts";
 import { grantText, parseGrant, permissionNames } from "../wire/grant-text.ts";
 
-export const emitForms = ["auto", "rfd", "commands", "none"] as const;
+export const announcedForms = ["auto", "rfd", "commands", "none"] as const;
 
 /** How skills are sent to the editor: as negotiated, only as the RFD's update, only as commands, or not at all. */
-export type EmitForm = (typeof emitForms)[number];
+export type AnnouncedForm = (typeof announcedForms)[number];
 
 const toolForms = ["auto", "stdio", "none"] as const;
 
@@ -44,10 +45,29 @@ const blobLimits = [
  */
 type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
 
+/** Names of options in 0.1: accepted in 0.2 with a warning, no longer in 0.3. */
+interface RenamedOptions {
+  /** @deprecated The new name is `directories`. */
+  readonly skills?: SkillsOptions["directories"];
+  /** @deprecated The new name is `announce`. */
+  readonly emit?: AnnouncedForm;
+  /** @deprecated The new name is `instructModel`. */
+  readonly teach?: boolean;
+  /** @deprecated The new name is `answerPermissions`. */
+  readonly approve?: boolean;
+}
+
+const newNames: Readonly<Record<keyof RenamedOptions, keyof SkillsOptions>> = {
+  skills: "directories",
+  emit: "announce",
+  teach: "instructModel",
+  approve: "answerPermissions",
+};
+
 /** Options of every door. */
-export interface SkillsOptions {
+export interface SkillsOptions extends RenamedOptions {
   /** Directories of skills, absolute or relative to the process's; they come before the default roots, in this order. */
-  readonly skills?: readonly string[];
+  readonly directories?: readonly string[];
   /**
    * Where others publish skills: a domain or URL, `OWNER/REPO` of GitHub, any git URL, `registry:URL`. They are downloaded into the data
    * directory, come after all local skills, and run only after approval.
@@ -57,13 +77,13 @@ export interface SkillsOptions {
   readonly allowPrivate?: readonly string[];
   /** False leaves out `.agents/skills` and `.claude/skills` of the session's directories and of the home directory. */
   readonly defaultRoots?: boolean;
-  /** How skills are sent to the editor; "none" also leaves prompts that start with `/name` or `$name` unchanged. Independent of `tools`. */
-  readonly emit?: EmitForm;
+  /** How skills are announced to the editor; "none" also leaves prompts that start with `/name` or `$name` unchanged. Independent of `tools`. */
+  readonly announce?: AnnouncedForm;
   readonly tools?: ToolForm;
   /** False: nothing is added to prompts about which skills exist; the model can still list them with the tools. */
-  readonly teach?: boolean;
+  readonly instructModel?: boolean;
   /** False: no permission request of the agent is answered or amended for the user. */
-  readonly approve?: boolean;
+  readonly answerPermissions?: boolean;
   /** Gets diagnostics; without it they are dropped. Must not throw. */
   readonly log?: Log;
   /** The directory of blobs, ledger and packages. Default: `$ACP_SKILLS_HOME`, else the platform's directory for user data. */
@@ -94,7 +114,9 @@ export interface InjectedOptions {
 }
 
 /** Options with every default filled in. */
-export interface Settings extends Required<Omit<SkillsOptions, "policy" | "secretsFile" | "audit"> & InjectedOptions> {
+export interface Settings extends Required<
+  Omit<SkillsOptions, keyof RenamedOptions | "policy" | "secretsFile" | "audit"> & InjectedOptions
+> {
   readonly policy: string | undefined;
   readonly secretsFile: string | undefined;
   readonly audit: string | undefined;
@@ -121,18 +143,18 @@ const aText: OptionRule = {
 };
 
 /** Not a zod schema: the wrapper reads its options before the agent starts, and zod takes 45 ms to load. */
-const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
-  skills: { expected: "an array of directory paths", accepts: isListOfTexts },
+const rules: Readonly<Record<Exclude<keyof SkillsOptions, keyof RenamedOptions>, OptionRule>> = {
+  directories: { expected: "an array of directory paths", accepts: isListOfTexts },
   defaultRoots: aBoolean,
   sources: {
     expected: "an array of sources such as example.com, https://skills.example or OWNER/REPO",
     accepts: isListOfTexts,
   },
   allowPrivate: { expected: "an array of hosts, with a port or without", accepts: isListOfTexts },
-  emit: oneOf(emitForms),
+  announce: oneOf(announcedForms),
   tools: oneOf(toolForms),
-  teach: aBoolean,
-  approve: aBoolean,
+  instructModel: aBoolean,
+  answerPermissions: aBoolean,
   log: { expected: "a function (level, message)", accepts: (value) => typeof value === "function" },
   dataDirectory: aText,
   grants: {
@@ -152,7 +174,7 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
  * the option, what was expected, and the nearest valid name or value.
  */
 export function readOptions(
-  options: unknown = {},
+  given: unknown = {},
   {
     rules: ownRules = {},
     clock = systemClock,
@@ -161,39 +183,56 @@ export function readOptions(
   }: InjectedOptions & { readonly rules?: Readonly<Record<string, OptionRule>> } = {},
 ): Settings {
   const all = new Map(Object.entries({ ...rules, ...ownRules }));
-  if (typeof options !== "object" || options === null || Array.isArray(options))
-    throw invalid("options", { expected: "an object" }, options);
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw invalid("options", { expected: "an object" }, given);
+  const options: SkillsOptions = withNewNames(given);
   refuseUnknown(options, [...all.keys()]);
   for (const [name, value] of Object.entries(options)) {
     const rule = all.get(name);
     if (value !== undefined && rule?.accepts(value) === false) throw invalid(name, rule, value);
   }
-  const given = options as SkillsOptions;
   // Throws INVALID_OPTIONS for a text that names no source.
-  given.sources?.forEach((text) => void parseSource(text));
+  options.sources?.forEach((text) => void parseSource(text));
   const { platform, env } = process;
-  const policy = given.policy ?? (env.ACP_SKILLS_POLICY || undefined);
+  const policy = options.policy ?? (env.ACP_SKILLS_POLICY || undefined);
   return {
-    skills: (given.skills ?? []).map((directory) => resolve(directory)),
-    sources: given.sources ?? [],
-    allowPrivate: given.allowPrivate ?? [],
-    defaultRoots: given.defaultRoots ?? true,
-    emit: given.emit ?? "auto",
-    tools: given.tools ?? "auto",
-    teach: given.teach ?? true,
-    approve: given.approve ?? true,
-    log: given.log ?? silentLog,
+    directories: (options.directories ?? []).map((directory) => resolve(directory)),
+    sources: options.sources ?? [],
+    allowPrivate: options.allowPrivate ?? [],
+    defaultRoots: options.defaultRoots ?? true,
+    announce: options.announce ?? "auto",
+    tools: options.tools ?? "auto",
+    instructModel: options.instructModel ?? true,
+    answerPermissions: options.answerPermissions ?? true,
+    log: options.log ?? silentLog,
     clock,
     home,
-    dataDirectory: resolve(given.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
-    grants: (given.grants ?? []).map(grantText),
+    dataDirectory: resolve(options.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
+    grants: (options.grants ?? []).map(grantText),
     policy: policy === undefined ? undefined : resolve(policy),
-    audit: given.audit === undefined || given.audit === "-" ? given.audit : resolve(given.audit),
-    secretsFile: given.secretsFile === undefined ? undefined : resolve(given.secretsFile),
-    isolation: given.isolation ?? "auto",
-    blobs: given.blobs ?? {},
+    audit: options.audit === undefined || options.audit === "-" ? options.audit : resolve(options.audit),
+    secretsFile: options.secretsFile === undefined ? undefined : resolve(options.secretsFile),
+    isolation: options.isolation ?? "auto",
+    blobs: options.blobs ?? {},
     version,
   };
+}
+
+/** Warns once in a process of each name. */
+function withNewNames(given: object): object {
+  const renamed = Object.entries(given).map(([name, value]) => {
+    if (!Object.hasOwn(newNames, name)) return [name, value] as const;
+    const newName = newNames[name as keyof RenamedOptions];
+    if (Object.hasOwn(given, newName))
+      throw invalidOption(`Options ${name} and ${newName} are the same.`, { option: name }, newName);
+    deprecate(
+      () => undefined,
+      `Option "${name}" of acp-skills is called "${newName}" now.`,
+      `ACP_SKILLS_OPTION_${name}`,
+    )();
+    return [newName, value] as const;
+  });
+  return Object.fromEntries(renamed);
 }
 
 /** Throws a SkillsError INVALID_OPTIONS for the first option whose name is not one of these. */
@@ -243,8 +282,8 @@ function invalidOption(message: string, facts: Record<string, unknown>, near: st
 }
 
 /** Whether the ACP door has nothing to do: every message passes unchanged, and no service is needed. */
-export function hasNothingToDo({ emit, tools }: Pick<Settings, "emit" | "tools">): boolean {
-  return emit === "none" && tools === "none";
+export function hasNothingToDo({ announce, tools }: Pick<Settings, "announce" | "tools">): boolean {
+  return announce === "none" && tools === "none";
 }
 
 /** A grant that has no effect, and why. */

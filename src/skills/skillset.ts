@@ -25,7 +25,7 @@ export { loadManifestReader, needsManifestReader, readDirectory } from "./skills
 /** Where sessions look for skills, besides their own directories. */
 interface SkillsetSettings {
   /** Absolute. */
-  readonly skills: readonly string[];
+  readonly directories: readonly string[];
   readonly defaultRoots: boolean;
   readonly home: string;
   /** Where copies of remote skills are stored. */
@@ -90,7 +90,7 @@ export function openSkillset(settings: SkillsetSettings, open: OpenRoots = roots
   return {
     openSession({ cwd, additionalDirectories = [] }) {
       const { roots, problems } = sessionRoots({
-        explicit: settings.skills,
+        explicit: settings.directories,
         cwd,
         additionalDirectories,
         home: settings.home,

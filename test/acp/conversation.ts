@@ -2,7 +2,7 @@ import type { AgentTools } from "../../src/acp/service/tools/agent-tools.ts";
 import { type Verdict, amendValue } from "../../src/acp/messages/amend.ts";
 import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { Interceptor } from "../../src/acp/relay/interceptor.ts";
-import { type EmitForm, type SkillsOptions, type ToolForm, readOptions } from "../../src/runtime/options.ts";
+import { type AnnouncedForm, type SkillsOptions, type ToolForm, readOptions } from "../../src/runtime/options.ts";
 import type { SkillEnvironments } from "../../src/skills/environment.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
@@ -41,13 +41,13 @@ export interface Conversation {
 
 export function converse(
   options: {
-    readonly emit?: EmitForm;
+    readonly announce?: AnnouncedForm;
     readonly skillset?: MemorySkillset;
     readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
     /** If not given, no tools are served. */
     readonly tools?: AgentTools;
     readonly environments?: SkillEnvironments;
-  } & Pick<SkillsOptions, "teach" | "approve" | "policy"> & { readonly toolForm?: ToolForm } = {},
+  } & Pick<SkillsOptions, "instructModel" | "answerPermissions" | "policy"> & { readonly toolForm?: ToolForm } = {},
 ): Conversation {
   const skillset = options.skillset ?? memorySkillset([offer("pdf"), offer("csv")]);
   const clock = manualClock();
@@ -57,11 +57,11 @@ export function converse(
   let lastId = 0;
   const settings = readOptions(
     {
-      emit: options.emit ?? "auto",
+      announce: options.announce ?? "auto",
       tools: options.tools === undefined ? "none" : (options.toolForm ?? "auto"),
-      teach: options.teach ?? true,
+      instructModel: options.instructModel ?? true,
       ...(options.policy !== undefined && { policy: options.policy }),
-      approve: options.approve ?? true,
+      answerPermissions: options.answerPermissions ?? true,
       log: (level: string, text: string) => logged.push(`${level}: ${text}`),
     },
     { clock, version: "9.9.9" },

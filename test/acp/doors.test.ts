@@ -62,7 +62,7 @@ async function open(mount: Mount, directory: string): Promise<OpenDoor> {
   for (const [file, text] of Object.entries(doorSkills)) project.write(`skills/${file}`, text);
   const { input, output, ended } = mount({
     dataDirectory: project.at("data"),
-    skills: [project.at("skills")],
+    directories: [project.at("skills")],
     defaultRoots: false,
     log: silentLog,
   });

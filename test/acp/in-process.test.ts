@@ -48,7 +48,7 @@ async function namesOf(skills: Skills): Promise<string[]> {
 
 describeDoors("in process", async (project) => {
   for (const [file, text] of Object.entries(doorSkills)) write(`skills/${file}`, text);
-  const skills = await open({ skills: [path.join(directory, "skills")], defaultRoots: false });
+  const skills = await open({ directories: [path.join(directory, "skills")], defaultRoots: false });
   return {
     call: (tool, args) =>
       skills.call(tool, args, { sessionId: "s1", project }).then(
@@ -67,10 +67,10 @@ describe("openSkills", () => {
     writeSkill("explicit", "named");
     const skills = await open({
       additionalDirectories: [path.join(directory, "more")],
-      skills: [path.join(directory, "explicit")],
+      directories: [path.join(directory, "explicit")],
     });
     expect(await namesOf(skills)).toEqual(["added", "mine", "named", "own", "skills.protocol.guide"]);
-    const narrow = await open({ skills: [path.join(directory, "explicit")], defaultRoots: false });
+    const narrow = await open({ directories: [path.join(directory, "explicit")], defaultRoots: false });
     expect(await namesOf(narrow)).toEqual(["named", "skills.protocol.guide"]);
   });
 
@@ -92,7 +92,7 @@ describe("openSkills", () => {
     write(".agents/skills/styled/SKILL.md", "---\nname: Styled\ndescription: Does it.\n---\n");
     const told: string[] = [];
     const log = (level: string, message: string): void => void told.push(`${level} ${message}`);
-    const skills = await open({ log, skills: [path.join(directory, "nowhere")] });
+    const skills = await open({ log, directories: [path.join(directory, "nowhere")] });
     const broken = `warning ${path.join(directory, ".agents/skills/broken/SKILL.md")}:1:1 `;
     expect(told.filter((line) => line.startsWith(broken))).toEqual([
       expect.stringMatching(/ frontmatter-[a-z-]+: .+\.$/),

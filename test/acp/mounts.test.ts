@@ -60,8 +60,8 @@ const mounts: Readonly<Record<string, () => Promise<Mounted>>> = {
   openSkills: async () => ({ handle: await openSkills(ours()) }),
 };
 
-function ours(): { skills: string[]; defaultRoots: boolean; dataDirectory: string } {
-  return { skills: [root], defaultRoots: false, dataDirectory: join(root, "data") };
+function ours(): { directories: string[]; defaultRoots: boolean; dataDirectory: string } {
+  return { directories: [root], defaultRoots: false, dataDirectory: join(root, "data") };
 }
 
 describe.each(Object.keys(mounts))("the handle of %s", (mount) => {
@@ -120,12 +120,12 @@ function runScripted(): { readonly handle: ReturnType<typeof wrapCommand> } {
 const pdf = { sessionUpdate: "available_commands_update", availableCommands: [{ name: "pdf" }] };
 
 test("adds skills to an app of SDK 2.x", async () => {
-  expect(await firstCommands(withSkills(app, { skills: [root], defaultRoots: false }))).toMatchObject(pdf);
+  expect(await firstCommands(withSkills(app, { directories: [root], defaultRoots: false }))).toMatchObject(pdf);
 });
 
 test("adds skills to a router of SDK 2.x", async () => {
   const router = v2.agentProtocolRouter().withV1(app);
-  expect(await firstCommands(withSkills(router, { skills: [root], defaultRoots: false }))).toMatchObject(pdf);
+  expect(await firstCommands(withSkills(router, { directories: [root], defaultRoots: false }))).toMatchObject(pdf);
 });
 
 test("passes connect options to the agent and returns its lifecycle", () => {
@@ -144,13 +144,13 @@ test("passes connect options to the agent and returns its lifecycle", () => {
 
 test("throws for invalid options", () => {
   const isRefused = (error: unknown): boolean => isSkillsError(error) && error.code === "INVALID_OPTIONS";
-  expect(() => withSkills(app, { emit: "loud" } as never)).toThrow(expect.toSatisfy(isRefused) as Error);
+  expect(() => withSkills(app, { announce: "loud" } as never)).toThrow(expect.toSatisfy(isRefused) as Error);
   expect(() => wrapStream(streamPair()[0], { skil: [] } as never)).toThrow(expect.toSatisfy(isRefused) as Error);
 });
 
 test("adds nothing to a stream with emit none and no tools", () => {
   const [, agentSide] = streamPair();
-  const options = { emit: "none", tools: "none" } as const;
+  const options = { announce: "none", tools: "none" } as const;
   expect({ ...wrapStream(agentSide, options) }).toEqual(agentSide);
   let connected: unknown;
   const connector = withSkills({ connect: (stream) => ((connected = stream), app.connect(stream)) }, options);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { amendValue } from "../../src/acp/messages/amend.ts";
 import { factsOf } from "../../src/acp/negotiation/agents.ts";
 import { advertise, chooseForms, chooseTransport, negotiate } from "../../src/acp/negotiation.ts";
-import { emitForms } from "../../src/runtime/options.ts";
+import { announcedForms } from "../../src/runtime/options.ts";
 
 const asked = { notification: false, deltas: false, commands: true };
 const v1 = { protocolVersion: 1, agentCapabilities: {} };
@@ -78,16 +78,16 @@ test.each([
 });
 
 test.each(
-  emitForms.flatMap((emit) =>
-    ([1, 2] as const).flatMap((protocol) => [true, false].map((optedIn) => ({ emit, protocol, optedIn }))),
+  announcedForms.flatMap((announce) =>
+    ([1, 2] as const).flatMap((protocol) => [true, false].map((optedIn) => ({ announce, protocol, optedIn }))),
   ),
-)("chooses the forms for %j", ({ emit, protocol, optedIn }) => {
-  const forms = chooseForms({ ...negotiate({}, {}), protocol, optIn: optedIn ? asked : undefined }, emit);
+)("chooses the forms for %j", ({ announce, protocol, optedIn }) => {
+  const forms = chooseForms({ ...negotiate({}, {}), protocol, optIn: optedIn ? asked : undefined }, announce);
   const auto = optedIn ? "available_skills_update" : protocol === 2 ? "_available_skills_update" : undefined;
-  const kind = { auto, rfd: "available_skills_update", commands: undefined, none: undefined }[emit];
+  const kind = { auto, rfd: "available_skills_update", commands: undefined, none: undefined }[announce];
   const skills = kind && { method: "session/update", kind, deltas: false };
-  const commands = emit === "auto" || emit === "commands";
-  expect(forms).toEqual({ skills, commands, problems: optedIn && emit !== "none" });
+  const commands = announce === "auto" || announce === "commands";
+  expect(forms).toEqual({ skills, commands, problems: optedIn && announce !== "none" });
 });
 
 test.each([

@@ -148,7 +148,7 @@ test("cancels a request of the agent on every hop", async () => {
 });
 
 test("changes nothing with nothing to do, but translates", async () => {
-  const opened = openChain(["ours"], { options: { emit: "none", tools: "none" } });
+  const opened = openChain(["ours"], { options: { announce: "none", tools: "none" } });
   const sessionId = await openSession(opened);
   await opened.ask("session/prompt", { sessionId, prompt: say("echo") });
   expect(opened.said()).toEqual([JSON.stringify(say("echo"))]);
@@ -162,7 +162,7 @@ interface Ends {
 
 function start(signal?: AbortSignal): Ends {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const options = { emit: "none", tools: "none", log: silentLog } as const;
+  const options = { announce: "none", tools: "none", log: silentLog } as const;
   return { input, output, ended: runProxy({ input, output, ...(signal && { signal }), options }) };
 }
 
@@ -191,6 +191,6 @@ test("ends when its signal is aborted", async () => {
 
 test("refuses invalid options", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const refused = runProxy({ input, output, options: { emit: "loud" } as never });
+  const refused = runProxy({ input, output, options: { announce: "loud" } as never });
   await expect(refused).rejects.toSatisfy((error) => isSkillsError(error) && error.code === "INVALID_OPTIONS");
 });

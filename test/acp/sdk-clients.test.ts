@@ -5,7 +5,7 @@ import * as old from "@zed-industries/agent-client-protocol";
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from "vitest";
 import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { interceptStream } from "../../src/acp/relay/intercept-stream.ts";
-import { type EmitForm, readOptions } from "../../src/runtime/options.ts";
+import { type AnnouncedForm, readOptions } from "../../src/runtime/options.ts";
 import { optIn } from "../../src/client/initialize.ts";
 import { readSkillsUpdate } from "../../src/client/skills-update.ts";
 import { toAvailableSkill } from "../../src/wire/command-facts.ts";
@@ -144,12 +144,12 @@ const problem: Problem = {
 };
 
 /** Opens a session, waits for its skills, changes them and runs a turn; returns all updates that the client delivered. */
-async function talk(name: keyof typeof editors, _meta: Meta | undefined, emit: EmitForm): Promise<Params[]> {
+async function talk(name: keyof typeof editors, _meta: Meta | undefined, announce: AnnouncedForm): Promise<Params[]> {
   const { open, protocol } = editors[name];
   const [editorSide, agentSide] = streamPair();
   const skillset = memorySkillset([offer("pdf", { license: "MIT" })]);
   const clock = manualClock();
-  const settings = readOptions({ emit }, { clock });
+  const settings = readOptions({ announce }, { clock });
   void serve(interceptStream(agentSide, openLocalService(settings, { skillset }), settings), protocol);
   const received: Params[] = [];
   const editor = open(editorSide, _meta, (params) => received.push(params));
@@ -168,24 +168,26 @@ const kinds = (received: Params[]): Set<string> => new Set(received.map(({ updat
 
 const cases = (Object.keys(editors) as (keyof typeof editors)[]).flatMap((name) =>
   [false, true].flatMap((optsIn) =>
-    (["auto", "rfd", "commands", "none"] as const).map((emit) => ({ name, optsIn, emit })),
+    (["auto", "rfd", "commands", "none"] as const).map((announce) => ({ name, optsIn, announce })),
   ),
 );
 
 test.each(cases)(
-  "delivers every supported form to a client of $name: opt-in $optsIn, emit $emit",
-  async ({ name, optsIn, emit }) => {
-    const received = await talk(name, optsIn ? skillsMeta : undefined, emit);
+  "delivers every supported form to a client of $name: opt-in $optsIn, announce $announce",
+  async ({ name, optsIn, announce }) => {
+    const received = await talk(name, optsIn ? skillsMeta : undefined, announce);
     const { protocol, delivers } = editors[name];
-    const bare = optsIn || emit === "rfd" ? "available_skills_update" : "_available_skills_update";
-    const isSent = emit === "rfd" || (emit === "auto" && (optsIn || protocol === 2));
+    const bare = optsIn || announce === "rfd" ? "available_skills_update" : "_available_skills_update";
+    const isSent = announce === "rfd" || (announce === "auto" && (optsIn || protocol === 2));
     const isDelivered = (delivers as readonly string[]).includes(bare);
 
     expect(kinds(received)).toEqual(new Set([...(isSent && isDelivered ? [bare] : []), "available_commands_update"]));
     // A client logs an error for each update of an unknown kind and continues.
     expect(errors.mock.calls.length > 0).toBe(isSent && !isDelivered);
     const last = received.findLast(({ update }) => update.sessionUpdate === "available_commands_update");
-    expect(last && names(last)).toEqual(emit === "auto" || emit === "commands" ? ["init", "pdf", "csv"] : ["init"]);
+    expect(last && names(last)).toEqual(
+      announce === "auto" || announce === "commands" ? ["init", "pdf", "csv"] : ["init"],
+    );
   },
 );
 

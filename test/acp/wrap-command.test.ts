@@ -64,7 +64,7 @@ function wrap(
       input,
       output,
       options: {
-        skills: [root],
+        directories: [root],
         defaultRoots: false,
         log: (level, text) => logged.push(`${level}: ${text}`),
       },
@@ -272,7 +272,7 @@ test("ends an agent that never answers initialize when stdin ends, even if a ses
 });
 
 test("opens no service with emit none and no tools", async () => {
-  const wrapped = wrap([], { options: { emit: "none", tools: "none" } });
+  const wrapped = wrap([], { options: { announce: "none", tools: "none" } });
   await inSession(wrapped);
   wrapped.write(say("/pdf echo"));
   await wrapped.until("end_turn");
@@ -317,7 +317,7 @@ test("delivers all output to a slow editor after the agent exited", async () => 
       ],
       input: new PassThrough(),
       output,
-      options: { skills: [root], defaultRoots: false },
+      options: { directories: [root], defaultRoots: false },
     },
     { clock: impatientClock(), signals: new EventEmitter() },
   );
@@ -372,7 +372,7 @@ test.each(["limit", "signal"] as const)("stops waiting for an editor that reads 
       input: new PassThrough(),
       // Less than the agent writes; the default depends on the version of Node.
       output: new PassThrough({ highWaterMark: 16_384 }),
-      options: { skills: [root], defaultRoots: false },
+      options: { directories: [root], defaultRoots: false },
     },
     { clock, signals },
   );
@@ -425,7 +425,7 @@ test("rejects invalid options before anything is started", async () => {
     command: "no-such-agent",
     input: new PassThrough(),
     output: new PassThrough(),
-    options: { emit: "loud" } as never,
+    options: { announce: "loud" } as never,
   });
   await expect(refused).rejects.toSatisfy((error) => isSkillsError(error) && error.code === "INVALID_OPTIONS");
 });

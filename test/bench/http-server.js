@@ -39,7 +39,7 @@ async function serveSkills() {
   const log = (/** @type {string} */ level, /** @type {string} */ message) => {
     if (level === "error") process.stderr.write(`told while measuring: ${message}\n`);
   };
-  const app = openApp(readOptions({ log, dataDirectory, skills: [root], defaultRoots: false }));
+  const app = openApp(readOptions({ log, dataDirectory, directories: [root], defaultRoots: false }));
   const session = app.openSession({});
   await session.catalog.ready;
   const limits = { requestsPerMinute: 1e12, concurrentRequests: 10_000 };

@@ -28,7 +28,7 @@ export async function openRuns(folder) {
   const clock = quickClock();
   const settings = readOptions(
     {
-      skills: [`${folder}/skills`],
+      directories: [`${folder}/skills`],
       defaultRoots: false,
       dataDirectory: `${folder}/data`,
       isolation: "bubblewrap",

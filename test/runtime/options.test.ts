@@ -18,9 +18,9 @@ function fault(options: unknown): { code: string; message: string; facts: Readon
 
 test("has a default for every option", () => {
   expect(readOptions()).toMatchObject({
-    skills: [],
+    directories: [],
     defaultRoots: true,
-    emit: "auto",
+    announce: "auto",
     clock: systemClock,
     home: homedir(),
     version,
@@ -28,11 +28,14 @@ test("has a default for every option", () => {
 });
 
 test("resolves directories against the working directory immediately", () => {
-  expect(readOptions({ skills: ["a", "/b"] }).skills).toEqual([resolve("a"), resolve("/b")]);
+  expect(readOptions({ directories: ["a", "/b"] }).directories).toEqual([resolve("a"), resolve("/b")]);
 });
 
 test("treats an undefined option as absent", () => {
-  expect(readOptions({ emit: undefined, skills: undefined })).toMatchObject({ emit: "auto", skills: [] });
+  expect(readOptions({ announce: undefined, directories: undefined })).toMatchObject({
+    announce: "auto",
+    directories: [],
+  });
 });
 
 test("resolves the data directory, by default in the home directory", () => {
@@ -56,7 +59,33 @@ test("validates options of a single door together with the others", () => {
   const own = { cwd: { expected: "a path", accepts: (value: unknown) => typeof value === "string" } };
   expect(() => readOptions({ cwd: 1 }, { rules: own })).toThrow("Option cwd: expected a path, got number.");
   expect(() => readOptions({ cw: "/" }, { rules: own })).toThrow('Did you mean "cwd"?');
-  expect(readOptions({ cwd: "/", emit: "rfd" }, { rules: own })).toMatchObject({ emit: "rfd" });
+  expect(readOptions({ cwd: "/", announce: "rfd" }, { rules: own })).toMatchObject({ announce: "rfd" });
+});
+
+test("accepts the names of the version before, and warns once of each", async () => {
+  const warnings: string[] = [];
+  const listen = ({ message }: Error): void => void warnings.push(message);
+  process.on("warning", listen);
+  const old = { skills: ["/s"], emit: "none", teach: false, approve: false };
+  for (const options of [old, old])
+    expect(readOptions(options)).toMatchObject({
+      directories: ["/s"],
+      announce: "none",
+      instructModel: false,
+      answerPermissions: false,
+    });
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("warning", listen);
+  expect(warnings).toEqual([
+    'Option "skills" of acp-skills is called "directories" now.',
+    'Option "emit" of acp-skills is called "announce" now.',
+    'Option "teach" of acp-skills is called "instructModel" now.',
+    'Option "approve" of acp-skills is called "answerPermissions" now.',
+  ]);
+  expect(fault({ emit: "loud" }).message).toContain("Option announce");
+  expect(fault({ skills: [], directories: [] }).message).toBe(
+    'Options skills and directories are the same. Did you mean "directories"?',
+  );
 });
 
 test("does not accept test seams as options", () => {
@@ -64,19 +93,19 @@ test("does not accept test seams as options", () => {
 });
 
 test("returns settings without functions that can be sent to another thread", () => {
-  const data = toSettingsData(readOptions({ log: () => undefined, skills: ["/s"] }));
+  const data = toSettingsData(readOptions({ log: () => undefined, directories: ["/s"] }));
   expect(structuredClone(data)).toEqual(data);
-  expect(data).toMatchObject({ skills: ["/s"], emit: "auto" });
+  expect(data).toMatchObject({ directories: ["/s"], announce: "auto" });
 });
 
 test.each([
-  [{ skils: [] }, { option: "skils", nearest: "skills" }, /skils.*Did you mean "skills"/],
+  [{ directorys: [] }, { option: "directorys", nearest: "directories" }, /directorys.*Did you mean "directories"/],
   [{ defaultroots: false }, { option: "defaultroots", nearest: "defaultRoots" }, /Did you mean "defaultRoots"/],
-  [{ zzzzzzzzzz: 1 }, { option: "zzzzzzzzzz" }, /expected one of skills, defaultRoots/],
-  [{ emit: "comands" }, { option: "emit", nearest: "commands" }, /auto, rfd, commands, none, got "comands"/],
-  [{ emit: 1 }, { option: "emit" }, /got number/],
-  [{ skills: "dir" }, { option: "skills" }, /array of directory paths, got "dir"/],
-  [{ skills: [1] }, { option: "skills" }, /array of directory paths/],
+  [{ zzzzzzzzzz: 1 }, { option: "zzzzzzzzzz" }, /expected one of directories, defaultRoots/],
+  [{ announce: "comands" }, { option: "announce", nearest: "commands" }, /auto, rfd, commands, none, got "comands"/],
+  [{ announce: 1 }, { option: "announce" }, /got number/],
+  [{ directories: "dir" }, { option: "directories" }, /array of directory paths, got "dir"/],
+  [{ directories: [1] }, { option: "directories" }, /array of directory paths/],
   [{ defaultRoots: "no" }, { option: "defaultRoots" }, /true or false/],
   [{ log: {} }, { option: "log" }, /function/],
   [{ dataDirectory: 1 }, { option: "dataDirectory" }, /non-empty string, got number/],

@@ -74,7 +74,7 @@ export async function openServer({
     {
       log,
       defaultRoots: false,
-      skills: [directory],
+      directories: [directory],
       dataDirectory: path.join(home, "data"),
       sources: config.sources ?? [],
     },

@@ -17,7 +17,10 @@ import { handlePermissionRequest, type PermissionGranted } from "./interceptor/p
 
 export interface InterceptorOptions {
   readonly service: SkillService;
-  readonly settings: Pick<Settings, "emit" | "version" | "log" | "clock" | "tools" | "teach" | "approve">;
+  readonly settings: Pick<
+    Settings,
+    "announce" | "version" | "log" | "clock" | "tools" | "instructModel" | "answerPermissions"
+  >;
   /** Sends a line to the editor, after what was forwarded before. `written` is called when it was written, or never will be. */
   readonly send: (line: Uint8Array, written: () => void) => void;
   /** How long this thread has waited for the rest of lines of the editor that had begun, in all, in milliseconds. */

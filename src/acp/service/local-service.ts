@@ -38,7 +38,9 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
   const app = openApp(settings, options.skillset && { skillset: options.skillset });
   const { now = Date.now, readInstructions: read = readInstructions } = options;
   const ownTools =
-    settings.tools === "none" ? undefined : openAgentTools(app, { isTaught: settings.teach, load: options.load });
+    settings.tools === "none"
+      ? undefined
+      : openAgentTools(app, { isTaught: settings.instructModel, load: options.load });
   const tools = "tools" in options ? options.tools : ownTools;
   const trust = createTrustSignals(app);
   /** Directories of sessions: what they contain is not run. */

@@ -252,7 +252,7 @@ export class ServedSession {
     this.#facts = facts;
     // A system prompt is written before the agent can have connected to our server.
     this.#hasTools ||= transport !== undefined && negotiation.systemPrompt && facts.tools !== undefined;
-    if (!this.#context.settings.teach) return;
+    if (!this.#context.settings.instructModel) return;
     const { catalog } = this.#skills;
     this.#history = new IndexHistory({ facts, server: name });
     this.#stopListening = catalog.onChange(() => this.#prepareIndex());

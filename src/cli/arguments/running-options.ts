@@ -48,7 +48,7 @@ export function toSkillsOptions(given: OptionValues<typeof running & typeof root
     log,
     ...toRunningOptions(given),
     defaultRoots: isNarrow !== true,
-    ...(skills !== undefined && { skills: skills.map(toAbsolute) }),
+    ...(skills !== undefined && { directories: skills.map(toAbsolute) }),
     ...(source !== undefined && { sources: source }),
     ...(allowPrivate !== undefined && { allowPrivate }),
   };

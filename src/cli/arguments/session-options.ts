@@ -61,10 +61,10 @@ export function createSessionOptions(
   return {
     ...options,
     log,
-    ...(given.emit !== undefined && { emit: given.emit }),
+    ...(given.emit !== undefined && { announce: given.emit }),
     ...(given.tools !== undefined && { tools: given.tools }),
-    teach: given["no-teach"] !== true,
-    approve: given["no-approve"] !== true,
+    instructModel: given["no-teach"] !== true,
+    answerPermissions: given["no-approve"] !== true,
   };
 }
 

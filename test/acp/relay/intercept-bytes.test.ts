@@ -22,12 +22,12 @@ interface Wire {
   readonly clock: ManualClock;
 }
 
-function wire(skillset = memorySkillset([offer("pdf")]), emit: "auto" | "none" = "auto", tools?: AgentTools): Wire {
+function wire(skillset = memorySkillset([offer("pdf")]), announce: "auto" | "none" = "auto", tools?: AgentTools): Wire {
   const sent: string[] = [];
   const logged: string[] = [];
   const clock = manualClock();
   const settings = readOptions(
-    { emit, tools: tools ? "auto" : "none", log: (_level: string, text: string) => logged.push(text) },
+    { announce, tools: tools ? "auto" : "none", log: (_level: string, text: string) => logged.push(text) },
     { clock },
   );
   const answered: string[] = [];

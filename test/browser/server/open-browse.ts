@@ -103,7 +103,7 @@ export async function openBrowse({
 
   const logged: string[] = [];
   const log = (level: string, message: string): void => void logged.push(`${level} ${message}`);
-  const settings = readOptions({ log, defaultRoots: false, skills: [directory], dataDirectory }, { clock, home });
+  const settings = readOptions({ log, defaultRoots: false, directories: [directory], dataDirectory }, { clock, home });
   const app = openApp(settings);
   const session = app.openSession({ cwd: path.join(home, "project") });
   let idled = 0;

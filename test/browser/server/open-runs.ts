@@ -63,7 +63,11 @@ export async function openRuns(
   mkdirSync(path.join(home, "page"));
   for (const [file, text] of Object.entries(skills)) write(file, text);
   const app = openApp(
-    readOptions({ defaultRoots: false, skills: [path.join(home, "skills")], dataDirectory: path.join(home, "data") }),
+    readOptions({
+      defaultRoots: false,
+      directories: [path.join(home, "skills")],
+      dataDirectory: path.join(home, "data"),
+    }),
   );
   const session = app.openSession({});
   await session.catalog.ready;

@@ -83,7 +83,7 @@ function openAgent(protocol: 1 | 2) {
   const [editorSide, agentSide] = streamPair();
   const skillset = memorySkillset([offer("pdf", { license: "MIT" })]);
   const clock = manualClock();
-  const settings = readOptions({ emit: "auto" }, { clock });
+  const settings = readOptions({ announce: "auto" }, { clock });
   void serve(interceptStream(agentSide, openLocalService(settings, { skillset }), settings), protocol);
   const settle = async () => {
     clock.pass(50);

@@ -22,11 +22,11 @@ export function amendPrompt(
   method: string,
   { prompt }: JsonRecord,
   { takesResources }: Pick<Negotiation, "takesResources">,
-  { clock, teach, emit }: Pick<Settings, "clock" | "teach" | "emit">,
+  { clock, instructModel, announce }: Pick<Settings, "clock" | "instructModel" | "announce">,
 ): readonly Amendment[] | Promise<readonly Amendment[]> {
-  const invocation = emit === "none" ? undefined : findInvocation(prompt);
+  const invocation = announce === "none" ? undefined : findInvocation(prompt);
   // A steering message does not begin a turn.
-  const getsIndex = teach && session.getsIndex && method === sessionPrompt;
+  const getsIndex = instructModel && session.getsIndex && method === sessionPrompt;
   const withIndex = (amendments: readonly Amendment[]): readonly Amendment[] =>
     getsIndex ? addIndex(session, prompt, amendments) : amendments;
   const waits = getsIndex && !session.isRead && !session.hasWaited;

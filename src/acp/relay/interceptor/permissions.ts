@@ -29,8 +29,8 @@ import { servedTools } from "../../../wire/tools.ts";
 
 interface PermissionContext {
   readonly sessions: Pick<Sessions, "find" | "opened" | "reportCall">;
-  /** `approve`: whether requests are answered for the user. */
-  readonly settings: Pick<Settings, "approve" | "clock" | "log">;
+  /** `answerPermissions`: whether requests are answered for the user. */
+  readonly settings: Pick<Settings, "answerPermissions" | "clock" | "log">;
   /** Sends our response to the agent. */
   readonly reply: (message: PermissionGranted) => void;
   /** Sends a notification to the editor. */
@@ -73,7 +73,7 @@ export function handlePermissionRequest(
   const { calls } = session;
   const { server, facts } = calls;
   const known = calls.find(toolCall["toolCallId"]);
-  const approval = settings.approve && isExactId(id) ? approve(params, { server, facts, known }) : undefined;
+  const approval = settings.answerPermissions && isExactId(id) ? approve(params, { server, facts, known }) : undefined;
   const call = calls.record(toolCall);
   if (call === undefined) return undefined;
   sessions.reportCall(session, toolCall, call);
@@ -88,7 +88,8 @@ export function handlePermissionRequest(
   };
   if (approval !== undefined) return allow(approval, "it does not change the project");
   const amended = amend(call);
-  const run = settings.approve && isExactId(id) ? approve(params, { server, facts, known }, isRun) : undefined;
+  const run =
+    settings.answerPermissions && isExactId(id) ? approve(params, { server, facts, known }, isRun) : undefined;
   if (run === undefined) return amended;
   const decide = (answer: RunAnswer | undefined): Verdict => {
     if (answer === undefined) return amended;

@@ -12,7 +12,7 @@ import type { Agreed, Sessions } from "./sessions.ts";
 import { servedTools } from "../../../wire/tools.ts";
 
 interface RelayedRequestsOptions {
-  readonly settings: Pick<Settings, "emit" | "version" | "log" | "tools">;
+  readonly settings: Pick<Settings, "announce" | "version" | "log" | "tools">;
   readonly service: Pick<ServiceConnection, "prepare">;
   readonly sessions: Sessions;
   readonly logOnce: OnceLog["logOnce"];
@@ -146,14 +146,14 @@ export class RelayedRequests {
 
   #initialized(params: JsonRecord, message: unknown, result: unknown): Verdict {
     const { service, alreadyServed } = this.#options;
-    const { emit, version, log, tools } = this.#options.settings;
+    const { announce, version, log, tools } = this.#options.settings;
     const negotiation = negotiate(params, result);
     if (negotiation.alreadyServed) {
       log("info", "The agent already serves skills; acp-skills forwards all messages unchanged.");
       alreadyServed();
       return untouched;
     }
-    const forms = chooseForms(negotiation, emit);
+    const forms = chooseForms(negotiation, announce);
     this.#agreed = { negotiation, forms };
     this.#answered.resolve();
     if (tools !== "none") service.prepare();

@@ -14,7 +14,7 @@ import { chooseTransport, type Negotiation } from "../../negotiation.ts";
 /** What the sessions of one connection share. */
 export interface RelayContext {
   readonly service: ServiceConnection;
-  readonly settings: Pick<Settings, "tools" | "teach" | "clock">;
+  readonly settings: Pick<Settings, "tools" | "instructModel" | "clock">;
   /** The result of `initialize`; undefined if there will be none. */
   readonly negotiation: () => Promise<Negotiation | undefined>;
   /** Sends a notification to the editor, after the message that is being processed. */
@@ -70,7 +70,7 @@ export class RelayedSession {
   /** Amendments that add our tools to the session, within a time limit; without tools the session continues. */
   async equip(params: JsonRecord): Promise<readonly Amendment[]> {
     const { settings, logOnce } = this.#context;
-    const { clock, teach } = settings;
+    const { clock, instructModel } = settings;
     const negotiation = await withinTime(this.#context.negotiation(), clock, initializeTimeout);
     if (this.#hasEnded()) return [];
     if (negotiation === undefined) {
@@ -90,7 +90,7 @@ export class RelayedSession {
     this.calls = new KnownCalls({ name, others: serverNames(params["mcpServers"]) }, negotiation.facts);
     this.getsIndex = true;
     const server = addServer(params, entry);
-    if (!teach || !negotiation.systemPrompt) return [server];
+    if (!instructModel || !negotiation.systemPrompt) return [server];
     await this.untilRead(readTimeout);
     const prompt = this.#nextIndex && addToSystemPrompt(params, this.#nextIndex.text);
     if (prompt === undefined) return [server];

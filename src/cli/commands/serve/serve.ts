@@ -62,7 +62,7 @@ export const command = defineCommand({
     const skillsOptions = toSkillsOptions(options, log);
     const settings = readOptions({
       ...skillsOptions,
-      skills: [...(skillsOptions.skills ?? []), ...configured],
+      directories: [...(skillsOptions.directories ?? []), ...configured],
       sources: [...(skillsOptions.sources ?? []), ...given.sources],
       ...(audit !== undefined && { audit: audit === "-" ? audit : toAbsolute(audit) }),
     });

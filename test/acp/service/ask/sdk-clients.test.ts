@@ -103,7 +103,7 @@ test.each(cases)("asks the user of a client of $name about $about", async ({ nam
   const { open, protocol } = editors[name];
   const [editorSide, agentSide] = streamPair();
   const clock = manualClock();
-  const settings = readOptions({ emit: "none" }, { clock });
+  const settings = readOptions({ announce: "none" }, { clock });
   const tools = fakeTools();
   const service = openLocalService(settings, { skillset: memorySkillset([offer("pdf")]), tools });
   const agent = serve(interceptStream(agentSide, service, settings), protocol);

@@ -46,7 +46,7 @@ describe("user-invocable: false", () => {
   });
 
   test("forwards /name unchanged", async () => {
-    const conversation = await converseInSession({}, { skillset: skillset(), teach: false });
+    const conversation = await converseInSession({}, { skillset: skillset(), instructModel: false });
     expect(await said(conversation, "/for-models x")).toContain('"text":"/for-models x"');
     expect(await said(conversation, "/both x")).toContain('Use the skill \\"both\\": x');
   });
@@ -73,7 +73,7 @@ describe("disable-model-invocation: true", () => {
   });
 
   test("lets the user invoke it by /name", async () => {
-    const conversation = await converseInSession({}, { skillset: skillset(), teach: false });
+    const conversation = await converseInSession({}, { skillset: skillset(), instructModel: false });
     const sent = await said(conversation, "/for-people 1.2");
     expect(sent).toContain('Use the skill \\"for-people\\": 1.2');
     expect(sent).toContain("Do it well.");

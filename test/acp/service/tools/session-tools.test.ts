@@ -380,7 +380,7 @@ test("adds the instructions, then the lesson, to a prompt that invokes a skill",
 
 test.each([
   ["without skills", { skillset: memorySkillset() }],
-  ["by option", { teach: false }],
+  ["by option", { instructModel: false }],
 ])("adds no lesson %s", async (_why, options) => {
   const conversation = await converseInSession({}, { tools: fakeTools(), ...options }, http);
   await conversation.editor(prompt("hello"));
@@ -416,7 +416,7 @@ test("adds skills that are read after the timeout to a later prompt without dela
 
 test("does not delay a prompt if no lesson is added", async () => {
   const skillset = memorySkillset([offer("pdf")], { isReady: false });
-  const conversation = await converseInSession({}, { tools: fakeTools(), skillset, teach: false }, http);
+  const conversation = await converseInSession({}, { tools: fakeTools(), skillset, instructModel: false }, http);
   await conversation.editor(prompt("hello"));
   expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
 });
@@ -482,7 +482,7 @@ test("allows a read-only tool for the user without forwarding the request", asyn
 });
 
 test.each<[string, Parameters<typeof converse>[0], object, string]>([
-  ["by option", { approve: false }, listing, "s"],
+  ["by option", { answerPermissions: false }, listing, "s"],
   ["of a tool that runs code", {}, { ...listing, name: "mcp__skills__run_code", title: "run" }, "s"],
   ["of a session that is not known", {}, listing, "other"],
 ])("forwards a permission request to the editor: %s", async (_why, options, toolCall, sessionId) => {
@@ -549,7 +549,7 @@ test("includes a text of every update of a running call in the interest in the a
 
 test("advertises and serves tools but sends no skills with emit none", async () => {
   const tools = fakeTools();
-  const conversation = await converseInSession({}, { tools, emit: "none" }, http);
+  const conversation = await converseInSession({}, { tools, announce: "none" }, http);
   await conversation.settle();
   expect(conversation.atEditor).toHaveLength(2);
   expect(conversation.atEditor[0]?.result).toMatchObject({
@@ -561,7 +561,11 @@ test("advertises and serves tools but sends no skills with emit none", async () 
 });
 
 test("does not rewrite a prompt that invokes a skill with emit none", async () => {
-  const conversation = await converseInSession({}, { tools: fakeTools(), emit: "none", teach: false }, http);
+  const conversation = await converseInSession(
+    {},
+    { tools: fakeTools(), announce: "none", instructModel: false },
+    http,
+  );
   await conversation.editor(prompt("/pdf now"));
   expect(lastAtAgent(conversation).prompt).toEqual([{ type: "text", text: "/pdf now" }]);
 });

@@ -43,7 +43,7 @@ async function consume(served: Served, slug: string, { isGranted = true } = {}) 
     readOptions(
       {
         dataDirectory: join(directory, "data"),
-        skills: [join(directory, "skills")],
+        directories: [join(directory, "skills")],
         defaultRoots: false,
         grants: isGranted ? [slug.replaceAll("-", ".")] : [],
       },
