@@ -1,5 +1,5 @@
 // Bundles what the compiler left in .build/ into dist/: what always runs together is one file, so that a start loads few of them.
-import { cpSync, mkdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, normalizePath } from "vite";
@@ -81,7 +81,7 @@ const chunks = [
   })),
 ].map((chunk, at) => ({ ...chunk, priority: 100 - at }));
 
-const entries = ["index", "cli/main", "acp/service/worker"];
+const entries = ["index", "cli/main", "acp/service/worker", "runtime/ports"];
 await build({
   configFile: false,
   root: source,
@@ -126,6 +126,37 @@ function copy(file, extension, copied = new Set()) {
   for (const [, name = ""] of text.matchAll(/(?:from|import|import\()\s*"(\.[^"]+)"/g))
     copy(path.join(path.dirname(file), name.replace(/\.[jt]s$/, extension)), extension, copied);
 }
-for (const entry of ["index.d.ts", "client/index.d.ts", "browser/page/element-types.d.ts"]) copy(entry, ".d.ts");
+for (const entry of ["index.d.ts", "runtime/ports.d.ts", "client/index.d.ts", "browser/page/element-types.d.ts"])
+  copy(entry, ".d.ts");
+// The contracts of the ports are among the tests.
+await build({
+  configFile: false,
+  root: source,
+  logLevel: "warn",
+  build: {
+    ssr: true,
+    target: "node20.19",
+    outDir: `${target}/testing`,
+    emptyOutDir: false,
+    minify: false,
+    rolldownOptions: {
+      input: { testing: normalizePath(fileURLToPath(new URL("../test/contract/testing.ts", import.meta.url))) },
+      output: { entryFileNames: "[name].js" },
+    },
+  },
+});
+const declarations = path.join(compiled, "declarations", "test");
+for (const file of readdirSync(declarations, { recursive: true, encoding: "utf8" })) {
+  if (!file.endsWith(".d.ts")) continue;
+  const place = path.join(target, "testing", file);
+  const text = readFileSync(path.join(declarations, file), "utf8").replaceAll("../src/", "");
+  mkdirSync(path.dirname(place), { recursive: true });
+  writeFileSync(place, text);
+  for (const [, name = ""] of text.matchAll(/from "(\.\.[^"]+)"/g)) {
+    const used = path.relative(target, path.resolve(path.dirname(place), name)).replace(/\.[jt]s$/, ".d.ts");
+    if (existsSync(path.join(compiled, used))) copy(used, ".d.ts");
+  }
+}
+cpSync(new URL("../test/contract/sandbox/prelude.py", import.meta.url), path.join(target, "testing", "prelude.py"));
 // Runs in browsers too, where the bundler of the page takes what it uses.
 copy("client/index.js", ".js");

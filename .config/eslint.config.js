@@ -6,7 +6,7 @@ import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 /** What the doors use of `runtime/`: its inner rooms are joined by `app.ts`. */
-const forDoors = ["app", "caller", "question", "runs", "tools", "trust"].map((room) => `runtime/${room}`);
+const forDoors = ["app", "caller", "ports", "question", "runs", "tools", "trust"].map((room) => `runtime/${room}`);
 
 /**
  * The house's import direction (`src/README.md`): what each wing or room may import, besides itself. The rooms of `runtime/` are
@@ -37,6 +37,7 @@ const mayImport = {
     ...["blobs", "caller", "ledger", "question", "runs", "trust"].map((room) => `runtime/${room}`),
   ],
   "runtime/options": ["base", "skills", "wire", "sources"],
+  "runtime/ports": ["base", "skills", "sources", "runtime"],
   "runtime/app": ["base", "skills", "sources", "runtime"],
   mcp: ["base", "skills", "wire", ...forDoors],
   acp: ["base", "skills", "wire", "mcp", "runtime/ledger", "runtime/options", ...forDoors],

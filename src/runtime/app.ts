@@ -10,7 +10,6 @@ import { countRefusals, localLedger } from "./ledger/disk-ledger.ts";
 import { type Ledger, type SessionRecords, whoAndWhere } from "./ledger.ts";
 import { diskSessionRecords } from "./ledger/disk-session-records.ts";
 import type { Settings } from "./options.ts";
-import type { SourceReader } from "../sources/reader.ts";
 import { parseSource } from "../sources/source.ts";
 import { type Copies } from "../sources/store.ts";
 import { sourceRoot } from "../sources/skills-place.ts";
@@ -20,23 +19,20 @@ import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/file
 import { createSkillHasher } from "../skills/hash.ts";
 import { type Skillset, openSkillset } from "../skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
-import type { ApprovalStore } from "./trust/approvals.ts";
+import type { GivenPorts } from "./ports.ts";
 import { inShort } from "../skills/permissions.ts";
 import type { Trust } from "./trust.ts";
 import { type Policies, createPolicies } from "./trust/policy.ts";
 import type { FoundSandbox } from "../skills/environment.ts";
 
-/** Replaceable parts, for tests. */
-export interface AppParts {
+/** Parts in place of ours: those that a user gives, and others for tests. */
+export interface AppParts extends GivenPorts {
   readonly skillset?: Skillset;
   readonly source?: SkillSource;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   /** The time by the clock of the disk that holds the blobs. Default: a file is touched to find out. */
   readonly diskNow?: () => number;
-  readonly approvals?: ApprovalStore;
-  /** The way to the skills of others. */
-  readonly openReader?: () => Promise<SourceReader>;
 }
 
 /** Not immediately: sweeping must not delay the first session. */
@@ -76,8 +72,7 @@ export class App {
   readonly #settings: Settings;
   readonly #skillset: Skillset;
   readonly #now: () => number;
-  readonly #approvals: ApprovalStore | undefined;
-  readonly #openReader: AppParts["openReader"];
+  readonly #ports: GivenPorts;
   #sources: Promise<Copies | undefined> | undefined;
   #tools: Promise<OpenTools> | undefined;
   #trust: Trust | undefined;
@@ -85,7 +80,7 @@ export class App {
   #stopSweeping = (): void => undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, approvals, openReader }: AppParts) {
+  constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, ...ports }: AppParts) {
     const { log, clock, version, dataDirectory, blobs, home, policy, audit } = settings;
     this.log = log;
     this.policyFor = createPolicies({ given: policy, home, log }).policyFor;
@@ -93,14 +88,14 @@ export class App {
     this.version = version;
     this.#settings = settings;
     this.#now = now;
-    this.#approvals = approvals;
-    this.#openReader = openReader;
+    this.#ports = ports;
     const remote = settings.sources.map((text) => sourceRoot(dataDirectory, parseSource(text)));
     this.#skillset = skillset ?? openSkillset({ ...settings, remote });
     this.source = source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
-    this.ledger = countRefusals(localLedger(dataDirectory, { log, now, audit }), clock);
+    this.ledger = countRefusals(ports.ledger ?? localLedger(dataDirectory, { log, now, audit }), clock);
     this.sessionRecords = diskSessionRecords(path.join(dataDirectory, "sessions"), { clock, log });
-    this.blobs = diskBlobs(path.join(dataDirectory, "blobs"), { ...blobs, clock, ...(diskNow && { diskNow }) });
+    this.blobs =
+      ports.blobs ?? diskBlobs(path.join(dataDirectory, "blobs"), { ...blobs, clock, ...(diskNow && { diskNow }) });
     this.toolbox = {
       call: async (...given) => (await this.#opened()).toolbox.call(...given),
       mayRead: async (...given) => {
@@ -145,7 +140,7 @@ export class App {
         hasher,
         now: this.#now,
         denied: (url) => this.policyFor(undefined).deniesSource(url),
-        ...(this.#openReader && { openReader: this.#openReader }),
+        ...(this.#ports.openReader && { openReader: this.#ports.openReader }),
       });
       if (this.#closing === undefined) copies.start();
       return copies;
@@ -205,10 +200,10 @@ export class App {
       import("./app/local-trust.ts"),
     ]);
     const { dataDirectory, blobs: blobLimits } = this.#settings;
-    const environment = openRunEnvironment(this.#settings);
+    const environment = openRunEnvironment(this.#settings, this.#ports.openSandbox);
     const { blobs, source, hasher, log } = this;
     const { trust, configured } = createLocalTrust(this.#settings, {
-      approvals: this.#approvals,
+      approvals: this.#ports.approvals,
       ledger: this.ledger,
       policyFor: this.policyFor,
       now: this.#now,
@@ -282,6 +277,10 @@ export class App {
     ]);
     await this.blobs.close().catch(failed);
     await this.sessionRecords.close();
-    this.ledger.close();
+    try {
+      this.ledger.close();
+    } catch (error) {
+      failed(error);
+    }
   }
 }

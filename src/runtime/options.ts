@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { deprecate } from "node:util";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { defaultDataDirectory } from "../base/paths/data-directory.ts";
@@ -44,6 +45,8 @@ const blobLimits = [
  * directory each enforce their own.
  */
 type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
+
+export const portNames = ["sandbox", "blobs", "approvals", "sources", "ledger"] as const;
 
 /** Names of options in 0.1: accepted in 0.2 with a warning, no longer in 0.3. */
 interface RenamedOptions {
@@ -102,6 +105,12 @@ export interface SkillsOptions extends RenamedOptions {
   readonly secretsFile?: string;
   readonly isolation?: IsolationForm;
   readonly blobs?: BlobLimits;
+  /**
+   * Parts of your own in place of ours, each by the `file:` URL or path of a module whose default export opens it: an `OpenPort` of
+   * `acp-skills/ports`. The modules run on the thread of the skills, so that nothing they do holds up messages. If one cannot be loaded,
+   * sessions go on without skills: ours is never used in its place.
+   */
+  readonly ports?: { readonly [Port in (typeof portNames)[number]]?: string | URL | undefined };
 }
 
 /** What no user sets: tests replace it. */
@@ -115,8 +124,10 @@ export interface InjectedOptions {
 
 /** Options with every default filled in. */
 export interface Settings extends Required<
-  Omit<SkillsOptions, keyof RenamedOptions | "policy" | "secretsFile" | "audit"> & InjectedOptions
+  Omit<SkillsOptions, keyof RenamedOptions | "policy" | "secretsFile" | "audit" | "ports"> & InjectedOptions
 > {
+  /** URLs. */
+  readonly ports: { readonly [Port in (typeof portNames)[number]]?: string };
   readonly policy: string | undefined;
   readonly secretsFile: string | undefined;
   readonly audit: string | undefined;
@@ -167,6 +178,7 @@ const rules: Readonly<Record<Exclude<keyof SkillsOptions, keyof RenamedOptions>,
   secretsFile: aText,
   isolation: oneOf(isolationForms),
   blobs: { expected: `an object of whole numbers: ${blobLimits.join(", ")}`, accepts: isBlobLimits },
+  ports: { expected: `an object of file: URLs or paths of modules: ${portNames.join(", ")}`, accepts: isPorts },
 };
 
 /**
@@ -193,6 +205,9 @@ export function readOptions(
   }
   // Throws INVALID_OPTIONS for a text that names no source.
   options.sources?.forEach((text) => void parseSource(text));
+  const { ports = {}, isolation = "auto", audit } = options;
+  if (ports.sandbox !== undefined && isolation !== "auto") throw excluded("isolation", "ports.sandbox");
+  if (ports.ledger !== undefined && audit !== undefined) throw excluded("audit", "ports.ledger");
   const { platform, env } = process;
   const policy = options.policy ?? (env.ACP_SKILLS_POLICY || undefined);
   return {
@@ -210,10 +225,13 @@ export function readOptions(
     dataDirectory: resolve(options.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
     grants: (options.grants ?? []).map(grantText),
     policy: policy === undefined ? undefined : resolve(policy),
-    audit: options.audit === undefined || options.audit === "-" ? options.audit : resolve(options.audit),
+    audit: audit === undefined || audit === "-" ? audit : resolve(audit),
     secretsFile: options.secretsFile === undefined ? undefined : resolve(options.secretsFile),
-    isolation: options.isolation ?? "auto",
+    isolation,
     blobs: options.blobs ?? {},
+    ports: Object.fromEntries(
+      Object.entries(ports).flatMap(([name, place]) => (place === undefined ? [] : [[name, toModuleUrl(place)]])),
+    ),
     version,
   };
 }
@@ -253,21 +271,35 @@ function isListOfTexts(value: unknown): boolean {
 }
 
 function isBlobLimits(value: unknown): boolean {
+  return isObjectOf(value, blobLimits, (limit) => Number.isSafeInteger(limit) && Number(limit) >= 0);
+}
+
+function isPorts(value: unknown): boolean {
+  return isObjectOf(value, portNames, (place) =>
+    place instanceof URL ? place.protocol === "file:" : aText.accepts(place),
+  );
+}
+
+function isObjectOf(value: unknown, names: readonly string[], accepts: (value: unknown) => boolean): boolean {
   return (
     typeof value === "object" &&
     value !== null &&
-    Object.entries(value).every(
-      ([name, limit]) =>
-        (blobLimits as readonly string[]).includes(name) &&
-        (limit === undefined || (Number.isSafeInteger(limit) && Number(limit) >= 0)),
-    )
+    Object.entries(value).every(([name, one]) => names.includes(name) && (one === undefined || accepts(one)))
   );
+}
+
+function toModuleUrl(place: string | URL): string {
+  return place instanceof URL || place.startsWith("file:") ? String(place) : pathToFileURL(resolve(place)).href;
 }
 
 function invalid(name: string, { expected, choices = [] }: Omit<OptionRule, "accepts">, value: unknown): SkillsError {
   const got = typeof value === "string" ? JSON.stringify(value) : value === null ? "null" : typeof value;
   const [near] = typeof value === "string" ? nearest(value, choices) : [];
   return invalidOption(`Option ${name}: expected ${expected}, got ${got}.`, { option: name, expected }, near);
+}
+
+function excluded(option: string, by: string): SkillsError {
+  return invalidOption(`Option ${option} has no effect on ${by}: leave out one of them.`, { option }, undefined);
 }
 
 function unknownOption(name: string, names: readonly string[]): SkillsError {

@@ -163,7 +163,8 @@ export interface RunError {
  * Runs code that is assumed to be hostile. Each tier implements this port. No state passes from one run to another.
  */
 export interface Sandbox {
-  readonly tier: Tier;
+  /** Its name in results and in the ledger: of ours, a {@link Tier}. */
+  readonly tier: string;
   /** What it does not support on this machine, and why: all reports, requirements, questions and refusals say what stands here. */
   readonly lacks: Readonly<Partial<Record<Ability, string>>>;
   /** What would support that, why this machine does not have it, and how to get it: a sentence for people. */

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { isSkillsError } from "../../src/base/errors.ts";
@@ -86,6 +87,25 @@ test("accepts the names of the version before, and warns once of each", async ()
   expect(fault({ skills: [], directories: [] }).message).toBe(
     'Options skills and directories are the same. Did you mean "directories"?',
   );
+});
+
+test("takes modules of ports by path or file URL, as URLs, and refuses what they leave without effect", () => {
+  const { href } = new URL("file:///a/b.js?x=1");
+  const settings = readOptions({
+    ports: { sandbox: "own.js", ledger: new URL(href), blobs: href, approvals: undefined },
+  });
+  expect(settings.ports).toEqual({ sandbox: pathToFileURL(resolve("own.js")).href, ledger: href, blobs: href });
+  for (const ports of [
+    { secrets: "x.js" },
+    { sandbox: () => undefined },
+    { sandbox: "" },
+    { sandbox: new URL("https://example.com/x.js") },
+  ])
+    expect(fault({ ports }).message).toContain("Option ports: expected an object of file: URLs or paths of modules");
+  expect(fault({ ports: { sandbox: "x.js" }, isolation: "landlock" }).message).toBe(
+    "Option isolation has no effect on ports.sandbox: leave out one of them.",
+  );
+  expect(fault({ ports: { ledger: "x.js" }, audit: "-" }).facts).toEqual({ option: "audit" });
 });
 
 test("does not accept test seams as options", () => {

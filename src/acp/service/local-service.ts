@@ -16,6 +16,7 @@ import { type AgentTools, type ServersModule, openAgentTools } from "./tools/age
 import { EditorCalls, type Response } from "./tools/editor-calls.ts";
 import { ServedSession, type ServedSessionContext } from "./served-session.ts";
 import type { Directories, Instructions, ServiceConnection, SessionKey, SkillService } from "../skill-service.ts";
+import type { GivenPorts } from "../../runtime/ports.ts";
 import type { Trust } from "../../runtime/trust.ts";
 
 /** How long after a session was equipped the tools are loaded, unless somebody calls one before: the skills of its first prompt come first. */
@@ -23,6 +24,7 @@ const toolsTime = 1_000;
 
 interface LocalServiceOptions {
   readonly skillset?: Skillset;
+  readonly ports?: GivenPorts;
   /** Undefined if no tools are served. */
   readonly tools?: AgentTools | undefined;
   /** Opens the servers of these tools. */
@@ -35,7 +37,7 @@ interface LocalServiceOptions {
 
 /** The service on this thread: in the worker, or if no worker can be started. */
 export function openLocalService(settings: Settings, options: LocalServiceOptions = {}): SkillService {
-  const app = openApp(settings, options.skillset && { skillset: options.skillset });
+  const app = openApp(settings, { ...options.ports, ...(options.skillset && { skillset: options.skillset }) });
   const { now = Date.now, readInstructions: read = readInstructions } = options;
   const ownTools =
     settings.tools === "none"

@@ -2,6 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import { createOnceLog } from "../../base/log.ts";
 import type { ThreadReply } from "../../base/processes/threads.ts";
 import type { Settings } from "../../runtime/options.ts";
+import type { GivenPorts } from "../../runtime/ports.ts";
 import { reportFault } from "../messages/amend.ts";
 import { openEarlyServers } from "./tools/early-servers.ts";
 import type { FromService, ServiceConnection, SkillService, ToService } from "../skill-service.ts";
@@ -11,6 +12,12 @@ type Ask = Extract<ToService, { kind: "ask" }>;
 /** How long after `initialize` everything is loaded, if the editor opens no session: an agent that waits for its tools then gets them without delay. */
 const quietTime = 100;
 
+/** The parts of the user's own. */
+async function openGiven(settings: Settings): Promise<GivenPorts> {
+  if (Object.keys(settings.ports).length === 0) return {};
+  return await (await import("../../runtime/ports.ts")).openPorts(settings);
+}
+
 /**
  * Serves skills and tools to the other end of a port until that end closes. What reads skills and runs tools is much code: it is loaded
  * when the first session has the address of its MCP server.
@@ -19,7 +26,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
   const { log, clock } = settings;
   const once = createOnceLog(log);
   const servers = openEarlyServers(settings);
-  let loading: Promise<SkillService> | undefined;
+  let loading: Promise<SkillService | undefined> | undefined;
   /** What came before there was a reason to load. */
   const held: ToService[] = [];
   const connections = new Map<number, ServiceConnection>();
@@ -27,14 +34,15 @@ export function servePort(port: MessagePort, settings: Settings): void {
   const unwritten = new Map<number, () => void>();
   let lastLine = 0;
 
-  async function load(): Promise<SkillService> {
+  /** Undefined if it could not be loaded: then this end is closed. */
+  async function load(): Promise<SkillService | undefined> {
     try {
-      const { openLocalService } = await import("./local-service.ts");
-      return openLocalService(settings, { load: servers.load });
+      const [{ openLocalService }, ports] = await Promise.all([import("./local-service.ts"), openGiven(settings)]);
+      return openLocalService(settings, { load: servers.load, ports });
     } catch (error) {
       log("error", `The service could not be loaded: ${String(error)}`);
-      port.close();
-      return new Promise(() => undefined);
+      await close();
+      return undefined;
     }
   }
 
@@ -99,8 +107,10 @@ export function servePort(port: MessagePort, settings: Settings): void {
     return process(message, loading);
   }
 
-  async function process(message: ToService, loaded: Promise<SkillService>): Promise<void> {
+  async function process(message: ToService, loaded: Promise<SkillService | undefined>): Promise<void> {
     const service = await loaded;
+    if (service === undefined && message.kind === "skills") message.port.close();
+    if (service === undefined) return;
     switch (message.kind) {
       case "connect":
         connections.set(message.connection, connect(service, message.connection));

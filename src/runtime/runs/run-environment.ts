@@ -49,7 +49,8 @@ export function runRecordsIn(dataDirectory: string): string {
 /** Queued runs for each running one. */
 const waitingEach = 32;
 
-export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
+/** `openGiven`: opens a sandbox in place of the tiers. */
+export function openRunEnvironment(settings: RunSettings, openGiven?: () => Promise<Sandbox>): LocalRunEnvironment {
   const { secretsFile, isolation, dataDirectory, allowPrivate, clock, log } = settings;
   const secrets = firstOf([
     memorySecrets(process.env),
@@ -78,6 +79,7 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
   }
 
   const sandbox = openLater(async () => {
+    if (openGiven !== undefined) return await stayingFor(openGiven());
     const { sandbox: opened, tiers } = await open(false);
     if (opened === undefined) throw nothingIsolates(tiers);
     return opened;

@@ -1,7 +1,7 @@
 import type { CopiedFile } from "../../skills/copied-files.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 
-export { type Approvals, parseApprovals } from "./approvals/scope-approvals.ts";
+export { type Approvals, changeApprovals, nothingApproved, parseApprovals } from "./approvals/scope-approvals.ts";
 export { diskApprovals } from "./approvals/disk-approvals.ts";
 
 /** Which file: that of a project, or of everywhere. */

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { isSkillsError } from "../../../src/base/errors.ts";
-import type { Json, RunEnd, RunHost, Sandbox, SandboxRun, Tier as SandboxTier } from "../../../src/runtime/sandbox.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../../src/runtime/sandbox.ts";
 import { type Bait, openBait } from "./bait.ts";
 import { type HostState, hostState } from "./host-state.ts";
 import { type HostRecord, recordingHost } from "./recording-host.ts";
@@ -23,7 +23,8 @@ export type Feature =
 
 /** A tier under test. */
 export interface Tier {
-  readonly tier: SandboxTier;
+  /** Its name. */
+  readonly tier: string;
   /** `skip` states why the tier is unavailable on this machine. Called once; the suite closes the sandbox. */
   open(): Promise<Sandbox | { readonly skip: string }>;
   /** The supported features; the suite expects everything else to be refused. */

@@ -1,0 +1,106 @@
+import { SkillsError } from "../base/errors.ts";
+import { type CopiedFile, toCopy, toHex } from "../skills/copied-files.ts";
+import type { SourceReader } from "../sources/reader.ts";
+import type { BlobStore, BlobUpkeep } from "./blobs.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Settings } from "./options.ts";
+import type { Sandbox } from "./sandbox.ts";
+import type { ApprovalStore } from "./trust/approvals.ts";
+
+export type {
+  Json,
+  MountedBlob,
+  MountedFile,
+  MountedSkill,
+  RunEnd,
+  RunError,
+  RunHost,
+  RunLimits,
+  RunNeeds,
+  Sandbox,
+  SandboxProject,
+  SandboxRun,
+  SkillCallFailure,
+} from "./sandbox.ts";
+export type { BlobRange, BlobStore, BlobUpkeep, ListedBlob, ReleaseBlob, StoredBlob, Swept } from "./blobs.ts";
+export type { Approvals, ApprovalScope, ApprovalStore } from "./trust/approvals.ts";
+export { changeApprovals, nothingApproved, parseApprovals } from "./trust/approvals.ts";
+export type { CopiedFile };
+export type { RemoteIndex, RemoteSkill, SeenBefore, SkillFile, SourceReader } from "../sources/reader.ts";
+export type { Ledger, LedgerEntry } from "./ledger.ts";
+
+/** The parts that `SkillsOptions.ports` replaces. */
+export interface Ports {
+  /** What isolates code. Opened for the first run, and again for the next one after it could not be opened. */
+  readonly sandbox: Sandbox;
+  readonly blobs: BlobStore & BlobUpkeep;
+  /** What a person allowed and blocked. Whoever writes there decides what code may do. */
+  readonly approvals: ApprovalStore;
+  /** How skills of `SkillsOptions.sources` are listed and downloaded. Opened for each look at the sources. */
+  readonly sources: SourceReader;
+  readonly ledger: Ledger;
+}
+
+/** What a part of your own can use: `blobs` are the limits of `SkillsOptions`. Its own settings can be in the query of its URL. */
+export type PortContext = Pick<Settings, "dataDirectory" | "log" | "blobs">;
+
+/** The default export of a module that `SkillsOptions.ports` names. */
+export type OpenPort<Name extends keyof Ports> = (context: PortContext) => Ports[Name] | Promise<Ports[Name]>;
+
+/** The given parts, or how they are opened. */
+export interface GivenPorts extends Partial<Pick<Ports, "blobs" | "approvals" | "ledger">> {
+  readonly openSandbox?: () => Promise<Sandbox>;
+  readonly openReader?: () => Promise<SourceReader>;
+}
+
+/** What `ApprovalStore.keepCopy` stores, without texts that are too long or not those of their file; undefined for nothing. */
+export function toApprovedCopy(digest: string, files: readonly CopiedFile[]): readonly CopiedFile[] | undefined {
+  return toHex(digest) === undefined ? undefined : toCopy(files);
+}
+
+/**
+ * Loads the modules that the settings name. Rejects if one cannot be loaded or exports no function.
+ * @internal
+ */
+export async function openPorts({ ports, dataDirectory, log, blobs }: Settings): Promise<GivenPorts> {
+  const context: PortContext = { dataDirectory, log, blobs };
+  async function load<Name extends keyof Ports>(name: Name): Promise<(() => Promise<Ports[Name]>) | undefined> {
+    const url = ports[name];
+    if (url === undefined) return undefined;
+    const { default: open } = (await import(url)) as { readonly default?: unknown };
+    if (typeof open !== "function") throw new TypeError(`ports.${name}: ${url} has no function as its default export.`);
+    return async () => await (open as OpenPort<Name>)(context);
+  }
+  const [sandbox, reader, ...others] = await Promise.all([
+    load("sandbox"),
+    load("sources"),
+    load("blobs"),
+    load("approvals"),
+    load("ledger"),
+  ]);
+  const [ownBlobs, approvals, ledger] = await Promise.all([others[0]?.(), others[1]?.(), others[2]?.()]);
+  return {
+    ...(sandbox && { openSandbox: () => openGivenSandbox(sandbox) }),
+    ...(reader && { openReader: reader }),
+    ...(ownBlobs && { blobs: ownBlobs }),
+    ...(approvals && { approvals }),
+    ...(ledger && { ledger }),
+  };
+}
+
+/** Results and the ledger name it; `none` there means that nothing isolates. */
+const tierName = /^(?!none$)[a-z][a-z0-9-]{0,31}$/;
+
+async function openGivenSandbox(open: () => Promise<Sandbox>): Promise<Sandbox> {
+  try {
+    const sandbox = await open();
+    if (tierName.test(sandbox.tier)) return sandbox;
+    await sandbox.close();
+    throw new Error(`its tier must match ${tierName.source}, not be ${JSON.stringify(sandbox.tier)}`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SkillsError("SANDBOX_UNAVAILABLE", `The sandbox of ports.sandbox cannot be opened: ${reason}`, {
+      cause: error,
+    });
+  }
+}
