@@ -44,7 +44,7 @@ const blobLimits = [
  */
 type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
 
-/** Options of every door. */
+/** Options that agents in process, wrapped commands and `openSkills` share. */
 export interface SkillsOptions {
   /** Directories of skills, absolute or relative to the process's; they come before the default roots, in this order. */
   readonly skills?: readonly string[];
@@ -55,14 +55,18 @@ export interface SkillsOptions {
   readonly sources?: readonly string[];
   /** Hosts, with a port or without, that sources may be on although their addresses are private. */
   readonly allowPrivate?: readonly string[];
-  /** False leaves out `.agents/skills` and `.claude/skills` of the session's directories and of the home directory. */
+  /** False leaves out `.agents/skills` and `.claude/skills` of the session's directories and of the home directory. Default: true. */
   readonly defaultRoots?: boolean;
-  /** How skills are sent to the editor; "none" also leaves prompts that start with `/name` or `$name` unchanged. Independent of `tools`. */
+  /**
+   * How skills are sent to the editor; "none" also leaves prompts that start with `/name` or `$name` unchanged. Independent of `tools`.
+   * Default: "auto".
+   */
   readonly emit?: EmitForm;
+  /** How tools are served to the model. Default: "auto". */
   readonly tools?: ToolForm;
-  /** False: nothing is added to prompts about which skills exist; the model can still list them with the tools. */
+  /** False: nothing is added to prompts about which skills exist; the model can still list them with the tools. Default: true. */
   readonly teach?: boolean;
-  /** False: no permission request of the agent is answered or amended for the user. */
+  /** False: no permission request of the agent is answered or amended for the user. Default: true. */
   readonly approve?: boolean;
   /** Gets diagnostics; without it they are dropped. Must not throw. */
   readonly log?: Log;
@@ -80,7 +84,9 @@ export interface SkillsOptions {
   readonly audit?: string;
   /** A file of `NAME=value` lines with secrets that are not in the environment. */
   readonly secretsFile?: string;
+  /** What isolates code. Default: "auto", the best tier that works here. */
   readonly isolation?: IsolationForm;
+  /** Limits on blobs; those that are left out keep their defaults. */
   readonly blobs?: BlobLimits;
 }
 
