@@ -47,9 +47,11 @@ describe("the package as npm delivers it, in an empty folder", () => {
 
   test("has what each relative link of its documents leads to, headings too", () => {
     const documents = readdirSync(installed(), { recursive: true, encoding: "utf8" }).filter((name) =>
-      /(?:README|COMPATIBILITY)\.md$/.test(name),
+      /(?:README|COMPATIBILITY|api)\.md$/.test(name),
     );
-    expect(documents).toEqual(expect.arrayContaining(["README.md", path.join("src", "acp", "README.md")]));
+    expect(documents).toEqual(
+      expect.arrayContaining(["README.md", path.join("docs", "api.md"), path.join("src", "acp", "README.md")]),
+    );
     const broken = documents.flatMap((name) => {
       const links = [...readFileSync(installed(name), "utf8").matchAll(/\]\((?![a-z]+:)([^)\s]+)\)/g)];
       return links.flatMap(([, link = ""]) =>
