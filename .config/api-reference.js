@@ -152,7 +152,7 @@ function pageOf(context, project) {
   );
   return [
     ...["# API", introduction, contents.join("\n"), ...sections.flat()],
-    ...["## Types without an export", "What the types above name.", ...others.flat()],
+    ...["## Types without an export", "Signatures above refer to these types.", ...others.flat()],
   ]
     .filter(Boolean)
     .join("\n\n");

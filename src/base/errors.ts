@@ -2,7 +2,7 @@
 export type SkillsErrorCode =
   /** An option is unknown or invalid. `facts` name it, what it accepts, and the nearest valid name or value. */
   | "INVALID_OPTIONS"
-  /** No visible skill has this name; `facts.available` has the nearest ones, as with the next two. */
+  /** No visible skill has this name; `facts.available` lists the nearest ones. */
   | "SKILL_NOT_FOUND"
   /** A file or directory cannot be read: `facts.path`. */
   | "UNREADABLE"
@@ -10,7 +10,7 @@ export type SkillsErrorCode =
   | "AGENT_NOT_FOUND"
   /** The command of an agent cannot be started. */
   | "AGENT_NOT_EXECUTABLE"
-  /** What was called is closed. */
+  /** The skills, or what serves them, are closed: `call` after `close`. */
   | "CLOSED"
   /** Over HTTP: the body is no JSON. */
   | "PARSE_ERROR"
@@ -20,9 +20,9 @@ export type SkillsErrorCode =
   | "METHOD_NOT_FOUND"
   /** Arguments do not match the schema; `facts.violations` say where. */
   | "VALIDATION_ERROR"
-  /** The skill has no such version. */
+  /** The skill has no such version; `facts.available` lists some that it has. */
   | "VERSION_NOT_FOUND"
-  /** The skill has no such file. */
+  /** The skill, or the project, has no such file; `facts.available` lists the nearest ones where they are known. */
   | "FILE_NOT_FOUND"
   /** There is no such blob: it expired, or belongs to another owner. */
   | "BLOB_NOT_FOUND"
@@ -54,7 +54,7 @@ export type SkillsErrorCode =
   | "SKILL_NOT_READY"
   /** Over HTTP: too many requests; try again. */
   | "RATE_LIMITED"
-  /** What others publish cannot be used. */
+  /** A source publishes skills in a form that cannot be used. */
   | "SOURCE_INVALID"
   /** A source, or the machine that offers a skill, does not answer. */
   | "ENDPOINT_UNREACHABLE"

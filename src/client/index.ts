@@ -9,7 +9,7 @@ export type { SkillsDelta, SkillsUpdate } from "./skills-update.ts";
 export type { AvailableSkill } from "../wire/available-skill.ts";
 export type { MessageStream } from "../wire/methods.ts";
 
-// For editors that hold skills: the store, from `acp-skills/client`; what it reads, in whatever form agents send it.
+// For editors that hold skills: the store of `acp-skills/client`, which reads skills in whatever form agents send them.
 export { createSkillsStore } from "./store/skills-store.ts";
 export type { SkillsHandlers, SkillsStore, SkillsStoreOptions } from "./store/skills-store.ts";
 export type { AgentCapabilities, StoreProblem } from "./store/connected-agent.ts";
@@ -17,7 +17,7 @@ export type { SkillSession } from "./store/session.ts";
 export type { StoreLimits } from "./store/connected-agent.ts";
 export type { FaultCode, PlainCommand, SkillForm, StoredSkill } from "./forms/notification.ts";
 
-// For editors that select skills: search, facets, comparison and recommendations, from `acp-skills/client`.
+// For editors that select skills: search, facets, comparison and recommendations of `acp-skills/client`.
 export { openSearch } from "./select/search-skills.ts";
 export { facetNames, facetsOf, matcherOf, matches } from "./select.ts";
 export { compareAgents } from "./select/compare-agents.ts";
