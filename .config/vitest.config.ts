@@ -6,8 +6,8 @@ import { defineConfig } from "vitest/config";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Tests of the linter's rules run with the static checks (`npm run lint`), not with the suite. */
-const staticChecks = ["test/lint.test.ts"];
+/** Tests of the linter's rules and of what is generated from comments run with the static checks (`npm run lint`), not with the suite. */
+const staticChecks = ["test/lint.test.ts", "test/api-reference.test.ts"];
 /** Attacks on the sandboxes use all the CPU and memory they can get: they run last, when nothing else is timed. */
 const sandboxes = [
   "test/runtime/sandbox/**/*.contract.test.ts",

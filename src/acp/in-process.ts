@@ -8,6 +8,7 @@ import type { ReportOptions } from "./messages/report-tool-call.ts";
 export type { SkillsHandle } from "./in-process/remote-skills.ts";
 export type { SkillsChange } from "./skill-service.ts";
 
+/** Options of `openSkills`, besides those that every door has. */
 export interface OpenSkillsOptions extends SkillsOptions {
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string;
@@ -26,6 +27,7 @@ export interface OpenSkillsOptions extends SkillsOptions {
 /** How the call is reported to the editor, as `tool_call` and `tool_call_update`. */
 export type CallReport = Omit<ReportOptions, "name" | "args" | "log">;
 
+/** Options of one call of a tool. */
 export interface SkillsCallOptions {
   /** Cancels the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;

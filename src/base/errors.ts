@@ -1,36 +1,68 @@
-/** The closed list of codes a caller may switch on. */
+/** The closed list of codes that a caller can switch on. */
 export type SkillsErrorCode =
+  /** An option is unknown or invalid. `facts` name it, what it accepts, and the nearest valid name or value. */
   | "INVALID_OPTIONS"
+  /** No visible skill has this name; `facts.available` lists the nearest ones. */
   | "SKILL_NOT_FOUND"
+  /** A file or directory cannot be read: `facts.path`. */
   | "UNREADABLE"
+  /** The command of an agent does not exist. */
   | "AGENT_NOT_FOUND"
+  /** The command of an agent cannot be started. */
   | "AGENT_NOT_EXECUTABLE"
+  /** The skills, or what serves them, are closed: `call` after `close`. */
   | "CLOSED"
+  /** Over HTTP: the body is no JSON. */
   | "PARSE_ERROR"
+  /** Over HTTP: it is no valid request. */
   | "INVALID_REQUEST"
+  /** There is no tool with this name. */
   | "METHOD_NOT_FOUND"
+  /** Arguments do not match the schema; `facts.violations` say where. */
   | "VALIDATION_ERROR"
+  /** The skill has no such version; `facts.available` lists some that it has. */
   | "VERSION_NOT_FOUND"
+  /** The skill, or the project, has no such file; `facts.available` lists the nearest ones where they are known. */
   | "FILE_NOT_FOUND"
+  /** There is no such blob: it expired, or belongs to another owner. */
   | "BLOB_NOT_FOUND"
+  /** A path leaves the directory that it is relative to, or is no valid one. */
   | "INVALID_PATH"
+  /** A cursor is not one of this list. */
   | "INVALID_CURSOR"
+  /** The skill, or the recorded run, is nothing that can be run. */
   | "NOT_EXECUTABLE"
+  /** Code of a model is in a language that does not run here. */
   | "UNSUPPORTED_LANGUAGE"
+  /** A file is larger than can be read. */
   | "FILE_TOO_LARGE"
+  /** Content is larger than a blob may be. */
   | "BLOB_TOO_LARGE"
+  /** Blobs have reached a limit; `facts.limit` says whose. */
   | "QUOTA_EXCEEDED"
+  /** Over HTTP: the token is missing or wrong. */
   | "AUTH_REQUIRED"
+  /** A person has to allow it; `facts.hint` says how. */
   | "PERMISSION_DENIED"
+  /** Too much is running; try again. */
   | "RUNTIME_BUSY"
+  /** No sandbox works here; `facts.hint` says what is missing. */
   | "SANDBOX_UNAVAILABLE"
+  /** A secret that the skill needs has no value. */
   | "SECRET_MISSING"
+  /** Packages of the skill are not installed, or its files just changed. */
   | "SKILL_NOT_READY"
+  /** Over HTTP: too many requests; try again. */
   | "RATE_LIMITED"
+  /** A source publishes skills in a form that cannot be used. */
   | "SOURCE_INVALID"
+  /** A source, or the machine that offers a skill, does not answer. */
   | "ENDPOINT_UNREACHABLE"
+  /** A run, or the download from a source, took too long. */
   | "EXECUTION_TIMEOUT"
+  /** A skill of others is described in a version that is not supported. */
   | "VERSION_INCOMPATIBLE"
+  /** An error of ours, or one that nothing above fits; the log has the detail. */
   | "INTERNAL";
 
 const brand = Symbol.for("acp-skills.error");
@@ -48,6 +80,7 @@ interface FactsOfCode {
   UNREADABLE: { path: string };
 }
 
+/** The facts of names that do not exist. */
 interface Available {
   /** The nearest names that exist. */
   available: readonly string[];

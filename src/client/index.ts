@@ -1,23 +1,27 @@
+// For editor authors: what `acp-skills` has for them, too.
 export { readAdvertisement } from "./initialize.ts";
 export { observeSkills } from "./observe-skills.ts";
 export { optIn } from "./initialize.ts";
-export { createSkillsStore } from "./store/skills-store.ts";
 export { readSkillsDelta, readSkillsUpdate } from "./skills-update.ts";
-export { openSearch } from "./select/search-skills.ts";
-export { facetNames, facetsOf, matcherOf, matches } from "./select.ts";
-export { compareAgents } from "./select/compare-agents.ts";
-export { openRecommendations } from "./select/recommend-skills.ts";
-
 export type { SkillsAdvertisement } from "./initialize.ts";
 export type { OptInCapabilities, SkillsOptIn } from "./initialize.ts";
+export type { SkillsDelta, SkillsUpdate } from "./skills-update.ts";
+export type { AvailableSkill } from "../wire/available-skill.ts";
+export type { MessageStream } from "../wire/methods.ts";
+
+// For editors that hold skills: the store of `acp-skills/client`, which reads skills in whatever form agents send them.
+export { createSkillsStore } from "./store/skills-store.ts";
 export type { SkillsHandlers, SkillsStore, SkillsStoreOptions } from "./store/skills-store.ts";
 export type { AgentCapabilities, StoreProblem } from "./store/connected-agent.ts";
 export type { SkillSession } from "./store/session.ts";
 export type { StoreLimits } from "./store/connected-agent.ts";
 export type { FaultCode, PlainCommand, SkillForm, StoredSkill } from "./forms/notification.ts";
-export type { SkillsDelta, SkillsUpdate } from "./skills-update.ts";
-export type { AvailableSkill } from "../wire/available-skill.ts";
-export type { MessageStream } from "../wire/methods.ts";
+
+// For editors that select skills: search, facets, comparison and recommendations of `acp-skills/client`.
+export { openSearch } from "./select/search-skills.ts";
+export { facetNames, facetsOf, matcherOf, matches } from "./select.ts";
+export { compareAgents } from "./select/compare-agents.ts";
+export { openRecommendations } from "./select/recommend-skills.ts";
 export type { SkillFacts } from "./select.ts";
 export type { ChosenFacets, FacetName, Facets, FacetValue } from "./select.ts";
 export type { AgentSkills, ComparedSkill } from "./select/compare-agents.ts";

@@ -11,17 +11,20 @@ export const facetNames = [
   "state",
 ] as const satisfies string[];
 
+/** A way to narrow skills. */
 export type FacetName = (typeof facetNames)[number];
 
 /** The chosen values: several of one facet mean any of them, several facets mean all of them. No values mean no choice. */
 export type ChosenFacets = Readonly<Partial<Record<FacetName, readonly string[]>>>;
 
+/** One value of a facet. */
 export interface FacetValue {
   readonly value: string;
   /** How many skills have it, of those that the choices in the other facets leave. */
   readonly count: number;
 }
 
+/** The values of all facets. */
 export type Facets = Readonly<Record<FacetName, readonly FacetValue[]>>;
 
 /** What a skill without the fact has. */

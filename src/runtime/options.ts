@@ -67,7 +67,7 @@ const newNames: Readonly<Record<keyof RenamedOptions, keyof SkillsOptions>> = {
   approve: "answerPermissions",
 };
 
-/** Options of every door. */
+/** Options that agents in process, wrapped commands and `openSkills` share. */
 export interface SkillsOptions extends RenamedOptions {
   /** Directories of skills, absolute or relative to the process's; they come before the default roots, in this order. */
   readonly directories?: readonly string[];
@@ -78,14 +78,18 @@ export interface SkillsOptions extends RenamedOptions {
   readonly sources?: readonly string[];
   /** Hosts, with a port or without, that sources may be on although their addresses are private. */
   readonly allowPrivate?: readonly string[];
-  /** False leaves out `.agents/skills` and `.claude/skills` of the session's directories and of the home directory. */
+  /** False leaves out `.agents/skills` and `.claude/skills` of the session's directories and of the home directory. Default: true. */
   readonly defaultRoots?: boolean;
-  /** How skills are announced to the editor; "none" also leaves prompts that start with `/name` or `$name` unchanged. Independent of `tools`. */
+  /**
+   * How skills are announced to the editor; "none" also leaves prompts that start with `/name` or `$name` unchanged. Independent of `tools`.
+   * Default: "auto".
+   */
   readonly announce?: AnnouncedForm;
+  /** How tools are served to the model. Default: "auto". */
   readonly tools?: ToolForm;
-  /** False: nothing is added to prompts about which skills exist; the model can still list them with the tools. */
+  /** False: nothing is added to prompts about which skills exist; the model can still list them with the tools. Default: true. */
   readonly instructModel?: boolean;
-  /** False: no permission request of the agent is answered or amended for the user. */
+  /** False: no permission request of the agent is answered or amended for the user. Default: true. */
   readonly answerPermissions?: boolean;
   /** Gets diagnostics; without it they are dropped. Must not throw. */
   readonly log?: Log;
@@ -103,7 +107,9 @@ export interface SkillsOptions extends RenamedOptions {
   readonly audit?: string;
   /** A file of `NAME=value` lines with secrets that are not in the environment. */
   readonly secretsFile?: string;
+  /** What isolates code. Default: "auto", the best tier that works here. */
   readonly isolation?: IsolationForm;
+  /** Limits on blobs; those that are left out keep their defaults. */
   readonly blobs?: BlobLimits;
   /**
    * Parts of your own in place of ours, each by the `file:` URL or path of a module whose default export opens it: an `OpenPort` of

@@ -38,6 +38,7 @@ export function answerWords(reply: Reply): string {
 /** Asks a person. `shown` is called once the question is shown to them. Must not throw, except the reason of `signal`. */
 export type Ask = (question: Question, signal: AbortSignal, shown?: () => void) => Promise<Reply>;
 
+/** One of the answers that a person can choose. */
 export interface AnswerOption {
   readonly answer: Answer;
   readonly label: string;

@@ -39,6 +39,7 @@ export function availableTools(names: readonly ToolName[] | undefined): readonly
 /** The names of the tools. */
 export type ServedToolName = keyof Tools;
 
+/** The result of `read_blob`. */
 type ReadBlob = z.infer<Tools["read_blob"]["output"]>;
 
 /** A part of a blob, or with `save_as` the file it was written to. */
@@ -101,6 +102,7 @@ const formats = {
   }),
 };
 
+/** The formats of tool definitions: those of MCP and of two APIs of models, and plain JSON Schema. */
 export type ToolFormat = keyof typeof formats;
 
 /** A tool in the formats of models' APIs. */

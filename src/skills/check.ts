@@ -4,6 +4,7 @@ import type { SkillCounts, Snapshot } from "./skill.ts";
 import type { SkillFiles } from "./files.ts";
 import type { FixedFile } from "./check/fix-files.ts";
 
+/** Options of a check. */
 export interface CheckOptions {
   /** Base of relative paths. Default: the current directory. */
   readonly cwd?: string;
@@ -13,8 +14,9 @@ export interface CheckOptions {
   readonly rules?: RuleSettings;
   /** Whether to apply unambiguous repairs to files in place first. */
   readonly fix?: boolean;
+  /** @internal */
   readonly files?: SkillFiles;
-  /** Called before a directory is read. */
+  /** Called before a directory is read. @internal */
   readonly onDirectory?: (directory: string) => void;
 }
 
@@ -32,7 +34,7 @@ export interface CheckReport {
   readonly fixable: number;
   /** Requests that could not be fulfilled, such as a path without skills. */
   readonly complaints: readonly string[];
-  /** Changes whenever a checked file changes. */
+  /** Changes whenever a checked file changes. @internal */
   readonly stamp: string;
 }
 

@@ -5,11 +5,11 @@ import type { Problem } from "./rules/problem.ts";
 
 export type { Problem } from "./rules/problem.ts";
 
-/**
- * `agents`: the Agent Skills specification with the fields that agents document beside it; `spec`: the specification alone; `wire`: the
- * requirements of AvailableSkill; `lenient`: what is offered.
- */
 export const levels = ["agents", "spec", "wire", "lenient"] as const;
+/**
+ * Which rules apply. `agents`: the Agent Skills specification with the fields that agents document beside it; `spec`: the specification
+ * alone; `wire`: the requirements of AvailableSkill; `lenient`: what is offered.
+ */
 export type Level = (typeof levels)[number];
 
 export interface Rule {

@@ -31,7 +31,6 @@ const skillMetaSchema = z.looseObject({
     ),
 });
 
-/** One skill as sent to editors: the RFD's AvailableSkill, with a stricter name. */
 export const availableSkillSchema = z.looseObject({
   name: z
     .string()
@@ -53,6 +52,7 @@ export const availableSkillSchema = z.looseObject({
   _meta: z.looseObject({ "acp-skills": skillMetaSchema.optional() }).nullish(),
 });
 
+/** One skill as sent to editors: the RFD's AvailableSkill, with a stricter name, and what we add below `_meta`. */
 export type AvailableSkill = z.infer<typeof availableSkillSchema>;
 
 const metaSchema = z.looseObject({}).nullish();

@@ -7,6 +7,7 @@ import type { JsonRecord } from "./raw-message.ts";
 import { isRun, textOf } from "./call-result.ts";
 import { describeCall, describeFailure, toTextContent } from "./describe-call.ts";
 
+/** Where and how a call is reported. */
 export interface ReportOptions {
   readonly sessionId: string;
   readonly name: string;

@@ -205,8 +205,8 @@ interface WorkerEnd {
 export function createWorkerEnd(): WorkerEnd {
   const port = parentPort;
   if (port === null) throw new Error("This file is the entry of a worker thread; it cannot be imported.");
-  const log: Log = (level, message) => {
-    port.postMessage({ kind: "log", level, message } satisfies ThreadReply);
-  };
+  // Deno's cannot be closed; the thread ends when nothing waits for messages.
+  if (!Reflect.has(port, "close")) Reflect.set(port, "close", () => port.unref());
+  const log: Log = (level, message) => port.postMessage({ kind: "log", level, message } satisfies ThreadReply);
   return { port, data: workerData, local: { clock: systemClock, log } };
 }

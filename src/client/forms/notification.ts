@@ -36,6 +36,7 @@ export interface PlainCommand {
   readonly description: string;
 }
 
+/** What can be wrong with a message: all of it, one entry, its size, or an update before it that is missing. */
 export type FaultCode =
   | "INVALID_UPDATE"
   | "INVALID_SKILL"

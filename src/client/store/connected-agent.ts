@@ -143,15 +143,15 @@ function shortened({ version, tools, update }: SkillsAdvertisement): SkillsAdver
 
 /** How much the store holds of one connection. Agents are untrusted. */
 export interface StoreLimits {
-  /** Sessions; the least recently updated is dropped. */
+  /** Sessions; the least recently updated is dropped. Default: 100. */
   readonly sessions: number;
-  /** Skills and commands of a session. */
+  /** Skills and commands of a session. Default: 20,000. */
   readonly skills: number;
-  /** Characters of one skill. */
+  /** Characters of one skill. Default: 16,384. */
   readonly text: number;
-  /** Characters of all sessions; the oldest are dropped. */
+  /** Characters of all sessions; the oldest are dropped. Default: 64 Mi. */
   readonly allText: number;
-  /** Problems that are stored. */
+  /** Problems that are stored. Default: 200. */
   readonly problems: number;
 }
 

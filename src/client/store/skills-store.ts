@@ -26,7 +26,9 @@ export interface SkillsStore {
   readonly sessions: readonly SkillSession[];
   /** The skills of all sessions; the same skill in several sessions of an agent once, as in the last of them. */
   readonly skills: readonly StoredSkill[];
+  /** What is wrong with the messages of agents. */
   readonly problems: readonly StoreProblem[];
+  /** What the agents said of themselves, by connection. */
   readonly capabilities: readonly AgentCapabilities[];
   /** Calls the listener after each change; returns how to stop that. */
   readonly subscribe: (listener: () => void) => () => void;
@@ -41,6 +43,7 @@ export interface SkillsStore {
   readonly sent: (message: unknown, agent?: string) => void;
   /** Takes the response of `initialize`, where the SDK does not show messages. */
   readonly initialized: (response: unknown, agent?: string) => void;
+  /** For SDKs that give their messages to functions, already parsed. */
   readonly handlers: (agent?: string) => SkillsHandlers;
   /** Forgets a session. */
   readonly release: (sessionId: string, agent?: string) => void;
@@ -48,7 +51,9 @@ export interface SkillsStore {
   readonly disconnect: (agent?: string) => void;
 }
 
+/** Options of the store. */
 export interface SkillsStoreOptions {
+  /** Those that are left out keep their defaults. */
   readonly limits?: Partial<StoreLimits>;
 }
 

@@ -1,9 +1,5 @@
 import * as z from "zod";
 
-/**
- * A problem of a skill.
- * `code` is stable; `line` and `column` start at 1 and count characters (code points) of the file as read. The end is exclusive.
- */
 export const problemSchema = z
   .object({
     code: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
@@ -18,4 +14,8 @@ export const problemSchema = z
   })
   .readonly();
 
+/**
+ * A problem of a skill. `code` is stable; `line` and `column` start at 1 and count characters (code points) of the file as read. The end is
+ * exclusive. `fix` says what to do.
+ */
 export type Problem = z.infer<typeof problemSchema>;
