@@ -13,7 +13,7 @@ export type { OptInCapabilities, SkillsOptIn } from "./initialize.ts";
 export type { SkillsHandlers, SkillsStore, SkillsStoreOptions } from "./store/skills-store.ts";
 export type { AgentCapabilities, StoreProblem } from "./store/connected-agent.ts";
 export type { SkillSession } from "./store/session.ts";
-export type { StoreLimits } from "./store/connected-agent.ts";
+export type { StoreLimits } from "./forms/entries.ts";
 export type { FaultCode, PlainCommand, SkillForm, StoredSkill } from "./forms/notification.ts";
 export type { SkillsDelta, SkillsUpdate } from "./skills-update.ts";
 export type { AvailableSkill } from "../wire/available-skill.ts";

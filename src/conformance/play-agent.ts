@@ -25,7 +25,7 @@ export interface PlayedClient {
   readonly faults: readonly string[];
   readonly notes: readonly string[];
   /** Where it ended; absent when all steps were taken. */
-  readonly unfinished?: string;
+  readonly unfinished?: string | undefined;
 }
 
 /** Clients drop what arrives too soon after the response that created its session. */
@@ -43,13 +43,7 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
   const faults: string[] = [];
   const notes: string[] = [];
   let unfinished: string | undefined = "the client left before the first step";
-  const played = (): PlayedClient => ({
-    entries: recorder.entries,
-    survived,
-    faults,
-    notes,
-    ...(unfinished !== undefined && { unfinished }),
-  });
+  const played = (): PlayedClient => ({ entries: recorder.entries, survived, faults, notes, unfinished });
   const peer = connectPeer({
     side: "client",
     ...{ input, output, recorder, clock },

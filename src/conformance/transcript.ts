@@ -1,5 +1,6 @@
 import { fieldsOf } from "../client/json.ts";
 import { SkillsError } from "../base/errors.ts";
+import { groupBy } from "../base/limited-map.ts";
 import { parseIfJson } from "../base/json/json-value.ts";
 
 /** Who wrote a line. */
@@ -81,14 +82,7 @@ function invalid(name: string, line: number, reason: string): SkillsError {
 
 /** The entries of each connection, in order. */
 export function byConnection(entries: readonly TranscriptEntry[]): ReadonlyMap<string, readonly TranscriptEntry[]> {
-  const connections = new Map<string, TranscriptEntry[]>();
-  for (const entry of entries) {
-    const { connection = "" } = entry;
-    const before = connections.get(connection);
-    if (before === undefined) connections.set(connection, [entry]);
-    else before.push(entry);
-  }
-  return connections;
+  return groupBy(entries, ({ connection = "" }) => connection);
 }
 
 /** Collects the entries of a connection. */

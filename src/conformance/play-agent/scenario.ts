@@ -2,6 +2,7 @@ import { commandsNotification, type Notification, skillsDelta, skillsMessage } f
 import type { Forms } from "../../acp/negotiation.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { toCommandFacts } from "../../wire/command-facts.ts";
+import { toSessionUpdate } from "./answer-client.ts";
 import { availableCommandsUpdate, availableSkillsUpdate, metaKey, sessionUpdate } from "../../wire/methods.ts";
 
 /** One thing that the played agent does, and that a client has to survive. */
@@ -37,11 +38,7 @@ export function* scenario({ sessionId, protocol, forms }: ScenarioOptions): Gene
     before = after;
     return messages;
   };
-  const update = (fields: object): object => ({
-    jsonrpc: "2.0",
-    method: sessionUpdate,
-    params: { sessionId, update: fields },
-  });
+  const update = (fields: object): object => toSessionUpdate(sessionId, fields);
   const first = [skill("code-review", "Reviews staged changes."), skill("test-generator", "Generates unit tests.")];
   const [review] = first;
 
