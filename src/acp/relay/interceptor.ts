@@ -184,11 +184,10 @@ export class Interceptor {
   }
 
   /** Sends a notification to the editor, after the message that is being processed. */
-  readonly #notify = (message: Notification): void => {
+  readonly #notify = (message: Notification): void =>
     queueMicrotask(() => {
       if (this.#isOpen) this.#options.send(encodeMessage(message), () => undefined);
     });
-  };
 
   #editorAsked(id: string | number, method: string, params: JsonRecord): Verdict | Promise<Verdict> {
     switch (method) {

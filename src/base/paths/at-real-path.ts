@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../failures/system-error.ts";
+import { attempt, systemCode } from "../failures/system-error.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
 
 /*
@@ -119,16 +119,15 @@ export function openInHeld(held: HeldDirectory, name: string): number {
 const removed = " (deleted)";
 
 function exposesPaths(place: string): boolean {
-  try {
+  // False without /proc.
+  return attempt(() => {
     const descriptor = openSync("/", plainFlags);
     try {
       return readlinkSync(`${place}/${descriptor}`) === "/";
     } finally {
       closeSync(descriptor);
     }
-  } catch {
-    return false; // No /proc.
-  }
+  }, false);
 }
 
 function replaced(real: string): SkillsError {

@@ -2,7 +2,8 @@
 export function countCodePoints(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length - 1; index++) {
-    if (!isHigh(text.charCodeAt(index)) || !isLow(text.charCodeAt(index + 1))) continue;
+    // A high surrogate, then a low one.
+    if ((text.charCodeAt(index) & 0xfc00) !== 0xd800 || (text.charCodeAt(index + 1) & 0xfc00) !== 0xdc00) continue;
     count--;
     index++;
   }
@@ -27,14 +28,6 @@ export function cutCodePoints(text: string, limit: number): string {
         .slice(0, limit)
         .join("")
         .trim();
-}
-
-function isHigh(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
-}
-
-function isLow(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
 }
 
 /** Compares by code point, as sorting UTF-8 bytes would: UTF-16 order differs between surrogates and U+E000 and above. */

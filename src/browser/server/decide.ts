@@ -31,9 +31,8 @@ export async function decide(
     version,
     ...(digest !== undefined && { digest }),
   };
-  const record = (entry: Pick<LedgerEntry, "event"> & Partial<LedgerEntry>): void => {
-    app.ledger.record({ at: Date.now(), tool: "approvals", ...subject, door: "browser", ...entry });
-  };
+  const record = (entry: Pick<LedgerEntry, "event"> & Partial<LedgerEntry>): void =>
+    void app.ledger.record({ at: Date.now(), tool: "approvals", ...subject, door: "browser", ...entry });
   const exactly = (): FullTrustRequest => {
     if (digest !== undefined) return requestOf(door, { skill, digest }, signal);
     throw new SkillsError("SKILL_NOT_READY", `The files of ${name} cannot all be read: it cannot be approved.`);

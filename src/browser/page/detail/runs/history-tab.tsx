@@ -82,9 +82,7 @@ function PastRun({ run, current }: PastRunProps): JSX.Element {
   const [problem, setProblem] = useState<SourceError>();
   const { run: id, at, status, digest, door, session, agent } = run;
   const printed = shown?.printed.text || shown?.result?.logs_preview;
-  const read = (): void => {
-    server?.run(id).then(setShown, (error: unknown) => setProblem(toSourceError(error)));
-  };
+  const read = (): void => void server?.run(id).then(setShown, (error: unknown) => setProblem(toSourceError(error)));
   return (
     <li>
       <details onToggle={({ currentTarget }) => currentTarget.open && shown === undefined && read()}>
