@@ -7,7 +7,7 @@ import { Button, Icon } from "../parts/icon.tsx";
 import { Mark, type MarkDisplay } from "../parts/state-mark.tsx";
 import type { SkillServer } from "../source/http-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
-import { OfferedSkills, StopButton } from "./sources/offered-skills.tsx";
+import { OfferedSkills, stopButton } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";
 import { placeTitles, appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
 
@@ -45,7 +45,7 @@ export function SourcesView(): JSX.Element {
       {found === undefined && doing === "plan" && (
         <div class="bar">
           <span role="status">Asking the sources …</span>
-          <StopButton step="plan" installing={installing} />
+          {stopButton("plan", installing)}
         </div>
       )}
       {planned === undefined && failed?.doing === "plan" && <SourceErrorAlert error={failed.error} />}
@@ -89,7 +89,7 @@ function DiscoverForm({ installing }: { readonly installing: InstallFlow }): JSX
           text={doing === "discover" ? "Reading …" : "Discover"}
           aria-disabled={doing !== undefined}
         />
-        <StopButton step="discover" installing={installing} />
+        {stopButton("discover", installing)}
       </form>
       <p id="source-forms" class="muted">
         A domain or URL, <code>OWNER/REPO</code> of GitHub, <code>git:URL</code> or <code>registry:URL</code>. Its
@@ -136,9 +136,7 @@ function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.El
       {fault === undefined && skills.length === 0 && <p class="muted">Nothing was installed here from a source.</p>}
       <ul class="installed">
         {skills.map((skill) => (
-          <li key={skill.name}>
-            <Installed {...skill} />
-          </li>
+          <li key={skill.name}>{installedSkill(skill)}</li>
         ))}
       </ul>
       {more > 0 && <p class="muted">and {more} more</p>}
@@ -146,7 +144,7 @@ function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.El
   );
 }
 
-function Installed({ name, version, source, state, changes = [] }: InstalledSkill): JSX.Element {
+function installedSkill({ name, version, source, state, changes = [] }: InstalledSkill): JSX.Element {
   return (
     <>
       <strong>{foreignName(name)}</strong> {version !== undefined && foreignText(version, 80)}

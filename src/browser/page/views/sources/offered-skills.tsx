@@ -84,7 +84,7 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
                 text={doing === "plan" ? "Downloading …" : `Review ${counted(chosen.size, "skill")}`}
                 aria-disabled={!canPlan}
               />
-              <StopButton step="plan" installing={installing} />
+              {stopButton("plan", installing)}
               {isTooMany && <span class="warning">Choose at most {mostChosen} at a time.</span>}
             </div>
           </>
@@ -124,12 +124,7 @@ function Offered({ skill, isChosen, onChoose }: OfferedProps): JSX.Element {
   );
 }
 
-interface StopButtonProps {
-  readonly step: InstallFlow["doing"];
-  readonly installing: InstallFlow;
-}
-
 /** Stops a step while it is being done. */
-export function StopButton({ step, installing: { doing, stop } }: StopButtonProps): JSX.Element | null {
-  return doing === step ? <Button text="Stop" onClick={stop} /> : null;
+export function stopButton(step: InstallFlow["doing"], { doing, stop }: InstallFlow): JSX.Element | undefined {
+  return doing === step ? <Button text="Stop" onClick={stop} /> : undefined;
 }

@@ -21,14 +21,8 @@ interface FormFieldProps {
 }
 
 /** A control with its name, what it takes, help, and what is wrong with it. */
-export function FormField({
-  name,
-  takes,
-  help = "",
-  isRequired = false,
-  problem,
-  children,
-}: FormFieldProps): JSX.Element {
+export function FormField(props: FormFieldProps): JSX.Element {
+  const { name, takes, help = "", isRequired = false, problem, children } = props;
   const id = useId();
   const described = [...(help === "" ? [] : [`${id}-help`]), ...(problem === undefined ? [] : [`${id}-problem`])];
   return (
