@@ -77,12 +77,8 @@ export async function toSpec(
 }
 
 /** Who requests a run, as its spec says. */
-export function requesterOf({
-  owner,
-  sessionId,
-  door,
-  label,
-}: RunCaller): Pick<RunSpec, "owner" | "session" | "door" | "label"> {
+export function requesterOf(caller: RunCaller): Pick<RunSpec, "owner" | "session" | "door" | "label"> {
+  const { owner, sessionId, door, label } = caller;
   return { owner, ...(sessionId !== undefined && { session: sessionId }), door, ...(label !== undefined && { label }) };
 }
 
