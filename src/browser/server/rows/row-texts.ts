@@ -39,17 +39,12 @@ export function* encodeRows({ byId, unread }: Rows, revision: number): Steps<Uin
   const shown = [...byId.values()];
   const pieces: string[] = [];
   for (let at = 0; at < shown.length; at += rowsAtOnce) {
-    pieces.push(
-      shown
-        .slice(at, at + rowsAtOnce)
-        .map(({ row }) => textOf(row))
-        .join(","),
-    );
+    const some = shown.slice(at, at + rowsAtOnce);
+    pieces.push(some.map(({ row }) => textOf(row)).join(","));
     yield;
   }
-  return new Uint8Array(
-    Buffer.from(`{"revision":${revision},"skills":[${pieces.join(",")}],"unread":${JSON.stringify(unread)}}`),
-  );
+  const json = `{"revision":${revision},"skills":[${pieces.join(",")}],"unread":${JSON.stringify(unread)}}`;
+  return new Uint8Array(Buffer.from(json));
 }
 
 /** A skill as the page lists it. */

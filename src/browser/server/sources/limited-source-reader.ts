@@ -62,11 +62,8 @@ function limitBytes(reader: SourceReader): SourceReader {
       const files = left <= 0 ? [] : await reader.skillFiles(...given);
       left -= files.reduce((sum, { bytes }) => sum + bytes.length, 0);
       if (left > 0) return files;
-      const most = downloadLimit / 1024 / 1024;
-      throw new SkillsError(
-        "SOURCE_INVALID",
-        `with it, more than ${most} MiB would be downloaded at once; choose fewer skills`,
-      );
+      const most = `more than ${downloadLimit / 1024 / 1024} MiB would be downloaded at once`;
+      throw new SkillsError("SOURCE_INVALID", `with it, ${most}; choose fewer skills`);
     },
     close: () => reader.close(),
   };
