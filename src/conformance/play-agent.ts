@@ -65,7 +65,7 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
     const isAnswering = await answers("session/new");
     if (!isAnswering && peer.goneBecause === undefined)
       faults.push("the client does not answer a request of an extension; from here only its end is noticed");
-    for (const step of scenario({ sessionId, protocol: state.protocol, forms: state.forms })) {
+    for (const step of scenario(sessionId, state)) {
       if (peer.goneBecause !== undefined) break;
       unfinished = `it ended before ${step.name}`;
       await take(step, isAnswering);

@@ -29,7 +29,7 @@ const restInterval = 50;
 /** Tracks the descendants of a process. Not for Windows, which has taskkill. */
 export function createProcessTree(
   root: number,
-  list: () => Promise<readonly ListedProcess[]> = listProcesses,
+  list: () => Promise<readonly ListedProcess[]> = process.platform === "linux" ? readProc : askPs,
   kill: (id: number, signal: NodeJS.Signals) => void = (id, signal) => void process.kill(id, signal),
 ): ProcessTree {
   let known: readonly ListedProcess[] = [];
@@ -88,10 +88,6 @@ export function descendants(
     }
   }
   return [...found.values()];
-}
-
-async function listProcesses(): Promise<readonly ListedProcess[]> {
-  return process.platform === "linux" ? await readProc() : await askPs();
 }
 
 /** How many files are open at the same time. */

@@ -122,7 +122,8 @@ export function toSecretForms(value: string): Uint8Array[] {
     ...pythonForms(value),
     ...quotedForms(value),
     ...htmlForms(value),
-    ...hostForms(value),
+    // In a host name, which is lower-cased. Not for short values, which could be words.
+    ...(value.length >= shortestHost && /^[a-z0-9._-]+$/i.test(value) ? [value.toLowerCase()] : []),
     ...urlForms(value),
     ...base64Forms(Buffer.from(value)),
     ...hexForms(Buffer.from(value)),
@@ -166,11 +167,6 @@ function htmlForms(value: string): string[] {
   const plain = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const double = ['"', "&quot;", "&#34;", "&#x22;"].map((quote) => plain.replaceAll('"', quote));
   return ["'", "&#x27;", "&#39;", "&apos;"].flatMap((quote) => double.map((text) => text.replaceAll("'", quote)));
-}
-
-/** In a host name, which is lower-cased. Not for short values, which could be words. */
-function hostForms(value: string): string[] {
-  return value.length >= shortestHost && /^[a-z0-9._-]+$/i.test(value) ? [value.toLowerCase()] : [];
 }
 
 /** Encoders differ in `/` and `!'()*`, in `+` for a space, and in the case of the digits. */

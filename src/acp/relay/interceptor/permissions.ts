@@ -166,7 +166,7 @@ function mayAnswer(tool: string, input: JsonRecord | undefined, { rawInput }: Js
   const harmless = harmlessParameters.get(tool);
   if (facts === undefined || (!facts.annotations.readOnlyHint && harmless === undefined)) return false;
   if (harmless !== undefined) return isInputOf(harmless, input);
-  if (input === undefined) return !isGiven(rawInput) || isEmpty(rawInput);
+  if (input === undefined) return !isGiven(rawInput) || (isRecord(rawInput) && Object.keys(rawInput).length === 0);
   return isInputOf(facts.parameters, input);
 }
 
@@ -203,8 +203,4 @@ function isTitleOf(
   if (title === tool || title === servedTools.get(tool)?.title) return true;
   if (namedTool(title, server, facts) === tool) return true;
   return title === JSON.stringify(input ?? {});
-}
-
-function isEmpty(value: unknown): boolean {
-  return isRecord(value) && Object.keys(value).length === 0;
 }

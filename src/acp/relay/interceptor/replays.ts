@@ -71,12 +71,8 @@ export function restoreTitles(result: unknown): Amendment[] {
   ]);
 }
 
-/** Restores the title in an update. */
-export function restoreTitleIn(update: JsonRecord): Amendment[] {
-  return restoreAt(update, "title", ["params", "update"]);
-}
-
-function restoreAt(holder: unknown, key: string, path: readonly (string | number)[]): Amendment[] {
+/** Restores a title, in what stands at a path. */
+export function restoreAt(holder: unknown, key: string, path: readonly (string | number)[]): Amendment[] {
   const title = isRecord(holder) ? holder[key] : undefined;
   if (typeof title !== "string") return [];
   const value = restoreTitle(title);
