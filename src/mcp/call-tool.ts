@@ -50,8 +50,7 @@ export function createCallTool(app: McpApp, caller: McpCaller): CallTool {
     } catch (error) {
       // A cancelled request gets no answer.
       signal.throwIfAborted();
-      if (turn?.aborted === true) return turnCancelled(name);
-      return toErrorResult(toWireError(error, { log }));
+      return turn?.aborted === true ? turnCancelled(name) : toErrorResult(toWireError(error, { log }));
     }
   }
 

@@ -239,6 +239,5 @@ export function planUpdate(
   const seen = installed.state === "missing" ? undefined : installed.installed;
   const act = seen === undefined ? "install" : sameFiles(seen, files) ? "adopt" : "replace";
   const loss = act !== "replace" || discardsChanges ? undefined : lossWords(installed, "replaces");
-  if (loss !== undefined) return { why: loss };
-  return { act, key, index, downloaded, seen };
+  return loss === undefined ? { act, key, index, downloaded, seen } : { why: loss };
 }

@@ -174,8 +174,7 @@ export class Interceptor {
     };
     try {
       const verdict = handle();
-      if (!(verdict instanceof Promise)) return verdict;
-      return verdict.catch(failed).finally(() => this.#updateInterests());
+      return verdict instanceof Promise ? verdict.catch(failed).finally(() => this.#updateInterests()) : verdict;
     } catch (error) {
       return failed(error);
     } finally {

@@ -50,8 +50,7 @@ const anyCall: readonly string[] = ["_call"];
 
 /** Texts of which each update of these calls contains one, whatever else it says. */
 export function callInterest(ids: readonly string[]): readonly string[] {
-  if (ids.length > mostSearched || !ids.every((id) => plainId.test(id))) return anyCall;
-  return ids.map((id) => `"${id}"`);
+  return ids.length > mostSearched || !ids.every((id) => plainId.test(id)) ? anyCall : ids.map((id) => `"${id}"`);
 }
 
 /** The first place, from `start`, of one of some texts; -1 if there is none. */

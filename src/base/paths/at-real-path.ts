@@ -177,8 +177,7 @@ function openOrTarget(file: string): number {
 
 /** Windows opens the target of a link, which is noticed only afterwards. */
 function isLink(error: unknown): boolean {
-  if (process.platform === "win32") return isSkillsError(error);
-  return systemCode(error) === "ELOOP";
+  return process.platform === "win32" ? isSkillsError(error) : systemCode(error) === "ELOOP";
 }
 
 function notRegular(file: string): SkillsError {

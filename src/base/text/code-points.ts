@@ -37,8 +37,7 @@ export function byCodePoint(a: string, b: string): number {
     const left = a.charCodeAt(index);
     const right = b.charCodeAt(index);
     if (left !== right) {
-      if (left >= 0xd800 && right >= 0xd800) return surrogatesLast(left) - surrogatesLast(right);
-      return left - right;
+      return left >= 0xd800 && right >= 0xd800 ? surrogatesLast(left) - surrogatesLast(right) : left - right;
     }
   }
   return a.length - b.length;

@@ -184,8 +184,7 @@ function base64Forms(value: Buffer): string[] {
   const parts = [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), value]).toString("base64");
     const from = Math.ceil((before * 8) / 6);
-    const to = Math.floor(((before + value.length) * 8) / 6);
-    return encoded.slice(from, to);
+    return encoded.slice(from, Math.floor(((before + value.length) * 8) / 6));
   });
   const standard = [whole, whole.replace(/=+$/, ""), ...parts.filter((part) => part.length >= shortestPart)];
   return standard.flatMap((text) => [text, text.replaceAll("+", "-").replaceAll("/", "_")]);

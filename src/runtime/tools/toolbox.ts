@@ -115,8 +115,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     onEvent = caller.onEvent,
   ): Promise<{ readonly tool: Tool; readonly input: unknown; readonly context: RunContext }> {
     const tool = findTool(name, caller.tools);
-    const input = checkInput(tool, args);
-    return { tool, input, context: await openContext(caller, signal, onEvent) };
+    return { tool, input: checkInput(tool, args), context: await openContext(caller, signal, onEvent) };
   }
 
   async function openContext(caller: ToolCaller, signal: AbortSignal, onEvent: RunListener | undefined) {

@@ -114,8 +114,7 @@ function* readFiles(
     else read.push(entry);
     yield;
   }
-  if (read[0]?.path !== skillFileName) return { why: "has its SKILL.md outside its directory" };
-  return read;
+  return read[0]?.path === skillFileName ? read : { why: "has its SKILL.md outside its directory" };
 }
 
 const skillFileName = "SKILL.md";

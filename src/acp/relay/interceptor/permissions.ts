@@ -132,8 +132,7 @@ export function approve(
   const toolCall = toolCallIn(params);
   if (toolCall === undefined) return undefined;
   const isTitled = !namesTool(toolCall);
-  const said = recogniseCall(toolCall, server, facts);
-  const call = said ?? (isTitled ? known : undefined);
+  const call = recogniseCall(toolCall, server, facts) ?? (isTitled ? known : undefined);
   if (call === undefined || (known !== undefined && known.tool !== call.tool)) return undefined;
   const input = call.input ?? known?.input;
   if (!agrees(toolCall, { tool: call.tool, input }, server, facts)) return undefined;

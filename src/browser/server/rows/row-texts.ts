@@ -30,8 +30,7 @@ export function* compareRows(old: Rows, now: Rows): Steps<Omit<SkillListChange, 
     if (last !== row && (last === undefined || textOf(last) !== textOf(row))) put.push(row);
     if (++count % rowsAtOnce === 0) yield;
   }
-  const removed = [...old.byId.keys()].filter((id) => !now.byId.has(id));
-  return { put, removed };
+  return { put, removed: [...old.byId.keys()].filter((id) => !now.byId.has(id)) };
 }
 
 /** A `SkillList` as JSON. */

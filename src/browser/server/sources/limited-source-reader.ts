@@ -39,8 +39,7 @@ export function createLimitedRead(clock: Clock, allowPrivate: readonly string[],
     try {
       // What connects is loaded when something is read.
       const { openSourceReader } = await import("../../../sources/reader.ts");
-      const urls = typed.map(({ url }) => url);
-      reader = openSourceReader({ allowPrivate, typed: urls, denied });
+      reader = openSourceReader({ allowPrivate, typed: typed.map(({ url }) => url), denied });
       return await work(limitBytes(reader), signal);
     } catch (error) {
       signal.throwIfAborted();

@@ -132,6 +132,5 @@ function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
 
 function toTexts(value: unknown): readonly string[] {
   if (value === undefined || value === null || value === "") return [];
-  if (Array.isArray(value)) return value.flatMap(toTexts);
-  return [typeof value === "string" ? value : JSON.stringify(value)];
+  return Array.isArray(value) ? value.flatMap(toTexts) : [typeof value === "string" ? value : JSON.stringify(value)];
 }

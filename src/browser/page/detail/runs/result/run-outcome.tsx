@@ -152,8 +152,7 @@ function BlobDownload({ server, blob, name, children }: BlobDownloadProps): JSX.
     setProblem(undefined);
     try {
       const address = URL.createObjectURL(await server.readBlob(blob));
-      const link = Object.assign(document.createElement("a"), { href: address, download: name });
-      link.click();
+      Object.assign(document.createElement("a"), { href: address, download: name }).click();
       // The browser reads it after the click.
       setTimeout(() => URL.revokeObjectURL(address), 60_000);
     } catch {
