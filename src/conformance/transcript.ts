@@ -74,10 +74,8 @@ function readEntry(written: string, line: number, name: string): TranscriptEntry
 }
 
 function invalid(name: string, line: number, reason: string): SkillsError {
-  return new SkillsError(
-    "INVALID_OPTIONS",
-    `${name}, line ${line}: ${reason}; a transcript has {"from": "client"|"agent", "message": {…}} on each line`,
-  );
+  const form = '{"from": "client"|"agent", "message": {…}}';
+  return new SkillsError("INVALID_OPTIONS", `${name}, line ${line}: ${reason}; a transcript has ${form} on each line`);
 }
 
 /** The entries of each connection, in order. */

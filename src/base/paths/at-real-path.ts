@@ -131,9 +131,8 @@ function exposesPaths(place: string): boolean {
 }
 
 function replaced(real: string): SkillsError {
-  return new SkillsError("UNREADABLE", `${real} cannot be read: it was replaced by a symlink.`, {
-    facts: { path: real },
-  });
+  const facts = { path: real };
+  return new SkillsError("UNREADABLE", `${real} cannot be read: it was replaced by a symlink.`, { facts });
 }
 
 /**

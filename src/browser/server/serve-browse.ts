@@ -143,10 +143,5 @@ function watchIdle(
     else cancel = clock.after(left, check);
   }
   check();
-  return {
-    touch() {
-      lastUse = clock.now();
-    },
-    stop: () => cancel(),
-  };
+  return { touch: () => void (lastUse = clock.now()), stop: () => cancel() };
 }

@@ -206,9 +206,8 @@ function findTool(name: string, tools: readonly ToolName[] | undefined): Tool {
   const tool = available.find((other) => other.name === name);
   if (tool !== undefined) return tool;
   const names = available.map((other) => other.name);
-  throw new SkillsError("METHOD_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 128))}.`, {
-    facts: { available: nearest(name, names, asAvailable) },
-  });
+  const facts = { available: nearest(name, names, asAvailable) };
+  throw new SkillsError("METHOD_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 128))}.`, { facts });
 }
 
 function checkOutput({ name, output: schema }: Tool, output: unknown): void {

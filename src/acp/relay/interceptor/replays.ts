@@ -47,9 +47,7 @@ export class Replays {
   #replayOf(sessionId: string, messageId: unknown): Replay {
     const before = this.#replays.get(sessionId);
     if (before !== undefined && before.messageId === messageId) return before;
-    const filter = new InsertionFilter((label) => {
-      replay.label = label;
-    });
+    const filter = new InsertionFilter((label) => void (replay.label = label));
     const replay: Replay = { filter, messageId, label: before?.label };
     this.#replays.delete(sessionId);
     this.#replays.set(sessionId, replay);
