@@ -34,14 +34,10 @@ export function SourcesView(): JSX.Element {
         </p>
       )}
       <SourceErrorAlert error={error} />
-      {answer?.places.map((one) => (
-        <InstalledSkills
-          key={one.place}
-          of={one}
-          isBusy={doing !== undefined}
-          onUpdate={isAllowed ? () => plan({ place: one.place, update: [] }) : undefined}
-        />
-      ))}
+      {answer?.places.map((one) => {
+        const update = isAllowed ? () => plan({ place: one.place, update: [] }) : undefined;
+        return installedSkills(one, doing !== undefined, update);
+      })}
       {found === undefined && doing === "plan" && (
         <div class="bar">
           <span role="status">Asking the sources …</span>
@@ -107,25 +103,21 @@ const displays: Readonly<Record<InstalledSkill["state"], MarkDisplay>> = {
   unknown: { words: "cannot be verified", icon: "question", tone: "muted" },
 };
 
-interface InstalledSkillsProps {
-  readonly of: SourceList["places"][number];
-  /** Absent where nothing can be changed. */
-  readonly onUpdate: (() => void) | undefined;
-  readonly isBusy: boolean;
-}
-
-/** What one lock names, and whether its files are as they were installed. */
-function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.Element {
-  const { place, directory, fault, skills, more } = of;
+/** What one lock names, and whether its files are as they were installed; `update` is absent where nothing can be changed. */
+function installedSkills(
+  { place, directory, fault, skills, more }: SourceList["places"][number],
+  isBusy: boolean,
+  update: (() => void) | undefined,
+): JSX.Element {
   return (
-    <section aria-label={placeTitles[place]}>
+    <section key={place} aria-label={placeTitles[place]}>
       <div class="bar">
         <h3>
           {placeTitles[place]} <span class="muted">{skills.length + more}</span>
         </h3>
         <code class="muted">{foreignText(directory)}</code>
-        {onUpdate !== undefined && skills.length > 0 && (
-          <Button text="Check for updates" aria-disabled={isBusy} onClick={onUpdate} />
+        {update !== undefined && skills.length > 0 && (
+          <Button text="Check for updates" aria-disabled={isBusy} onClick={update} />
         )}
       </div>
       {fault !== undefined && (

@@ -79,16 +79,15 @@ export function TextField({ name, takes, help, problem, ...shown }: TextFieldPro
 
 type TextFieldProps = TextProps & Pick<FormFieldProps, "name" | "takes" | "help" | "problem">;
 
-interface SelectControlProps {
-  readonly ids: FieldIds;
-  readonly value: string;
-  readonly options: readonly (readonly [value: string, text: string])[];
-  readonly onChoose: (value: string) => void;
-}
-
-export function SelectControl({ ids, value, options, onChoose }: SelectControlProps): JSX.Element {
+/** A choice of one of some values. */
+export function selectControl(
+  ids: FieldIds,
+  chosen: string,
+  options: readonly (readonly [value: string, text: string])[],
+  choose: (value: string) => void,
+): JSX.Element {
   return (
-    <select {...ids} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+    <select {...ids} value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
       {options.map(([option, text]) => (
         <option key={option} value={option}>
           {toVisible(text, 200)}
