@@ -26,9 +26,7 @@ export const systemClock: Clock = {
   after(ms, callback) {
     const timer = setTimeout(callback, ms);
     timer.unref();
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   },
 };
 
@@ -44,9 +42,7 @@ export function timeWaited(clock: Pick<Clock, "now" | "idle">): number {
 export async function withinTime<Value>(work: Promise<Value>, clock: Clock, ms: number): Promise<Value | undefined> {
   let stop = (): void => undefined;
   const timeout = new Promise<undefined>((resolve) => {
-    stop = clock.after(ms, () => {
-      resolve(undefined);
-    });
+    stop = clock.after(ms, () => resolve(undefined));
   });
   try {
     return await Promise.race([work, timeout]);

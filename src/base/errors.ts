@@ -114,3 +114,8 @@ export function isSkillsError<Code extends SkillsErrorCode = SkillsErrorCode>(
   if (typeof value !== "object" || value === null || (value as Record<symbol, unknown>)[brand] !== true) return false;
   return code === undefined || (value as SkillsError).code === code;
 }
+
+/** For the `catch` of a promise: undefined for an error of ours. Throws any other. */
+export function undefinedIfOurs(error: unknown): undefined {
+  if (!isSkillsError(error)) throw error;
+}

@@ -15,14 +15,10 @@ export function createDeferred<Value = void>(): Deferred<Value> {
 /** The result of work that cannot be cancelled itself. Rejects with the reason of `signal` once that is aborted. */
 export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      reject(signal.reason as Error);
-    };
+    const leave = (): void => reject(signal.reason as Error);
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });
-    void work.then(resolve, reject).finally(() => {
-      signal.removeEventListener("abort", leave);
-    });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
   });
 }
 

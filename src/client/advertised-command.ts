@@ -1,4 +1,4 @@
-import { type JsonObject, fieldsOf } from "./json.ts";
+import { type JsonObject, arrayOf, fieldsOf } from "./json.ts";
 import type { SkillOfForm } from "./forms/notification.ts";
 import { metaKey } from "../wire/methods.ts";
 
@@ -33,10 +33,6 @@ const prefix = /^(?:\$|skills?:)/;
 /** `$pdf` and `skill:pdf` are `pdf`. */
 export function withoutPrefix(name: string): string {
   return name.replace(prefix, "") || name;
-}
-
-function hasPrefix(name: string): boolean {
-  return withoutPrefix(name) !== name;
 }
 
 /**
@@ -92,13 +88,11 @@ export function readQwenSkills(
   });
 }
 
-function arrayOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
 /** Codex names the commands of skills `$pdf` (zed-industries/codex-acp, pull request 284), others `skill:pdf` or `skills:pdf` (246). */
 export const readNamedCommand: CommandForm = ({ name, description }) =>
-  hasPrefix(name) ? { name: withoutPrefix(name), description, command: name, form: "named-command" } : undefined;
+  withoutPrefix(name) === name
+    ? undefined
+    : { name: withoutPrefix(name), description, command: name, form: "named-command" };
 
 /** Whether a command is ours: `_meta["acp-skills"]` has what the command itself cannot say. */
 export function isOwnCommand({ meta }: AdvertisedCommand): boolean {

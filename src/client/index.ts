@@ -14,7 +14,7 @@ export { createSkillsStore } from "./store/skills-store.ts";
 export type { SkillsHandlers, SkillsStore, SkillsStoreOptions } from "./store/skills-store.ts";
 export type { AgentCapabilities, StoreProblem } from "./store/connected-agent.ts";
 export type { SkillSession } from "./store/session.ts";
-export type { StoreLimits } from "./store/connected-agent.ts";
+export type { StoreLimits } from "./forms/entries.ts";
 export type { FaultCode, PlainCommand, SkillForm, StoredSkill } from "./forms/notification.ts";
 
 // For editors that select skills: search, facets, comparison and recommendations of `acp-skills/client`.

@@ -6,8 +6,24 @@ export function fieldsOf(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
+export function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** The items of an array; none of anything else. */
+export function arrayOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Of several with one name, the last counts. */
+export function byName<Named extends { readonly name: string }>(all: Iterable<Named>): ReadonlyMap<string, Named> {
+  const named = new Map<string, Named>();
+  for (const one of all) named.set(one.name, one);
+  return named;
+}
+
 export function isStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
+  return Array.isArray(value) && value.every(isString);
 }
 
 /** Whether two JSON values are equal; fields that are undefined count as absent. */

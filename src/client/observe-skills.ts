@@ -7,7 +7,7 @@ import {
   readSkillsDelta,
   readSkillsUpdate,
 } from "./skills-update.ts";
-import { fieldsOf } from "./json.ts";
+import { byName, fieldsOf } from "./json.ts";
 
 /**
  * For editors: calls `listener` with the whole list of skills whenever a list or a change of it arrives on `stream`, and passes
@@ -45,10 +45,6 @@ export function observeSkills<Message>(
       return method !== problemsNotification && isForUsOnly(message);
     },
   });
-}
-
-function byName(skills: readonly AvailableSkill[]): ReadonlyMap<string, AvailableSkill> {
-  return new Map(skills.map((skill) => [skill.name, skill]));
 }
 
 /** Whether only this package understands a message: typed SDK clients refuse such updates. */

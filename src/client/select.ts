@@ -128,12 +128,7 @@ export interface SkillFacts {
 }
 
 /** Families by the letters with which SPDX identifiers and common names of licenses begin. */
-const families: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
-  [...["MIT", "Apache", "BSD", "ISC", "MPL", "EPL", "GPL", "LGPL", "AGPL", "CC", "Unlicense"]].map((family) => [
-    family.toLowerCase(),
-    family,
-  ]),
-);
+const families = ["MIT", "Apache", "BSD", "ISC", "MPL", "EPL", "GPL", "LGPL", "AGPL", "CC", "Unlicense"];
 
 const maxLicense = 200;
 
@@ -142,6 +137,8 @@ export function licenseFamilies(license: string | undefined): readonly string[] 
   const text = license?.slice(0, maxLicense).trim() ?? "";
   if (text === "") return ["unspecified"];
   const words = text.toLowerCase().match(/[a-z]+/g) ?? [];
-  const found = words.flatMap((word) => families.get(word) ?? families.get(word.replace(/v$/, "")) ?? []);
+  const found = words.flatMap(
+    (word) => families.find((family) => [word, word.replace(/v$/, "")].includes(family.toLowerCase())) ?? [],
+  );
   return found.length === 0 ? ["other"] : [...new Set(found)];
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, fieldsOf, isStrings } from "../client/json.ts";
+import { type JsonObject, arrayOf, fieldsOf, isStrings } from "../client/json.ts";
 import { negotiate, type Negotiation } from "../acp/negotiation.ts";
 import {
   initialize,
@@ -15,7 +15,6 @@ import {
 } from "../wire/methods.ts";
 import { type TranscriptEntry, otherSide, type Side } from "./transcript.ts";
 import { readAdvertisedCommand, readAirCommand, readYolopCommand } from "../client/advertised-command.ts";
-import { fromCommandFacts } from "../wire/command-facts.ts";
 import { isSkillsKind } from "../client/skills-update.ts";
 
 /** A request, with its response if there is one. */
@@ -223,17 +222,13 @@ export const deltaFields = ["added", "changed", "removed"] as const;
 export function sentSkills(exchange: Exchange): readonly SentSkill[] {
   return skillUpdates(exchange).flatMap(({ line, update }) =>
     ["availableSkills", "added", "changed"].flatMap((field) =>
-      arrayIn(update[field]).map((skill, index) => {
+      arrayOf(update[field]).map((skill, index) => {
         const name = fieldsOf(skill)?.["name"];
         const shown = typeof name === "string" ? ` (${JSON.stringify(name.slice(0, 64))})` : "";
         return { line, skill, where: `${field}[${index}]${shown}` };
       }),
     ),
   );
-}
-
-export function arrayIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 interface SentCommand {
@@ -244,7 +239,7 @@ interface SentCommand {
 
 /** The commands of a list that are objects. */
 export function commandsIn({ line, update }: RecordedUpdate): readonly SentCommand[] {
-  return arrayIn(update["availableCommands"]).flatMap((value, index) => {
+  return arrayOf(update["availableCommands"]).flatMap((value, index) => {
     const command = fieldsOf(value);
     return command === undefined ? [] : [{ line, index, command }];
   });
@@ -262,11 +257,6 @@ export function isMarkedAsSkill(command: JsonObject): boolean {
     factsIn(command) !== undefined ||
     (read !== undefined && (readAirCommand(read) ?? readYolopCommand(read)) !== undefined)
   );
-}
-
-/** The skill that a marked command describes. */
-export function skillOfCommand(command: JsonObject, facts: JsonObject): unknown {
-  return fromCommandFacts({ name: command["name"], description: command["description"] }, facts);
 }
 
 export function stringsIn(value: unknown): readonly string[] {

@@ -1,8 +1,6 @@
 import * as z from "zod";
 import { origins } from "./rule.ts";
 
-const side = z.enum(["client", "agent"]);
-
 /** `schema/conformance/index.json`: every rule, where it comes from, and what is expected of its transcripts. */
 export const conformanceIndexSchema = z.strictObject({
   $schema: z.string(),
@@ -11,7 +9,7 @@ export const conformanceIndexSchema = z.strictObject({
       id: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
       title: z.string().min(1),
       severity: z.enum(["error", "warning"]).describe("Warnings alone leave an agent or client conformant."),
-      appliesTo: side,
+      appliesTo: z.enum(["client", "agent"]),
       source: z.strictObject({
         origin: z.enum(origins).describe("Who asks for it; the rules of one origin are a profile."),
         document: z.string().min(1),

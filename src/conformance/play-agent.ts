@@ -25,7 +25,7 @@ export interface PlayedClient {
   readonly faults: readonly string[];
   readonly notes: readonly string[];
   /** Where it ended; absent when all steps were taken. */
-  readonly unfinished?: string;
+  readonly unfinished?: string | undefined;
 }
 
 /** Clients drop what arrives too soon after the response that created its session. */
@@ -43,13 +43,7 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
   const faults: string[] = [];
   const notes: string[] = [];
   let unfinished: string | undefined = "the client left before the first step";
-  const played = (): PlayedClient => ({
-    entries: recorder.entries,
-    survived,
-    faults,
-    notes,
-    ...(unfinished !== undefined && { unfinished }),
-  });
+  const played = (): PlayedClient => ({ entries: recorder.entries, survived, faults, notes, unfinished });
   const peer = connectPeer({
     side: "client",
     ...{ input, output, recorder, clock },
@@ -71,7 +65,7 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
     const isAnswering = await answers("session/new");
     if (!isAnswering && peer.goneBecause === undefined)
       faults.push("the client does not answer a request of an extension; from here only its end is noticed");
-    for (const step of scenario({ sessionId, protocol: state.protocol, forms: state.forms })) {
+    for (const step of scenario(sessionId, state)) {
       if (peer.goneBecause !== undefined) break;
       unfinished = `it ended before ${step.name}`;
       await take(step, isAnswering);

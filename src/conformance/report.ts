@@ -1,3 +1,4 @@
+import type { SkillsOptIn } from "../client/initialize.ts";
 import { fieldsOf } from "../client/json.ts";
 import { type Exchange, advertisedIn, isMarkedAsSkill, readExchange, sentCommands, skillUpdates } from "./exchange.ts";
 import { type RuleOrigin, type RuleViolation, origins, type ConformanceRule } from "./rule.ts";
@@ -10,14 +11,14 @@ export { junitReport, textReport } from "./report/print-report.ts";
 /** What is reported of one connection. */
 export interface ConnectionReport {
   readonly name: string;
-  readonly about?: string;
+  readonly about?: string | undefined;
   readonly messages: number;
   /** The protocol version of the initialize response. */
-  readonly protocol?: number;
-  readonly agent?: string;
-  readonly client?: string;
+  readonly protocol?: number | undefined;
+  readonly agent?: string | undefined;
+  readonly client?: string | undefined;
   /** What the client declared about skills; absent if nothing. */
-  readonly optIn?: { readonly notification: boolean; readonly deltas: boolean; readonly commands: boolean };
+  readonly optIn?: Required<SkillsOptIn> | undefined;
   /** The agent's `_meta["acp-skills"]`, as it was sent; absent if there is none. */
   readonly advertised?: unknown;
   readonly forms: readonly SentForm[];
@@ -28,7 +29,7 @@ export interface ConnectionReport {
   readonly faults: readonly string[];
   readonly notes: readonly string[];
   /** Why the check ended early; absent if it did not. */
-  readonly unfinished?: string;
+  readonly unfinished?: string | undefined;
 }
 
 /** The verdict of the rules of one origin. */
@@ -118,27 +119,24 @@ function reportOn(
   const { negotiation, initialize, requests, notifications } = exchange;
   const params = fieldsOf(initialize?.params);
   const result = fieldsOf(initialize?.response?.result);
-  const agent = implementationOf(result?.["agentInfo"] ?? result?.["info"]);
-  const client = implementationOf(params?.["clientInfo"] ?? params?.["info"]);
-  const advertised = advertisedIn(exchange);
   const methods = new Map<string, number>();
   for (const { from, method } of [...requests, ...notifications])
     if (from === "client") methods.set(method, (methods.get(method) ?? 0) + 1);
   return {
     name,
-    ...(about !== undefined && { about }),
+    about,
     messages: entries.length,
-    ...(negotiation && { protocol: negotiation.protocol }),
-    ...(agent !== undefined && { agent }),
-    ...(client !== undefined && { client }),
-    ...(negotiation?.optIn && { optIn: negotiation.optIn }),
-    ...(advertised !== undefined && { advertised }),
+    protocol: negotiation?.protocol,
+    agent: implementationOf(result?.["agentInfo"] ?? result?.["info"]),
+    client: implementationOf(params?.["clientInfo"] ?? params?.["info"]),
+    optIn: negotiation?.optIn,
+    advertised: advertisedIn(exchange),
     forms: summariseForms(exchange),
     clientMethods: Object.fromEntries(methods),
     findings: checkTranscript(entries).filter(({ appliesTo }) => subject === "both" || appliesTo === subject),
     faults,
     notes,
-    ...(unfinished !== undefined && { unfinished }),
+    unfinished,
   };
 }
 

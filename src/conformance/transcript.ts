@@ -1,5 +1,6 @@
 import { fieldsOf } from "../client/json.ts";
 import { SkillsError } from "../base/errors.ts";
+import { groupBy } from "../base/limited-map.ts";
 import { parseIfJson } from "../base/json/json-value.ts";
 
 /** Who wrote a line. */
@@ -73,22 +74,13 @@ function readEntry(written: string, line: number, name: string): TranscriptEntry
 }
 
 function invalid(name: string, line: number, reason: string): SkillsError {
-  return new SkillsError(
-    "INVALID_OPTIONS",
-    `${name}, line ${line}: ${reason}; a transcript has {"from": "client"|"agent", "message": {…}} on each line`,
-  );
+  const form = '{"from": "client"|"agent", "message": {…}}';
+  return new SkillsError("INVALID_OPTIONS", `${name}, line ${line}: ${reason}; a transcript has ${form} on each line`);
 }
 
 /** The entries of each connection, in order. */
 export function byConnection(entries: readonly TranscriptEntry[]): ReadonlyMap<string, readonly TranscriptEntry[]> {
-  const connections = new Map<string, TranscriptEntry[]>();
-  for (const entry of entries) {
-    const { connection = "" } = entry;
-    const before = connections.get(connection);
-    if (before === undefined) connections.set(connection, [entry]);
-    else before.push(entry);
-  }
-  return connections;
+  return groupBy(entries, ({ connection = "" }) => connection);
 }
 
 /** Collects the entries of a connection. */

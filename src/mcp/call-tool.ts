@@ -45,12 +45,12 @@ export function createCallTool(app: McpApp, caller: McpCaller): CallTool {
       // Copied for each call: the session id may be known only after the server was opened.
       const context = { ...caller, ...(onEvent && { onEvent }), ...(ask && { ask: limited(ask) }) };
       const either = turn === undefined ? signal : AbortSignal.any([signal, turn]);
-      return toResult(await toolbox.call(name, args, context, either));
+      const output = await toolbox.call(name, args, context, either);
+      return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output };
     } catch (error) {
       // A cancelled request gets no answer.
       signal.throwIfAborted();
-      if (turn?.aborted === true) return turnCancelled(name);
-      return toErrorResult(toWireError(error, { log }));
+      return turn?.aborted === true ? turnCancelled(name) : toErrorResult(toWireError(error, { log }));
     }
   }
 
@@ -75,11 +75,6 @@ export function createCallTool(app: McpApp, caller: McpCaller): CallTool {
     const ask = isAsked && envelope === undefined && answersQuestions ? askByRequest(send, clock) : undefined;
     return await perform(called, { signal, onEvent, ask });
   };
-}
-
-/** A tool always returns an object. */
-function toResult(output: unknown): CallToolResult {
-  return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output };
 }
 
 function turnCancelled(name: string): CallToolResult {

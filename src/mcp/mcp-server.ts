@@ -35,7 +35,8 @@ const readingTime = 2_000;
 export function createMcpServerFactory(app: McpApp, caller: McpCaller): (options: ServerOptions) => Promise<McpServer> {
   const { log, clock, version } = app;
   const tools = toolDefinitions("mcp", caller.tools === undefined ? {} : { tools: caller.tools }).map(toListed);
-  const source = showsSkills(caller.tools) ? createSkillResources(app, caller) : undefined;
+  const has = (name: ToolName): boolean => caller.tools === undefined || caller.tools.includes(name);
+  const source = toolsOfTheExtension.every(has) ? createSkillResources(app, caller) : undefined;
   const skills = source && openExtension(source, log);
   const call = createCallTool(app, caller);
 
@@ -90,10 +91,6 @@ function openExtension({ list, get, read, readDirectory }: PagedSource, log: Log
 
 const toolsOfTheExtension: readonly ToolName[] = ["list_skills", "describe_skill", "read_skill_file"];
 
-function showsSkills(tools: readonly ToolName[] | undefined): boolean {
-  return tools === undefined || toolsOfTheExtension.every((name) => tools.includes(name));
-}
-
 /** Some agents hide tools behind a search; this keeps ours listed. */
 const alwaysLoad = Object.freeze({ "anthropic/alwaysLoad": true });
 
@@ -109,8 +106,7 @@ const errorSchema = Object.freeze({
  */
 function toListed({ outputSchema, ...tool }: McpTool): Tool {
   const { type, ...rest } = outputSchema satisfies ObjectSchema;
-  const listed = { ...tool, outputSchema: { type, anyOf: [{ type, ...rest }, errorSchema] }, _meta: alwaysLoad };
-  return listed;
+  return { ...tool, outputSchema: { type, anyOf: [{ type, ...rest }, errorSchema] }, _meta: alwaysLoad };
 }
 
 /** The limit of the instructions in bytes: agents put them into every session's context, and Claude Code truncates them here. */

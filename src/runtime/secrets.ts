@@ -115,8 +115,7 @@ const skillFiles = ["SKILL.md", "skill.md", "skill.toml"];
 export function envFileSecrets(file: string): SecretSource {
   return {
     async read(name, context) {
-      const values = parseEnv(await readOutsideSkills(file));
-      return memorySecrets(values).read(name, context);
+      return memorySecrets(parseEnv(await readOutsideSkills(file))).read(name, context);
     },
   };
 }

@@ -49,8 +49,7 @@ export function readSkillDocument(text: string): SkillDocument {
   // break after it.
   const file = matter(`---\n${source}---\n\n${body}`, { engines, delimiters: ["---", "---\n"] });
   // gray-matter treats a # after any whitespace as a comment, YAML does not after a no-break space.
-  const frontmatter = "isEmpty" in file ? readYaml(source).values : file.data;
-  return { frontmatter, body: file.content };
+  return { frontmatter: "isEmpty" in file ? readYaml(source).values : file.data, body: file.content };
 }
 
 /** What the frontmatter of a SKILL.md says; its name as agents are offered it. */

@@ -191,9 +191,7 @@ export function logProblemsOf(
 ): void {
   for (const problem of problems) log("warning", problem);
   const logProblems = createProblemLog(log);
-  const report = (): void => {
-    logProblems(catalog.snapshot.problems);
-  };
+  const report = (): void => logProblems(catalog.snapshot.problems);
   catalog.onChange(report);
   catalog.ready.then(report, (error: unknown) => log("warning", `Skills cannot be read: ${String(error)}`));
 }

@@ -92,8 +92,7 @@ export function differenceWords({ missing, changed, added, hashes }: LockDiffere
 
 /** The key of a skill that a person names: as it is, or by its directory. */
 export function lockedKey({ entries }: Lock, name: string): string | undefined {
-  if (entries.has(name)) return name;
-  return [...entries.keys()].find((key) => directoryName(key) === name);
+  return entries.has(name) ? name : [...entries.keys()].find((key) => directoryName(key) === name);
 }
 
 /** The message for a name that the lock does not have. */

@@ -60,9 +60,7 @@ export async function changeLock(place: SkillsPlace, id: string, change: (lock: 
 export function sweepLock({ form, lockFile }: SkillsPlace, id: string): void {
   const file = realLockFile(lockFile, form);
   if (file === undefined) return;
-  inDirectory(file, (held) => {
-    rmSync(`${held.path}/${temporaryOf(file, id)}`, { force: true });
-  });
+  inDirectory(file, (held) => rmSync(`${held.path}/${temporaryOf(file, id)}`, { force: true }));
 }
 
 function temporaryOf(file: string, id: string): string {

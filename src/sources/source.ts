@@ -83,8 +83,7 @@ function toWebSource(url: URL, kind: Source["kind"]): Source {
 function toGitSource(text: string): Source {
   const [, user = "", host = "", place = "", given] = scp.exec(text) ?? [];
   if (host !== "") {
-    const ssh = toUrl(`ssh://${user}@${host}/${place.replace(/^\/+/, "")}`);
-    return toRepository(ssh, given);
+    return toRepository(toUrl(`ssh://${user}@${host}/${place.replace(/^\/+/, "")}`), given);
   }
   const url = toUrl(text);
   const page = toRepositoryPage(url);

@@ -1,4 +1,4 @@
-import { isSkillsError } from "../base/errors.ts";
+import { isSkillsError, undefinedIfOurs } from "../base/errors.ts";
 import { inParallel } from "../base/promises.ts";
 import { type AddressRules, addressRules } from "./fetch/address-rules.ts";
 import { type LockEntry, computedHash, isVerifiable } from "./lock.ts";
@@ -197,7 +197,8 @@ export async function compareUpdate(
   after: readonly SkillFile[],
   inspected: InspectedSkill,
 ): Promise<UpdateDiff> {
-  const old = before.length === 0 ? undefined : await inspectOrNothing(before, key);
+  // Of one that no agent can use, there is nothing: then all that the update requests is new.
+  const old = before.length === 0 ? undefined : await inspectSkill(before, key).catch(undefinedIfOurs);
   const wider = beyond(old?.wants ?? noCapabilities, inspected.wants);
   const [olds, news] = [new Set(before.map(({ path }) => path)), new Set(after.map(({ path }) => path))];
   const texts = changesOf(toCopies(before), toCopies(after));
@@ -215,16 +216,6 @@ export async function compareUpdate(
     changed: paths.filter((path) => olds.has(path) && news.has(path)),
     texts,
   };
-}
-
-/** Undefined for one that no agent can use: then all that the update requests is new. */
-async function inspectOrNothing(files: readonly SkillFile[], key: string): Promise<InspectedSkill | undefined> {
-  try {
-    return await inspectSkill(files, key);
-  } catch (error) {
-    if (isSkillsError(error)) return undefined;
-    throw error;
-  }
 }
 
 function toCopies(files: readonly SkillFile[]): readonly CopiedFile[] {
@@ -248,6 +239,5 @@ export function planUpdate(
   const seen = installed.state === "missing" ? undefined : installed.installed;
   const act = seen === undefined ? "install" : sameFiles(seen, files) ? "adopt" : "replace";
   const loss = act !== "replace" || discardsChanges ? undefined : lossWords(installed, "replaces");
-  if (loss !== undefined) return { why: loss };
-  return { act, key, index, downloaded, seen };
+  return loss === undefined ? { act, key, index, downloaded, seen } : { why: loss };
 }

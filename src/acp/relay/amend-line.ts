@@ -73,7 +73,7 @@ function toEdit(find: Finder, amendment: Amendment): Edit {
 }
 
 function spliceItems(list: Container, { at, remove, insert }: { at: number; remove: number; insert: Items }): Edit {
-  const json = toJson(insert);
+  const json = "json" in insert ? insert.json : Buffer.from(insert.map((item) => JSON.stringify(item)).join(","));
   const first = list.items[at];
   const last = list.items[at + remove - 1];
   if (remove > 0) {
@@ -86,10 +86,6 @@ function spliceItems(list: Container, { at, remove, insert }: { at: number; remo
 }
 
 const comma = Buffer.from(",");
-
-function toJson(items: Items): Uint8Array {
-  return "json" in items ? items.json : Buffer.from(items.map((item) => JSON.stringify(item)).join(","));
-}
 
 function insertLast({ from, items }: Container, json: Uint8Array): Edit {
   const last = items.at(-1);

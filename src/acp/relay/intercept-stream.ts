@@ -4,6 +4,8 @@ import { amendValue, untouched, type Verdict } from "../messages/amend.ts";
 import type { Interceptor } from "./interceptor.ts";
 import type { SkillService } from "../skill-service.ts";
 
+type Controller<Message> = TransformStreamDefaultController<Message>;
+
 /**
  * Puts an interceptor between a stream to the editor and the agent that gets the returned stream. Backpressure, closing and errors
  * pass in both directions; when either direction ends, all sessions are released and `released` is called, once. The interceptor is
@@ -15,8 +17,8 @@ export function interceptStream<Message>(
   settings: Settings,
   released: () => void = () => undefined,
 ): MessageStream<Message> {
-  let toEditor: TransformStreamDefaultController<Message> | undefined;
-  let toAgent: TransformStreamDefaultController<Message> | undefined;
+  let toEditor: Controller<Message> | undefined;
+  let toAgent: Controller<Message> | undefined;
   /** Our messages that the editor's end has not taken, with their callbacks. */
   const unread = new Map<unknown, () => void>();
   let interceptor: Interceptor | undefined;
@@ -52,22 +54,18 @@ export function interceptStream<Message>(
     return opened === undefined ? untouched : await opened[from](message);
   }
 
-  const inbound = new TransformStream<Message, Message>({
-    start(controller) {
-      toAgent = controller;
-    },
-    async transform(message, controller) {
-      pass(message, await judge(message, "fromEditor"), controller);
-    },
-  });
-  const outbound = new TransformStream<Message, Message>({
-    start(controller) {
-      toEditor = controller;
-    },
-    async transform(message, controller) {
-      pass(message, await judge(message, "fromAgent"), controller);
-    },
-  });
+  const relay = (from: "fromEditor" | "fromAgent", start: (controller: Controller<Message>) => void) =>
+    new TransformStream<Message, Message>({
+      start,
+      async transform(message, controller) {
+        const verdict = await judge(message, from);
+        if (!verdict.forward) return;
+        const { amendments = [] } = verdict;
+        controller.enqueue(amendments.length === 0 ? message : (amendValue(message, amendments) as Message));
+      },
+    });
+  const inbound = relay("fromEditor", (controller) => void (toAgent = controller));
+  const outbound = relay("fromAgent", (controller) => void (toEditor = controller));
   const gate = new TransformStream<Message, Message>({
     transform(message, controller) {
       controller.enqueue(message);
@@ -88,14 +86,4 @@ export function interceptStream<Message>(
   stream.readable.pipeTo(inbound.writable).then(release, release);
   outbound.readable.pipeThrough(gate).pipeTo(stream.writable).then(release, release);
   return { readable: inbound.readable, writable: outbound.writable };
-}
-
-function pass<Message>(
-  message: Message,
-  verdict: Verdict,
-  controller: TransformStreamDefaultController<Message>,
-): void {
-  if (!verdict.forward) return;
-  const { amendments = [] } = verdict;
-  controller.enqueue(amendments.length === 0 ? message : (amendValue(message, amendments) as Message));
 }

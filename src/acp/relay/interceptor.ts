@@ -177,8 +177,7 @@ export class Interceptor {
     };
     try {
       const verdict = handle();
-      if (!(verdict instanceof Promise)) return verdict;
-      return verdict.catch(failed).finally(() => this.#updateInterests());
+      return verdict instanceof Promise ? verdict.catch(failed).finally(() => this.#updateInterests()) : verdict;
     } catch (error) {
       return failed(error);
     } finally {
@@ -187,11 +186,10 @@ export class Interceptor {
   }
 
   /** Sends a notification to the editor, after the message that is being processed. */
-  readonly #notify = (message: Notification): void => {
+  readonly #notify = (message: Notification): void =>
     queueMicrotask(() => {
       if (this.#isOpen) this.#options.send(encodeMessage(message), () => undefined);
     });
-  };
 
   #editorAsked(id: string | number, method: string, params: JsonRecord): Verdict | Promise<Verdict> {
     switch (method) {

@@ -10,10 +10,8 @@ const sessionsAndCalls: Interest = [...sessions, `"${methods.toolMethodPrefix.sl
 const sessionsCallsAndReplies: Interest = [...sessionsAndCalls, `"${methods.ownRequestPrefix}`];
 
 /** The editor's messages that may concern us after `initialize`: more if tools are served, and once we have requested something. */
-export function editorInterest({
-  servesTools,
-  hasRequested,
-}: Readonly<Record<"servesTools" | "hasRequested", boolean>>): Interest {
+export function editorInterest(state: Readonly<Record<"servesTools" | "hasRequested", boolean>>): Interest {
+  const { servesTools, hasRequested } = state;
   if (!servesTools) return sessions;
   return hasRequested ? sessionsCallsAndReplies : sessionsAndCalls;
 }
@@ -37,11 +35,8 @@ const everyKindAndInputs: Interest = [...updatesCallsAndInputs, ...responses];
  * The agent's messages that may concern us: more if tools are served, while we wait for a response, and if only updates of running calls
  * contain their input.
  */
-export function agentInterest({
-  servesTools,
-  awaits,
-  streamsInput,
-}: Readonly<Record<"servesTools" | "awaits" | "streamsInput", boolean>>): Interest {
+export function agentInterest(state: Readonly<Record<"servesTools" | "awaits" | "streamsInput", boolean>>): Interest {
+  const { servesTools, awaits, streamsInput } = state;
   if (servesTools && streamsInput) return awaits ? everyKindAndInputs : updatesCallsAndInputs;
   if (servesTools) return awaits ? everyKind : updatesAndCalls;
   return awaits ? updatesAndResponses : updates;
@@ -55,8 +50,7 @@ const anyCall: readonly string[] = ["_call"];
 
 /** Texts of which each update of these calls contains one, whatever else it says. */
 export function callInterest(ids: readonly string[]): readonly string[] {
-  if (ids.length > mostSearched || !ids.every((id) => plainId.test(id))) return anyCall;
-  return ids.map((id) => `"${id}"`);
+  return ids.length > mostSearched || !ids.every((id) => plainId.test(id)) ? anyCall : ids.map((id) => `"${id}"`);
 }
 
 /** The first place, from `start`, of one of some texts; -1 if there is none. */

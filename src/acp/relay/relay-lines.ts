@@ -190,7 +190,5 @@ export function lineWriter(output: Writable): (line: Uint8Array, written: () => 
 /** Waits until all written data has been flushed, or the output is closed. */
 export async function flush(output: Writable): Promise<void> {
   if (output.destroyed || output.writableEnded) return;
-  await new Promise<void>((resolve) => {
-    output.write("", () => resolve());
-  });
+  await new Promise<void>((resolve) => output.write("", () => resolve()));
 }

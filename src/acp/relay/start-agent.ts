@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { systemCode } from "../../base/failures/system-error.ts";
+import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import type { Clock } from "../../base/clock.ts";
 import { runProgram, spawnProcess } from "../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
@@ -134,12 +134,9 @@ function findNotExecutable({ command, cwd = "", env = process.env }: AgentComman
 }
 
 function lacksPermission(path: string): boolean {
-  try {
-    const stats = statSync(path);
-    return stats.isFile() && (stats.mode & 0o111) === 0;
-  } catch {
-    return false; // Absent or not accessible.
-  }
+  // Undefined if it is absent or not accessible.
+  const stats = attempt(() => statSync(path), undefined);
+  return stats?.isFile() === true && (stats.mode & 0o111) === 0;
 }
 
 /**

@@ -15,17 +15,13 @@ export interface InternalErrorOptions {
  */
 export function toInternalError(
   error: unknown,
-  { log, newErrorId = randomErrorId }: InternalErrorOptions,
+  { log, newErrorId = () => `err_${randomBytes(8).toString("hex")}` }: InternalErrorOptions,
 ): SkillsError {
   if (isSkillsError(error, "INTERNAL") && typeof error.facts.errorId === "string") return error;
   const errorId = newErrorId();
   log("error", `Internal error ${errorId}: ${describeFailure(error)}`);
   const message = `Internal error ${errorId}. Details are in the log.`;
   return new SkillsError("INTERNAL", message, { cause: error, facts: { errorId } });
-}
-
-function randomErrorId(): string {
-  return `err_${randomBytes(8).toString("hex")}`;
 }
 
 /** Stack and causes, for the log only. Never throws. */

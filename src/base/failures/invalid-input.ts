@@ -19,12 +19,10 @@ export function invalidInput(
   facts: { readonly hint?: string; readonly available?: readonly string[] } = {},
 ): SkillsError {
   const sentences = toSentences(violations, (field) => (field === "" ? "The input" : field.slice(1)));
-  const message = [`Invalid input to ${tool}.`, ...sentences, ...(facts.hint === undefined ? [] : [facts.hint])].join(
-    " ",
-  );
-  return new SkillsError("VALIDATION_ERROR", message, {
-    facts: { violations: violations.slice(0, maxViolations), ...facts },
-  });
+  const { hint } = facts;
+  const message = [`Invalid input to ${tool}.`, ...sentences, ...(hint === undefined ? [] : [hint])].join(" ");
+  const all = { violations: violations.slice(0, maxViolations), ...facts };
+  return new SkillsError("VALIDATION_ERROR", message, { facts: all });
 }
 
 /** A sentence for each of the first violations; `toName` names a field for the reader. */
@@ -37,6 +35,17 @@ export function toSentences(violations: readonly Violation[], toName: (field: st
       : `${name}: expected ${expected}, got ${inWords(actual)}.`;
   });
 }
+
+/** What each type of an argument of a skill is called. */
+export const argumentTypes = {
+  string: "a string",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  object: "an object",
+  array: "an array",
+  blob: "a blob id, as create_blob returns it",
+} as const;
 
 const maxSentences = 3;
 /** Further violations are left out. */

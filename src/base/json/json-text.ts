@@ -134,9 +134,7 @@ export function childOf(node: JsonNode, step: string | number): JsonNode | undef
 }
 
 /** Keys that occur twice in one object, at their later places. */
-export function* repeatedKeys(
-  node: JsonNode,
-): Generator<{ readonly key: string; readonly offset: number; readonly end: number }, void> {
+export function* repeatedKeys(node: JsonNode): Generator<JsonEntry, void> {
   // prettier-ignore
   if (node.type === "array") for (const item of node.items) yield* repeatedKeys(item);
   if (node.type !== "object") return;

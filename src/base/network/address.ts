@@ -63,6 +63,5 @@ function toBlockList(subnets: readonly string[]): BlockList {
 /** The network that an address belongs to: the site's for IPv6, the address itself for IPv4. */
 export function networkOf(address: string): string {
   if (!address.includes(":") || address.startsWith("::ffff:")) return address;
-  const groups = address.split("::")[0]?.split(":") ?? [];
-  return groups.slice(0, 4).join(":");
+  return (address.split("::")[0]?.split(":") ?? []).slice(0, 4).join(":");
 }

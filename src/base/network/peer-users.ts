@@ -1,4 +1,4 @@
-import { accessSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { endianness } from "node:os";
@@ -24,13 +24,7 @@ const attempts = 3;
 
 /** Whether the system reveals the user of a loopback peer; only Linux does. */
 export function canIdentifyPeerUsers(platform: NodeJS.Platform = process.platform): boolean {
-  if (platform !== "linux") return false;
-  try {
-    accessSync(tableOf4);
-    return true;
-  } catch {
-    return false; // No /proc.
-  }
+  return platform === "linux" && existsSync(tableOf4);
 }
 
 /** Reads the kernel's connection tables, once for concurrent callers. */

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../failures/system-error.ts";
+import { attempt, systemCode } from "../failures/system-error.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
 
 /*
@@ -119,22 +119,20 @@ export function openInHeld(held: HeldDirectory, name: string): number {
 const removed = " (deleted)";
 
 function exposesPaths(place: string): boolean {
-  try {
+  // False without /proc.
+  return attempt(() => {
     const descriptor = openSync("/", plainFlags);
     try {
       return readlinkSync(`${place}/${descriptor}`) === "/";
     } finally {
       closeSync(descriptor);
     }
-  } catch {
-    return false; // No /proc.
-  }
+  }, false);
 }
 
 function replaced(real: string): SkillsError {
-  return new SkillsError("UNREADABLE", `${real} cannot be read: it was replaced by a symlink.`, {
-    facts: { path: real },
-  });
+  const facts = { path: real };
+  return new SkillsError("UNREADABLE", `${real} cannot be read: it was replaced by a symlink.`, { facts });
 }
 
 /**
@@ -178,8 +176,7 @@ function openOrTarget(file: string): number {
 
 /** Windows opens the target of a link, which is noticed only afterwards. */
 function isLink(error: unknown): boolean {
-  if (process.platform === "win32") return isSkillsError(error);
-  return systemCode(error) === "ELOOP";
+  return process.platform === "win32" ? isSkillsError(error) : systemCode(error) === "ELOOP";
 }
 
 function notRegular(file: string): SkillsError {

@@ -1,5 +1,6 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { SkillsError } from "../errors.ts";
+import { attempt } from "../failures/system-error.ts";
 
 /** Identifies a directory independently of its path. Decimal digits, because inodes may exceed safe integers; plain data. */
 export interface DirectoryIdentity {
@@ -9,12 +10,9 @@ export interface DirectoryIdentity {
 
 /** The directory at a path, links followed; undefined if it is not a directory. */
 export function directoryIdentityOf(path: string): DirectoryIdentity | undefined {
-  try {
-    const found = statSync(path, { bigint: true });
-    return found.isDirectory() ? toIdentity(found) : undefined;
-  } catch {
-    return undefined; // Missing or inaccessible.
-  }
+  // Undefined if it is missing or inaccessible.
+  const found = attempt(() => statSync(path, { bigint: true }), undefined);
+  return found?.isDirectory() === true ? toIdentity(found) : undefined;
 }
 
 export function isSameDirectory(a: DirectoryIdentity | undefined, b: DirectoryIdentity | undefined): boolean {
@@ -24,9 +22,8 @@ export function isSameDirectory(a: DirectoryIdentity | undefined, b: DirectoryId
 /** The directory that a session was opened in was replaced by another one. */
 export function directoryReplaced(directory: string): SkillsError {
   const message = `${directory} is no longer the directory that this session was opened in: it was replaced by another one.`;
-  return new SkillsError("PERMISSION_DENIED", message, {
-    facts: { hint: "If the user did that, open a new session." },
-  });
+  const hint = "If the user did that, open a new session.";
+  return new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
 }
 
 export interface PinnedDirectory {

@@ -15,6 +15,7 @@ import {
 import { open } from "node:fs/promises";
 import { holdDirectory } from "./at-real-path.ts";
 import { SkillsError } from "../errors.ts";
+import { attempt } from "../failures/system-error.ts";
 
 /**
  * Replaces the file at a real path atomically: a reader sees either the old file or the new one. Preserves
@@ -68,7 +69,8 @@ function replaceIn(directory: string, name: string, text: string, temporaryName:
   try {
     try {
       writeFileSync(descriptor, text);
-      preserveOwner(descriptor, uid, gid);
+      // Only the superuser can change the owner of a file; the repaired file belongs to the current user otherwise.
+      attempt(() => fchownSync(descriptor, uid, gid), undefined);
       fchmodSync(descriptor, mode & 0o7777);
       fsyncSync(descriptor);
     } finally {
@@ -78,13 +80,5 @@ function replaceIn(directory: string, name: string, text: string, temporaryName:
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
-  }
-}
-
-function preserveOwner(descriptor: number, uid: number, gid: number): void {
-  try {
-    fchownSync(descriptor, uid, gid);
-  } catch {
-    // Only the superuser can change the owner of a file; the repaired file belongs to the current user otherwise.
   }
 }

@@ -1,7 +1,8 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
-import { systemCode } from "../failures/system-error.ts";
+import { attempt, systemCode } from "../failures/system-error.ts";
+import { parseIfJson } from "../json/json-value.ts";
 import type { Clock } from "../clock.ts";
 
 /** Identifies a process beyond its pid, which is reused. Plain data: another process can check later whether it still runs. */
@@ -29,13 +30,9 @@ export function isRunning({ pid, started, space }: ProcessIdentity): boolean | u
 
 /** What an identity is as JSON; undefined for any other text, as of a file that is still being written. */
 export function parseIdentity(text: string): ProcessIdentity | undefined {
-  try {
-    const { pid, started, space } = JSON.parse(text) as Partial<ProcessIdentity>;
-    if (!Number.isSafeInteger(pid) || pid === undefined || pid <= 0) return undefined;
-    return typeof started === "string" && typeof space === "string" ? { pid, started, space } : undefined;
-  } catch {
-    return undefined;
-  }
+  const { pid, started, space } = (parseIfJson(text) ?? {}) as Partial<ProcessIdentity>;
+  if (!Number.isSafeInteger(pid) || pid === undefined || pid <= 0) return undefined;
+  return typeof started === "string" && typeof space === "string" ? { pid, started, space } : undefined;
 }
 
 export function pidExists(pid: number): boolean {
@@ -70,24 +67,15 @@ function parseStat(stat: string): ProcessStat | undefined {
 
 /** Start time in kernel ticks; empty for a process that has exited or is a zombie, and on systems without /proc. */
 export function startOf(pid: number, proc = "/proc"): string {
-  try {
-    const stat = parseStat(readFileSync(`${proc}/${pid}/stat`, "latin1"));
-    return stat === undefined || stat.hasEnded ? "" : stat.started;
-  } catch {
-    return "";
-  }
+  const stat = parseStat(attempt(() => readFileSync(`${proc}/${pid}/stat`, "latin1"), ""));
+  return stat === undefined || stat.hasEnded ? "" : stat.started;
 }
 
-const ourSpace = findSpace();
-
-function findSpace(): string {
-  try {
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
-    return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
-  } catch {
-    return hostname(); // No /proc: not Linux, or hidden from us.
-  }
-}
+/** The name of the machine where there is no /proc: not Linux, or hidden from us. */
+const ourSpace = attempt(() => {
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
+}, hostname());
 
 export interface ParentOptions {
   readonly clock: Clock;
@@ -105,17 +93,11 @@ export function whenParentGone({ clock, parent }: ParentOptions, gone: () => voi
     if (parent() === first) stop = clock.after(checkInterval, check);
     else gone();
   }
-  return () => {
-    stop();
-  };
+  return () => stop();
 }
 
 /** The name of the user who runs this process. */
 export function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may have no entry for it.
-    return `user ${process.getuid?.() ?? "unknown"}`;
-  }
+  // A container may have no entry for it.
+  return attempt(() => userInfo().username, `user ${process.getuid?.() ?? "unknown"}`);
 }

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import type { Clock } from "../clock.ts";
+import { groupBy } from "../limited-map.ts";
 import { readProcessStat } from "./live-process.ts";
 import { runProgram } from "./spawn-process.ts";
 
@@ -28,7 +29,7 @@ const restInterval = 50;
 /** Tracks the descendants of a process. Not for Windows, which has taskkill. */
 export function createProcessTree(
   root: number,
-  list: () => Promise<readonly ListedProcess[]> = listProcesses,
+  list: () => Promise<readonly ListedProcess[]> = process.platform === "linux" ? readProc : askPs,
   kill: (id: number, signal: NodeJS.Signals) => void = (id, signal) => void process.kill(id, signal),
 ): ProcessTree {
   let known: readonly ListedProcess[] = [];
@@ -77,7 +78,7 @@ export function descendants(
 ): readonly ListedProcess[] {
   const started = new Map(all.map((listed) => [listed.id, listed.started]));
   const found = new Map(known.filter(({ id, ...one }) => started.get(id) === one.started).map((one) => [one.id, one]));
-  const children = groupByParent(all);
+  const children = groupBy(all, ({ parent }) => parent);
   const left = [root, ...found.keys()];
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
     for (const child of children.get(at) ?? []) {
@@ -87,20 +88,6 @@ export function descendants(
     }
   }
   return [...found.values()];
-}
-
-function groupByParent(all: readonly ListedProcess[]): Map<number, ListedProcess[]> {
-  const children = new Map<number, ListedProcess[]>();
-  for (const listed of all) {
-    const siblings = children.get(listed.parent);
-    if (siblings === undefined) children.set(listed.parent, [listed]);
-    else siblings.push(listed);
-  }
-  return children;
-}
-
-async function listProcesses(): Promise<readonly ListedProcess[]> {
-  return process.platform === "linux" ? await readProc() : await askPs();
 }
 
 /** How many files are open at the same time. */

@@ -44,12 +44,10 @@ export function workerChannel<From>(entry: URL, workerData: unknown): OpenChanne
   return (received, ended) => {
     // What it prints by mistake must not reach our stdout, which belongs to the protocol.
     const worker = new Worker(entry, { workerData, stdout: true, name: "acp-skills" });
-    worker.on("error", (error: unknown) => {
-      ended(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    });
-    worker.on("exit", (code) => {
-      ended(`Its thread ended with code ${code}.`);
-    });
+    worker.on("error", (error: unknown) =>
+      ended(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    );
+    worker.on("exit", (code) => ended(`Its thread ended with code ${code}.`));
     worker.on("message", received).unref();
     return { port: worker, end: () => void worker.terminate() };
   };
@@ -60,12 +58,8 @@ export function sameThreadChannel<From>(serve: (port: MessagePort) => Promise<vo
   return (received, ended) =>
     portChannel<From>((theirs) => {
       serve(theirs).then(
-        () => {
-          theirs.unref();
-        },
-        (error: unknown) => {
-          ended(error instanceof Error ? error.message : String(error));
-        },
+        () => theirs.unref(),
+        (error: unknown) => ended(error instanceof Error ? error.message : String(error)),
       );
     })(received, ended);
 }
@@ -74,9 +68,7 @@ export function sameThreadChannel<From>(serve: (port: MessagePort) => Promise<vo
 export function portChannel<From>(give: (port: MessagePort) => void): OpenChannel<From> {
   return (received, ended) => {
     const { port1: ours, port2: theirs } = new MessageChannel();
-    ours.on("close", () => {
-      ended("Its channel was closed.");
-    });
+    ours.on("close", () => ended("Its channel was closed."));
     give(theirs);
     ours.on("message", received).unref();
     return { port: ours, end: () => ours.close() };

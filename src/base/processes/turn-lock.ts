@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "no
 import { rename, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { identifyProcess, isRunning, parseIdentity } from "./live-process.ts";
-import { systemCode } from "../failures/system-error.ts";
+import { attempt, systemCode } from "../failures/system-error.ts";
 import { SkillsError } from "../errors.ts";
 import { Tickets, turnThatStages } from "./tickets.ts";
 import { syncDirectory } from "../paths/replace-file.ts";
@@ -158,12 +158,9 @@ export class TurnLock {
 }
 
 function hasExited(ticket: string): boolean {
-  try {
-    const holder = parseIdentity(readFileSync(ticket, "utf8"));
-    return holder !== undefined && isRunning(holder) === false;
-  } catch {
-    return false; // Just given back.
-  }
+  // Unreadable where it was just given back.
+  const holder = parseIdentity(attempt(() => readFileSync(ticket, "utf8"), ""));
+  return holder !== undefined && isRunning(holder) === false;
 }
 
 function stayedLocked(directory: string): SkillsError {

@@ -2,7 +2,8 @@
 export function countCodePoints(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length - 1; index++) {
-    if (!isHigh(text.charCodeAt(index)) || !isLow(text.charCodeAt(index + 1))) continue;
+    // A high surrogate, then a low one.
+    if ((text.charCodeAt(index) & 0xfc00) !== 0xd800 || (text.charCodeAt(index + 1) & 0xfc00) !== 0xdc00) continue;
     count--;
     index++;
   }
@@ -29,14 +30,6 @@ export function cutCodePoints(text: string, limit: number): string {
         .trim();
 }
 
-function isHigh(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
-}
-
-function isLow(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
-}
-
 /** Compares by code point, as sorting UTF-8 bytes would: UTF-16 order differs between surrogates and U+E000 and above. */
 export function byCodePoint(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
@@ -44,8 +37,7 @@ export function byCodePoint(a: string, b: string): number {
     const left = a.charCodeAt(index);
     const right = b.charCodeAt(index);
     if (left !== right) {
-      if (left >= 0xd800 && right >= 0xd800) return surrogatesLast(left) - surrogatesLast(right);
-      return left - right;
+      return left >= 0xd800 && right >= 0xd800 ? surrogatesLast(left) - surrogatesLast(right) : left - right;
     }
   }
   return a.length - b.length;

@@ -159,9 +159,7 @@ export function findInvisible(text: string): Invisible | undefined {
 }
 
 /** Where these characters are. */
-export function* everyInvisibleIn(
-  text: string,
-): Generator<{ readonly character: string; readonly offset: number }, void> {
+export function* everyInvisibleIn(text: string): Generator<Pick<Invisible, "character" | "offset">, void> {
   if (!suspicious.test(text)) return;
   for (const { 0: character, index: offset } of text.matchAll(invisible())) yield { character, offset };
 }

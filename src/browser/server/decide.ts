@@ -25,15 +25,10 @@ export async function decide(
   const { name, version } = skill;
   const trust = await app.trust();
   const asker = { owner: localOwner, directory, door: "browser" };
-  const subject = {
-    ...whoAndWhere({ project: directory }),
-    skill: name,
-    version,
-    ...(digest !== undefined && { digest }),
-  };
-  const record = (entry: Pick<LedgerEntry, "event"> & Partial<LedgerEntry>): void => {
-    app.ledger.record({ at: Date.now(), tool: "approvals", ...subject, door: "browser", ...entry });
-  };
+  const ofSkill = { skill: name, version, ...(digest !== undefined && { digest }) };
+  const subject = { ...whoAndWhere({ project: directory }), ...ofSkill };
+  const record = (entry: Pick<LedgerEntry, "event"> & Partial<LedgerEntry>): void =>
+    void app.ledger.record({ at: Date.now(), tool: "approvals", ...subject, door: "browser", ...entry });
   const exactly = (): FullTrustRequest => {
     if (digest !== undefined) return requestOf(door, { skill, digest }, signal);
     throw new SkillsError("SKILL_NOT_READY", `The files of ${name} cannot all be read: it cannot be approved.`);

@@ -1,12 +1,10 @@
 import type { ServerResponse } from "node:http";
-import path from "node:path";
 import type { App } from "../../runtime/app.ts";
 import { createPeerCheck } from "../../base/network/peer-users.ts";
-import { localOwner } from "../../runtime/caller.ts";
 import { type Machine, SkillEnvironments, hostMachine } from "../../skills/environment.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { BrowseOptions, BrowseServer } from "../server.ts";
-import type { Reset, SkillTouched } from "../wire/skills.ts";
+import type { Reset } from "../wire/skills.ts";
 import { closeServer, listen } from "../../serve/listen.ts";
 import { Nonces } from "./admission/nonces.ts";
 import { type PageSessions, createPageSessions } from "./admission/page-sessions.ts";
@@ -52,21 +50,15 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     app,
     session,
     environments,
-    asker: { owner: localOwner, directory },
-    places: { directory, home },
+    directory,
+    home,
     changed(change) {
       const { revision, put, removed } = change;
       if (put.length + removed.length > mostRowsSent) events.push("reset", { revision } satisfies Reset);
       else events.push("skills", change);
     },
   });
-  const touched = openTouchedSkills({
-    app,
-    skills,
-    connected: () => events.connected() > 0,
-    approvals: path.join(dataDirectory, "trust"),
-    notify: (id) => events.push("skill", { id } satisfies SkillTouched),
-  });
+  const touched = openTouchedSkills({ app, skills, events, dataDirectory });
   const door: BrowseDoor = {
     app,
     session,
@@ -117,13 +109,8 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
     await closeParts();
-    await closeServer(listening.server, {
-      clock,
-      seconds: shutdownSeconds,
-      running,
-      held,
-      cancel: () => stopped.abort(),
-    });
+    const cancel = (): void => stopped.abort();
+    await closeServer(listening.server, { clock, seconds: shutdownSeconds, running, held, cancel });
     stopped.abort();
   }
   return {
@@ -156,10 +143,5 @@ function watchIdle(
     else cancel = clock.after(left, check);
   }
   check();
-  return {
-    touch() {
-      lastUse = clock.now();
-    },
-    stop: () => cancel(),
-  };
+  return { touch: () => void (lastUse = clock.now()), stop: () => cancel() };
 }

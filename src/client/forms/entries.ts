@@ -3,19 +3,25 @@ import { skillFault } from "../skill-fault.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { metaKey } from "../../wire/methods.ts";
 
-/** Agents are untrusted: what exceeds these limits in a message is ignored. */
-interface EntryLimits {
-  /** Skills and commands of a session. */
+/** How much is held of one connection. Agents are untrusted. */
+export interface StoreLimits {
+  /** Sessions; the least recently updated is dropped. Default: 100. */
+  readonly sessions: number;
+  /** Skills and commands of a session; more in a message are ignored. Default: 20,000. */
   readonly skills: number;
-  /** Characters of a skill. */
+  /** Characters of one skill; a longer one is ignored. Default: 16,384. */
   readonly text: number;
+  /** Characters of all sessions; the oldest are dropped. Default: 64 Mi. */
+  readonly allText: number;
+  /** Problems that are stored. Default: 200. */
+  readonly problems: number;
 }
 
 /** What is known before a message is read. */
 export interface EntryContext {
   /** The key of the connection. */
   readonly agent: string;
-  readonly limits: EntryLimits;
+  readonly limits: Pick<StoreLimits, "skills" | "text">;
 }
 
 /** Further faults of a message are ignored. */

@@ -18,31 +18,19 @@ export interface ComparedSkill<S extends SkillFacts = SkillFacts> extends SkillF
 
 /** Answers "which of these agents can do this": a row a skill, those that most agents can use first, else in the order of first sight. */
 export function compareAgents<S extends SkillFacts>(agents: readonly AgentSkills<S>[]): readonly ComparedSkill<S>[] {
-  const rows = new Map<string, (S | undefined)[]>();
+  const rows = new Map<string, { readonly first: S; readonly byAgent: (S | undefined)[] }>();
   for (const [place, { skills }] of agents.entries())
     for (const skill of skills) {
-      const row = rows.get(skill.name) ?? agents.map(() => undefined);
-      row[place] ??= skill;
+      const row = rows.get(skill.name) ?? { first: skill, byAgent: agents.map(() => undefined) };
+      row.byAgent[place] ??= skill;
       rows.set(skill.name, row);
     }
-  return Array.from(rows.values(), (byAgent) => toRow(agents, byAgent))
-    .flatMap((row) => row ?? [])
-    .sort((a, b) => b.agents.length - a.agents.length);
-}
-
-function toRow<S extends SkillFacts>(
-  agents: readonly AgentSkills<S>[],
-  byAgent: readonly (S | undefined)[],
-): ComparedSkill<S> | undefined {
-  const first = byAgent.find((skill) => skill !== undefined);
-  return (
-    first && {
-      ...first,
-      byAgent,
-      agents: agents.flatMap(({ agent }, place) => (canUse(byAgent[place]) ? [agent] : [])),
-      differs: byAgent.some((skill) => skill !== undefined && !isSame(skill, first)),
-    }
-  );
+  return Array.from(rows.values(), ({ first, byAgent }) => ({
+    ...first,
+    byAgent,
+    agents: agents.flatMap(({ agent }, place) => (canUse(byAgent[place]) ? [agent] : [])),
+    differs: byAgent.some((skill) => skill !== undefined && !isSame(skill, first)),
+  })).sort((a, b) => b.agents.length - a.agents.length);
 }
 
 function canUse(skill: SkillFacts | undefined): boolean {

@@ -9,7 +9,7 @@ import {
 } from "../../wire/methods.ts";
 import { applyNotification, emptySession, type SessionState, type SkillSession } from "./session.ts";
 import { readCommandList } from "../forms/command-list.ts";
-import type { EntryContext } from "../forms/entries.ts";
+import type { EntryContext, StoreLimits } from "../forms/entries.ts";
 import { isSkillsKind, readSkillsList, readUpdateParams } from "../skills-update.ts";
 
 /** What an agent said of itself when the connection was initialized. */
@@ -64,13 +64,8 @@ export class ConnectedAgent {
     const all: StoreProblem[] = [];
     for (const [sessionId, { faults }] of this.#sessions)
       for (const fault of [...faults.list, ...faults.commands]) all.push({ ...fault, agent, sessionId });
-    if (this.#dropped > 0)
-      all.unshift({
-        code: "TOO_MANY_SESSIONS",
-        place: "",
-        message: `${this.#dropped} sessions dropped`,
-        agent,
-      });
+    const message = `${this.#dropped} sessions dropped`;
+    if (this.#dropped > 0) all.unshift({ code: "TOO_MANY_SESSIONS", place: "", message, agent });
     return all.slice(0, this.#limits.problems);
   }
 
@@ -139,20 +134,6 @@ export class ConnectedAgent {
 /** Agents are untrusted: only so much of what it says is stored. */
 function shortened({ version, tools, update }: SkillsAdvertisement): SkillsAdvertisement {
   return { version: version.slice(0, maxName), tools: tools.slice(0, maxName), update: update.slice(0, maxName) };
-}
-
-/** How much the store holds of one connection. Agents are untrusted. */
-export interface StoreLimits {
-  /** Sessions; the least recently updated is dropped. Default: 100. */
-  readonly sessions: number;
-  /** Skills and commands of a session. Default: 20,000. */
-  readonly skills: number;
-  /** Characters of one skill. Default: 16,384. */
-  readonly text: number;
-  /** Characters of all sessions; the oldest are dropped. Default: 64 Mi. */
-  readonly allText: number;
-  /** Problems that are stored. Default: 200. */
-  readonly problems: number;
 }
 
 export const defaultStoreLimits: StoreLimits = /* @__PURE__ */ Object.freeze({

@@ -1,5 +1,5 @@
 import { lengthOf } from "../forms/entries.ts";
-import { isSame, reuseEqualList } from "../json.ts";
+import { byName, isSame, reuseEqualList } from "../json.ts";
 import type { NotificationFault, PlainCommand, ParsedNotification, StoredSkill } from "../forms/notification.ts";
 
 /** What an agent announced in one session. It is replaced as a whole when something changes. */
@@ -44,30 +44,21 @@ export function applyNotification(
   notification: ParsedNotification,
   maxSkills: number,
 ): SessionState {
+  const { session, faults } = state;
   switch (notification.kind) {
     case "nothing":
       // The list stays as it is, and so does what was wrong with it.
-      return {
-        ...state,
-        faults: { ...state.faults, list: [...state.faults.list, ...notification.faults].slice(0, mostFaults) },
-      };
+      return { ...state, faults: { ...faults, list: [...faults.list, ...notification.faults].slice(0, mostFaults) } };
     case "list": {
-      const listed = byName(notification.skills);
-      return combine(state, {
-        listed,
-        revision: notification.revision,
-        faults: { ...state.faults, list: notification.faults },
-      });
+      const { skills, revision, faults: list } = notification;
+      return combine(state, { listed: byName(skills), revision, faults: { ...faults, list } });
     }
     case "delta":
       return applyDelta(state, notification, maxSkills);
     case "commands": {
-      const { skills, commands } = notification;
-      return combine(
-        state,
-        { fromCommands: skills, faults: { ...state.faults, commands: notification.faults } },
-        isSame(state.session.commands, commands) ? state.session.commands : commands,
-      );
+      const { skills, commands, faults: found } = notification;
+      const change = { fromCommands: skills, faults: { ...faults, commands: found } };
+      return combine(state, change, isSame(session.commands, commands) ? session.commands : commands);
     }
   }
 }
@@ -128,10 +119,4 @@ function sizeOf(skills: readonly StoredSkill[], commands: readonly PlainCommand[
 
 function withCommand(skill: StoredSkill, command: StoredSkill | undefined): StoredSkill {
   return command === undefined ? skill : { ...skill, command: command.command, file: command.file };
-}
-
-function byName(skills: readonly StoredSkill[]): ReadonlyMap<string, StoredSkill> {
-  const named = new Map<string, StoredSkill>();
-  for (const skill of skills) named.set(skill.name, skill);
-  return named;
 }

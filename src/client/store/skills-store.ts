@@ -2,13 +2,8 @@ import { sessionClose, sessionDelete, sessionUpdate, type MessageStream } from "
 import { isForUsOnly, tapStream } from "../observe-skills.ts";
 import { isOptIn } from "../initialize.ts";
 import { fieldsOf, isSame, reuseEqualList } from "../json.ts";
-import {
-  type AgentCapabilities,
-  ConnectedAgent,
-  type StoreProblem,
-  defaultStoreLimits,
-  type StoreLimits,
-} from "./connected-agent.ts";
+import { type AgentCapabilities, ConnectedAgent, type StoreProblem, defaultStoreLimits } from "./connected-agent.ts";
+import type { StoreLimits } from "../forms/entries.ts";
 import type { StoredSkill } from "../forms/notification.ts";
 import type { SkillSession } from "./session.ts";
 

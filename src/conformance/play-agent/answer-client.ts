@@ -78,17 +78,19 @@ const said = { type: "text", text: "This is acp-skills conformance; it has no mo
 
 function answerPrompt(sessionId: string, protocol: 1 | 2): Played {
   const chunk = { sessionUpdate: "agent_message_chunk", content: said };
-  if (protocol === 1) return { reply: { result: { stopReason: "end_turn" } }, messages: [notify(sessionId, chunk)] };
+  if (protocol === 1)
+    return { reply: { result: { stopReason: "end_turn" } }, messages: [toSessionUpdate(sessionId, chunk)] };
   const messages = [
     { ...chunk, messageId: "agent-message" },
     { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" },
   ];
   return {
     reply: { result: { messageId: "user-message" } },
-    messages: messages.map((update) => notify(sessionId, update)),
+    messages: messages.map((update) => toSessionUpdate(sessionId, update)),
   };
 }
 
-function notify(sessionId: string, update: object): object {
+/** A notification about a session. */
+export function toSessionUpdate(sessionId: string, update: object): object {
   return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
 }

@@ -2,6 +2,7 @@ import { commandsNotification, type Notification, skillsDelta, skillsMessage } f
 import type { Forms } from "../../acp/negotiation.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { toCommandFacts } from "../../wire/command-facts.ts";
+import { type PlayedState, toSessionUpdate } from "./answer-client.ts";
 import { availableCommandsUpdate, availableSkillsUpdate, metaKey, sessionUpdate } from "../../wire/methods.ts";
 
 /** One thing that the played agent does, and that a client has to survive. */
@@ -12,15 +13,8 @@ export interface ScenarioStep {
   readonly messages: readonly (object | string)[];
 }
 
-export interface ScenarioOptions {
-  readonly sessionId: string;
-  readonly protocol: 1 | 2;
-  /** The forms that the client understands, by what it declared. */
-  readonly forms: Forms;
-}
-
 /** The steps of one session: skills in the forms that the client declared, changes, bad entries and nonsense. Pure. */
-export function* scenario({ sessionId, protocol, forms }: ScenarioOptions): Generator<ScenarioStep> {
+export function* scenario(sessionId: string, { protocol, forms }: PlayedState): Generator<ScenarioStep> {
   let before: readonly AvailableSkill[] = [];
   let revision = 0;
   const announce = (after: readonly AvailableSkill[]): Notification[] => {
@@ -37,11 +31,7 @@ export function* scenario({ sessionId, protocol, forms }: ScenarioOptions): Gene
     before = after;
     return messages;
   };
-  const update = (fields: object): object => ({
-    jsonrpc: "2.0",
-    method: sessionUpdate,
-    params: { sessionId, update: fields },
-  });
+  const update = (fields: object): object => toSessionUpdate(sessionId, fields);
   const first = [skill("code-review", "Reviews staged changes."), skill("test-generator", "Generates unit tests.")];
   const [review] = first;
 

@@ -8,9 +8,9 @@ import {
   readYolopCommand,
 } from "../../client/advertised-command.ts";
 import { type UpdateParams, isSkillsKind, readSkillsList, readUpdateParams } from "../../client/skills-update.ts";
-import { fieldsOf } from "../../client/json.ts";
+import { arrayOf, fieldsOf } from "../../client/json.ts";
 import { availableCommandsUpdate, skillsNotification } from "../../wire/methods.ts";
-import { type Exchange, arrayIn } from "../exchange.ts";
+import type { Exchange } from "../exchange.ts";
 import { limits } from "../transcript.ts";
 
 /** A form in which an agent sent its skills or commands. */
@@ -69,7 +69,7 @@ const marks: readonly Mark[] = [
 ];
 
 function commandsIn({ update, meta }: UpdateParams): readonly Counted[] {
-  const commands = arrayIn(update["availableCommands"]).flatMap((value) => readAdvertisedCommand(value, "") ?? []);
+  const commands = arrayOf(update["availableCommands"]).flatMap((value) => readAdvertisedCommand(value, "") ?? []);
   const byName = new Map(commands.map((command) => [command.name, command]));
   const qwen = readQwenSkills({ ...meta, ...fieldsOf(update["_meta"]) }, byName);
   const ofQwen = new Set(qwen.map(({ name }) => name));

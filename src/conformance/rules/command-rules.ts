@@ -1,17 +1,10 @@
-import { type JsonObject, fieldsOf } from "../../client/json.ts";
+import { type JsonObject, arrayOf, fieldsOf } from "../../client/json.ts";
 import { withoutPrefix } from "../../client/advertised-command.ts";
 import { isAvailableSkill } from "../../client/skill-fault.ts";
+import { fromCommandFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { defineRules, documents, each, quote } from "../rule.ts";
-import {
-  arrayIn,
-  commandsIn,
-  commandUpdates,
-  factsIn,
-  isMarkedAsSkill,
-  sentCommands,
-  skillOfCommand,
-} from "../exchange.ts";
+import { commandsIn, commandUpdates, factsIn, isMarkedAsSkill, sentCommands } from "../exchange.ts";
 
 /** Skills among an agent's commands. */
 export const commandRules = defineRules([
@@ -24,7 +17,7 @@ export const commandRules = defineRules([
     check: each(commandUpdates, function* ({ update }) {
       const list = update["availableCommands"];
       if (!Array.isArray(list)) yield `availableCommands is ${quote(list)}; it must be an array`;
-      for (const [index, command] of arrayIn(list).entries()) {
+      for (const [index, command] of arrayOf(list).entries()) {
         const { name, description } = fieldsOf(command) ?? {};
         const where = `availableCommands[${index}]`;
         if (typeof name !== "string" || name === "") yield `${where}.name is ${quote(name)}; it must be a string`;
@@ -80,9 +73,10 @@ export const commandRules = defineRules([
     title: "A command that is marked as a skill describes a valid one",
     source: documents.own('A command with _meta["acp-skills"] describes, together with it, a valid AvailableSkill.'),
     check: each(sentCommands, function* ({ command }) {
+      const { name, description } = command;
       const facts = factsIn(command);
-      if (facts !== undefined && !isAvailableSkill(skillOfCommand(command, facts)))
-        yield `the command ${quote(command["name"])} and its _meta["acp-skills"] describe no valid skill`;
+      if (facts !== undefined && !isAvailableSkill(fromCommandFacts({ name, description }, facts)))
+        yield `the command ${quote(name)} and its _meta["acp-skills"] describe no valid skill`;
     }),
   },
   {

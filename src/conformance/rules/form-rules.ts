@@ -1,4 +1,4 @@
-import { fieldsOf, isStrings } from "../../client/json.ts";
+import { fieldsOf, isString, isStrings } from "../../client/json.ts";
 import { isSkillsKind } from "../../client/skills-update.ts";
 import { availableCommandsUpdate, sessionUpdate, skillsNotification, toolMethodPrefix } from "../../wire/methods.ts";
 import {
@@ -116,19 +116,13 @@ export const formRules = defineRules([
         if (!advertised.includes(form)) yield { line, message: `skills are sent as ${form}, which was not advertised` };
       // Skills that are no commands need not come as commands.
       if (!first.has(availableCommandsUpdate)) return;
+      const line = exchange.lastLine;
       for (const form of advertised)
         if (!first.has(form))
-          yield {
-            line: exchange.lastLine,
-            message: `${form} was advertised, but skills were sent in other forms only`,
-          };
+          yield { line, message: `${form} was advertised, but skills were sent in other forms only` };
     },
   },
 ]);
-
-function isString(value: unknown): value is string {
-  return typeof value === "string";
-}
 
 /** The line of the first skills in each form. */
 function firstOfEachForm(exchange: Exchange): ReadonlyMap<string, number> {

@@ -1,10 +1,9 @@
-import { fieldsOf, isStrings, type JsonObject } from "../../client/json.ts";
+import { arrayOf, fieldsOf, isString, isStrings, type JsonObject } from "../../client/json.ts";
 import { isSkillsKind } from "../../client/skills-update.ts";
 import { availableCommandsUpdate } from "../../wire/methods.ts";
 import {
   type RecordedUpdate,
   allUpdates,
-  arrayIn,
   deltaFields,
   isDelta,
   stringsIn,
@@ -61,7 +60,7 @@ export const listRules = defineRules([
     source: documents.own("Names are unique in a list, because people invoke skills by name."),
     check: each(skillUpdates, function* ({ update }) {
       const seen = new Set<unknown>();
-      for (const name of arrayIn(update["availableSkills"]).map(nameOf)) {
+      for (const name of arrayOf(update["availableSkills"]).map(nameOf)) {
         if (typeof name === "string" && seen.has(name)) yield `${quote(name)} is in the list more than once`;
         seen.add(name);
       }
@@ -88,7 +87,7 @@ export const listRules = defineRules([
         const { line, sessionId, update: fields } = update;
         const { revision, removed } = fields;
         if (!isDelta(update)) {
-          lists.set(sessionId, { names: new Set(arrayIn(fields["availableSkills"]).map(nameOf)), revision });
+          lists.set(sessionId, { names: new Set(arrayOf(fields["availableSkills"]).map(nameOf)), revision });
           continue;
         }
         const before = lists.get(sessionId);
@@ -97,7 +96,7 @@ export const listRules = defineRules([
           continue;
         }
         for (const message of faultsOfDelta(update, before)) yield { line, message };
-        for (const skill of arrayIn(fields["added"])) before.names.add(nameOf(skill));
+        for (const skill of arrayOf(fields["added"])) before.names.add(nameOf(skill));
         for (const name of stringsIn(removed)) before.names.delete(name);
         before.revision = revision;
       }
@@ -120,9 +119,9 @@ function* faultsOfDelta(
   if (typeof revision !== "number") yield `revision is ${quote(revision)}; it must be a number`;
   else if (typeof before.revision === "number" && revision !== before.revision + 1)
     yield `revision ${revision} follows ${before.revision}; it must be ${before.revision + 1}`;
-  for (const name of arrayIn(update["added"]).map(nameOf))
+  for (const name of arrayOf(update["added"]).map(nameOf))
     if (before.names.has(name)) yield `${quote(name)} is added, but is in the list already`;
-  for (const name of arrayIn(update["changed"]).map(nameOf))
+  for (const name of arrayOf(update["changed"]).map(nameOf))
     if (!before.names.has(name)) yield `${quote(name)} is changed, but is not in the list`;
   for (const name of stringsIn(removed))
     if (!before.names.has(name)) yield `${quote(name)} is removed, but is not in the list`;
@@ -151,10 +150,6 @@ function optional(name: string, isRight: (value: unknown) => boolean, expected: 
     value === undefined || value === null || isRight(value)
       ? undefined
       : `${name} is ${quote(value)}; it must be ${expected}`;
-}
-
-function isString(value: unknown): value is string {
-  return typeof value === "string";
 }
 
 function tooLong(name: string, text: string, limit: number, shown = String(limit)): string | undefined {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
-import { type Server, type Socket, createServer } from "node:net";
+import { type Socket, createServer } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { SkillsError } from "../../base/errors.ts";
@@ -61,7 +61,7 @@ export function openSocketServer(app: McpApp, platform: NodeJS.Platform = proces
       async close() {
         if (!sessions.delete(address)) return;
         for (const socket of connections) socket.destroy();
-        await closed(server);
+        await new Promise<void>((resolve) => server.close(() => resolve()));
       },
     };
     return address;
@@ -97,8 +97,4 @@ export function openSocketServer(app: McpApp, platform: NodeJS.Platform = proces
       if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-async function closed(server: Server): Promise<void> {
-  await new Promise<void>((resolve) => server.close(() => resolve()));
 }

@@ -43,7 +43,8 @@ export function createSkillResources(
   const { hasher, log, toolbox } = app;
   const leftOut = new WeakSet<Skill>();
 
-  async function readSkills(): Promise<Seen> {
+  /** The skills that the caller sees now. */
+  async function readSkills() {
     const { skills } = caller;
     await skills.ready;
     const { snapshot } = skills;
@@ -162,12 +163,6 @@ export function createSkillResources(
 }
 
 type SkillPage = Awaited<ReturnType<ExtensionSource["list"]>>;
-
-/** The skills that the caller sees now. */
-interface Seen {
-  readonly view: SkillView;
-  readonly source: SkillSource;
-}
 
 interface FoundFile {
   readonly skill: Skill;

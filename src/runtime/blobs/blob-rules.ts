@@ -38,15 +38,13 @@ export function withinBlob(range: BlobRange, size: number): { readonly start: nu
 
 /** One error for an unknown id, a malformed id, and the id of another owner's blob. */
 export function blobNotFound(id: string): SkillsError {
-  return new SkillsError("BLOB_NOT_FOUND", "Blob not found. Use the id exactly as it was returned.", {
-    facts: { blobId: id.slice(0, longestShown) },
-  });
+  const facts = { blobId: id.slice(0, longestShown) };
+  return new SkillsError("BLOB_NOT_FOUND", "Blob not found. Use the id exactly as it was returned.", { facts });
 }
 
 export function blobTooLarge(limitBytes: number): SkillsError {
-  return new SkillsError("BLOB_TOO_LARGE", `The blob is too large; the limit is ${limitBytes} bytes.`, {
-    facts: { limitBytes },
-  });
+  const facts = { limitBytes };
+  return new SkillsError("BLOB_TOO_LARGE", `The blob is too large; the limit is ${limitBytes} bytes.`, { facts });
 }
 
 export function storeClosed(): SkillsError {
@@ -59,9 +57,8 @@ export function withBlobDefaults(options: BlobOptions): Required<BlobOptions> {
   for (const option of Object.keys(blobDefaults) as (keyof BlobOptions)[]) {
     const limit = (settings[option] = options[option] ?? blobDefaults[option]);
     if (Number.isSafeInteger(limit) && limit >= 0) continue;
-    throw new SkillsError("INVALID_OPTIONS", `The blob option ${option} must be a whole number, 0 or more.`, {
-      facts: { option, actual: limit },
-    });
+    const facts = { option, actual: limit };
+    throw new SkillsError("INVALID_OPTIONS", `The blob option ${option} must be a whole number, 0 or more.`, { facts });
   }
   return settings;
 }
@@ -138,9 +135,8 @@ const base64Suffix = / *; *base64$/i;
 const longestKind = 127;
 
 function invalid(field: string, expected: string, actual: unknown): SkillsError {
-  return new SkillsError("VALIDATION_ERROR", `${field.slice(1)} must be ${expected}.`, {
-    facts: { violations: [{ field, expected, actual }] },
-  });
+  const facts = { violations: [{ field, expected, actual }] };
+  return new SkillsError("VALIDATION_ERROR", `${field.slice(1)} must be ${expected}.`, { facts });
 }
 
 const mebibyte = 1024 * 1024;

@@ -117,9 +117,8 @@ function skillNotFound(name: string, names: Iterable<string>): SkillsError {
 function versionNotFound({ skill, versions }: SeenSkill, version: string): SkillsError {
   const available = versions.slice(0, 10).map((other) => other.version);
   const hint = `Omit version for the latest, ${skill.version}.`;
-  return new SkillsError("VERSION_NOT_FOUND", `The skill ${skill.name} has no version ${quote(version)}.`, {
-    facts: { available, hint },
-  });
+  const facts = { available, hint };
+  return new SkillsError("VERSION_NOT_FOUND", `The skill ${skill.name} has no version ${quote(version)}.`, { facts });
 }
 
 /** Quotes a caller's text, shortened. */

@@ -121,8 +121,7 @@ export class LedgerRoom {
     const bytes = Buffer.from(isTorn ? `\n${line}\n` : `${line}\n`);
     if (writeSync(descriptor, bytes) < bytes.length) throw new Error("only a part of the line was written");
     const { size } = fstatSync(descriptor);
-    const own = bytes.subarray(isTorn ? 1 : 0, -1);
-    return readOn(file, size, own) ? line : undefined;
+    return readOn(file, size, bytes.subarray(isTorn ? 1 : 0, -1)) ? line : undefined;
   }
 
   #openLast(): OpenFile {

@@ -50,7 +50,8 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
   if (refusal !== undefined) throw denied({ allowed: false, ...refusal });
   let by: string | undefined;
   for await (const { request, isCall, program } of requestsOf(spec, caller, options)) {
-    const key = keyOf(request);
+    const { subject, calledBy } = request;
+    const key = JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest]);
     if (once.has(key)) continue;
     if (isCall && asker.ask === undefined) continue;
     const isUndecided = (await trust.decide(request, asker)) === undefined;
@@ -196,10 +197,6 @@ async function hash(skill: Skill, caller: RunCaller, signal: AbortSignal): Promi
   await checkDeclared(skill, hashed, caller.sourceOf(skill));
   if (hashed.digest === undefined) throw skillTooLarge(skill.name);
   return hashed.digest;
-}
-
-function keyOf({ subject, calledBy }: FullTrustRequest): string {
-  return JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest]);
 }
 
 export function denied({ why, hint }: Extract<Authorization, { readonly allowed: false }>): SkillsError {

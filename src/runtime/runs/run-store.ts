@@ -269,10 +269,8 @@ async function namesIn(directory: string): Promise<string[]> {
   } catch (error) {
     const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return [];
-    throw new SkillsError("UNREADABLE", `The run records in ${directory} cannot be read: ${String(error)}`, {
-      cause: error,
-      facts: { path: directory },
-    });
+    const message = `The run records in ${directory} cannot be read: ${String(error)}`;
+    throw new SkillsError("UNREADABLE", message, { cause: error, facts: { path: directory } });
   }
 }
 

@@ -85,9 +85,8 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
     } else reply(502, reached.why);
     return undefined;
   };
-  const onFronting = (target: Target): void => {
+  const onFronting = (target: Target): void =>
     report(target, "the TLS server name differs from the host of the CONNECT request, or is missing");
-  };
   /** Why the target is refused, or undefined. */
   const refuse = (target: Target | undefined): string | undefined => {
     if (target === undefined) return unreadable;

@@ -122,7 +122,8 @@ export function toSecretForms(value: string): Uint8Array[] {
     ...pythonForms(value),
     ...quotedForms(value),
     ...htmlForms(value),
-    ...hostForms(value),
+    // In a host name, which is lower-cased. Not for short values, which could be words.
+    ...(value.length >= shortestHost && /^[a-z0-9._-]+$/i.test(value) ? [value.toLowerCase()] : []),
     ...urlForms(value),
     ...base64Forms(Buffer.from(value)),
     ...hexForms(Buffer.from(value)),
@@ -168,11 +169,6 @@ function htmlForms(value: string): string[] {
   return ["'", "&#x27;", "&#39;", "&apos;"].flatMap((quote) => double.map((text) => text.replaceAll("'", quote)));
 }
 
-/** In a host name, which is lower-cased. Not for short values, which could be words. */
-function hostForms(value: string): string[] {
-  return value.length >= shortestHost && /^[a-z0-9._-]+$/i.test(value) ? [value.toLowerCase()] : [];
-}
-
 /** Encoders differ in `/` and `!'()*`, in `+` for a space, and in the case of the digits. */
 function urlForms(value: string): string[] {
   const component = encodeURIComponent(Buffer.from(value).toString());
@@ -188,8 +184,7 @@ function base64Forms(value: Buffer): string[] {
   const parts = [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), value]).toString("base64");
     const from = Math.ceil((before * 8) / 6);
-    const to = Math.floor(((before + value.length) * 8) / 6);
-    return encoded.slice(from, to);
+    return encoded.slice(from, Math.floor(((before + value.length) * 8) / 6));
   });
   const standard = [whole, whole.replace(/=+$/, ""), ...parts.filter((part) => part.length >= shortestPart)];
   return standard.flatMap((text) => [text, text.replaceAll("+", "-").replaceAll("/", "_")]);

@@ -161,10 +161,8 @@ function realPathOf(path: string, asked: string): string {
     const code = systemCode(error);
     if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
     const hint = "Paths are relative to the session's directory; directories are not created.";
-    throw new SkillsError("FILE_NOT_FOUND", `${JSON.stringify(asked)} does not exist in the project.`, {
-      cause: error,
-      facts: { hint },
-    });
+    const message = `${JSON.stringify(asked)} does not exist in the project.`;
+    throw new SkillsError("FILE_NOT_FOUND", message, { cause: error, facts: { hint } });
   }
 }
 

@@ -50,9 +50,8 @@ async function fileNotFound(source: SkillSource, { name, directory }: Skill, pat
     files.map((file) => file.path),
     asAvailable,
   );
-  return new SkillsError("FILE_NOT_FOUND", `Unknown file ${JSON.stringify(path)} in the skill ${name}.`, {
-    facts: { available },
-  });
+  const facts = { available };
+  return new SkillsError("FILE_NOT_FOUND", `Unknown file ${JSON.stringify(path)} in the skill ${name}.`, { facts });
 }
 
 function fileTooLarge(path: string, size: number): SkillsError {

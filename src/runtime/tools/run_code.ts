@@ -48,7 +48,6 @@ def main(args):
 
 function unsupported(language: string): SkillsError {
   const message = `Unsupported language ${JSON.stringify(language.slice(0, 40))}.`;
-  return new SkillsError("UNSUPPORTED_LANGUAGE", message, {
-    facts: { available: ["python"], hint: "Write it in Python." },
-  });
+  const facts = { available: ["python"], hint: "Write it in Python." };
+  return new SkillsError("UNSUPPORTED_LANGUAGE", message, { facts });
 }

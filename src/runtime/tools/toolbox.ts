@@ -115,8 +115,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     onEvent = caller.onEvent,
   ): Promise<{ readonly tool: Tool; readonly input: unknown; readonly context: RunContext }> {
     const tool = findTool(name, caller.tools);
-    const input = checkInput(tool, args);
-    return { tool, input, context: await openContext(caller, signal, onEvent) };
+    return { tool, input: checkInput(tool, args), context: await openContext(caller, signal, onEvent) };
   }
 
   async function openContext(caller: ToolCaller, signal: AbortSignal, onEvent: RunListener | undefined) {
@@ -207,9 +206,8 @@ function findTool(name: string, tools: readonly ToolName[] | undefined): Tool {
   const tool = available.find((other) => other.name === name);
   if (tool !== undefined) return tool;
   const names = available.map((other) => other.name);
-  throw new SkillsError("METHOD_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 128))}.`, {
-    facts: { available: nearest(name, names, asAvailable) },
-  });
+  const facts = { available: nearest(name, names, asAvailable) };
+  throw new SkillsError("METHOD_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 128))}.`, { facts });
 }
 
 function checkOutput({ name, output: schema }: Tool, output: unknown): void {

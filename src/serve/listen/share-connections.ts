@@ -60,7 +60,8 @@ export function shareConnections(server: Server, most: number, peerOf: PeerOf): 
   function follow(socket: Socket): void {
     if (open.has(socket)) return;
     open.set(socket, undefined);
-    socket.on("error", ignore).on("close", forget);
+    // After an error, Node closes the connection.
+    socket.on("error", () => undefined).on("close", forget);
   }
 
   function forget(this: Socket): void {
@@ -121,8 +122,4 @@ export function shareConnections(server: Server, most: number, peerOf: PeerOf): 
     unknown.clear();
     inspect(socket);
   });
-}
-
-function ignore(): void {
-  // Node closes the connection.
 }

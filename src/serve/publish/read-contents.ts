@@ -107,18 +107,14 @@ function* readFiles(
     left -= part.size;
     // Others look for exactly this spelling.
     const isManifest = name === manifest;
-    const entry = { path: isManifest ? skillFileName : name, bytes: part.bytes, executable: isProgram(part.bytes) };
+    // Scripts start with `#!`: the disk's own mark is not read, because it does not exist everywhere.
+    const executable = part.bytes[0] === 0x23 && part.bytes[1] === 0x21;
+    const entry = { path: isManifest ? skillFileName : name, bytes: part.bytes, executable };
     if (isManifest) read.unshift(entry);
     else read.push(entry);
     yield;
   }
-  if (read[0]?.path !== skillFileName) return { why: "has its SKILL.md outside its directory" };
-  return read;
+  return read[0]?.path === skillFileName ? read : { why: "has its SKILL.md outside its directory" };
 }
 
 const skillFileName = "SKILL.md";
-
-/** Scripts start with `#!`: the disk's own mark is not read, because it does not exist everywhere. */
-function isProgram(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x23 && bytes[1] === 0x21;
-}

@@ -65,16 +65,9 @@ export function toOpenApi({ baseUrl, version, config: { provider, limits } }: De
   };
 }
 
-function toOperation({
-  path,
-  id,
-  summary,
-  parameters: others = [],
-  body,
-  bodyType = "application/json",
-  responses,
-  error = "SharingError",
-}: Operation): JsonSchema {
+function toOperation(operation: Operation): JsonSchema {
+  const { path, id, summary, parameters: others = [], body, responses } = operation;
+  const { bodyType = "application/json", error = "SharingError" } = operation;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => {
     return { name, in: "path", required: true, ...pathParameters[name] };
   });

@@ -219,8 +219,7 @@ function readRpcMessage(value: unknown): RpcMessage {
   // A list is parameters by position: a valid request, which the tool refuses.
   if (params !== undefined && (typeof params !== "object" || params === null))
     return refuse("params must be an object, or absent.");
-  if (!hasId) return { type: "notification", method, params };
-  return { type: "call", id: answered, method, params };
+  return hasId ? { type: "call", id: answered, method, params } : { type: "notification", method, params };
 }
 
 function isId(id: unknown): id is RpcId {

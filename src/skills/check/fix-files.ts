@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { systemCode, systemReason } from "../../base/failures/system-error.ts";
-import { isSkillsError } from "../../base/errors.ts";
+import { undefinedIfOurs } from "../../base/errors.ts";
 import { openRegularFile } from "../../base/paths/at-real-path.ts";
 import { guardedPart, leadsIntoGit } from "../../base/paths/guarded-names.ts";
 import { isWithin } from "../../base/paths/location.ts";
@@ -46,7 +46,7 @@ export async function fixFiles(
     let { file } = skill;
     try {
       file = await realpath(file);
-      const text = await readWhole(file).catch(ifReported);
+      const text = await readWhole(file).catch(undefinedIfOurs);
       if (text === undefined) continue;
       const repaired = fixSkill(text, { expectedName: await nameToMatch(skill) });
       if (repaired.text === text) continue;
@@ -74,11 +74,6 @@ export async function fixFiles(
 function isTrusted(real: string, above: string): boolean {
   const isSkill = path.basename(real).toLowerCase() === "skill.md";
   return leadsIntoGit(real, above) || (!isSkill && guardedPart(path.relative(above, real)) !== undefined);
-}
-
-/** The scan also reports anything that is not a regular file. */
-function ifReported(error: unknown): undefined {
-  if (!isSkillsError(error)) throw error;
 }
 
 /** With a skill.toml, the name in the frontmatter is only a display name. */

@@ -28,13 +28,14 @@ const longestOutput = 64 * 1024;
  * This machine. A program is run only for its version, only if it is a known one, and only from a directory that neither another user nor a
  * project can write to; without a shell, in `/`, with a small environment.
  */
-export function hostMachine({
-  env = process.env,
-  platform = process.platform,
-  projects: given = () => [],
-  home = homedir(),
-  signal,
-}: HostMachineOptions = {}): Machine {
+export function hostMachine(options: HostMachineOptions = {}): Machine {
+  const {
+    env = process.env,
+    platform = process.platform,
+    projects: given = () => [],
+    home = homedir(),
+    signal,
+  } = options;
   const isPath = platform === "win32" ? /^path$/i : /^PATH$/;
   const [, searched = ""] = Object.entries(env).find(([name]) => isPath.test(name)) ?? [];
   const directories = [...new Set(searchPath(searched))];

@@ -252,10 +252,9 @@ const absent: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EISD
 
 function unreadable(target: string, error: unknown): SkillsError {
   if (isSkillsError(error)) return error;
-  return new SkillsError("UNREADABLE", `${target} cannot be read: ${systemReason(error)}.`, {
-    cause: error,
-    facts: { path: target, reason: systemCode(error) },
-  });
+  const facts = { path: target, reason: systemCode(error) };
+  const message = `${target} cannot be read: ${systemReason(error)}.`;
+  return new SkillsError("UNREADABLE", message, { cause: error, facts });
 }
 
 function throwUnlessAbsent(target: string, error: unknown): void {

@@ -49,9 +49,7 @@ const noFindings: readonly Finding[] = [];
 export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedSkill {
   const { values: found, isClean, source, rangeOf, lost, findings } = readHead(text, manifest);
   const faults: ValueFault[] = [];
-  const report = (fault: ValueFault): void => {
-    faults.push(fault);
-  };
+  const report = (fault: ValueFault): void => void faults.push(fault);
   const values = isClean ? found : found && cleanFields(found, report);
   const skill =
     manifest === undefined || manifest.isForeign
@@ -131,9 +129,8 @@ const sourceLine = 2;
 function readHead({ file, head, whole }: SkillText, manifest: ManifestReading | undefined): HeadReading {
   const findings: Finding[] = manifest === undefined ? [] : [...manifest.findings];
   const lost = new Map<string, Finding>();
-  const add = (code: RuleCode, message: string, fix: string, range: TextRange = { line: 1, column: 1 }): void => {
-    findings.push({ code, file, ...range, message, fix });
-  };
+  const add = (code: RuleCode, message: string, fix: string, range: TextRange = { line: 1, column: 1 }): void =>
+    void findings.push({ code, file, ...range, message, fix });
   const withoutValues = (code: RuleCode, message: string, fix: string, range?: TextRange): HeadReading => {
     const isExtra = manifest?.manifest !== undefined && code !== "frontmatter-too-long";
     add(isExtra ? "manifest-frontmatter-missing" : code, message, fix, range);

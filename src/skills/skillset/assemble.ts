@@ -123,9 +123,7 @@ function isRelease({ record }: FoundSkill): boolean {
 /** Counts directories with a SKILL.md, and the skills left out according to the findings. */
 function countSkills({ skills, findings }: ScanResult): SkillCounts {
   const reasons = new Map<RuleCode, number>();
-  const add = (code: RuleCode, count: number): void => {
-    reasons.set(code, (reasons.get(code) ?? 0) + count);
-  };
+  const add = (code: RuleCode, count: number): void => void reasons.set(code, (reasons.get(code) ?? 0) + count);
   let checked = 0;
   let complete = true;
   for (const { record } of skills) {

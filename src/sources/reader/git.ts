@@ -46,9 +46,8 @@ export function parseGitUrl(text: string): GitUrl {
 }
 
 function invalid(why: string): SkillsError {
-  return new SkillsError("SOURCE_INVALID", `Not the URL of a git repository: ${why}.`, {
-    facts: { hint: "Use https://host/path/of/repository.git." },
-  });
+  const facts = { hint: "Use https://host/path/of/repository.git." };
+  return new SkillsError("SOURCE_INVALID", `Not the URL of a git repository: ${why}.`, { facts });
 }
 
 const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;

@@ -109,8 +109,7 @@ class Round {
     try {
       const room = sourceLimits.bytes - this.#bytes;
       if (room <= 0) throw new Error(`all sources together may have ${sourceLimits.bytes / 1024 ** 3} GiB`);
-      const files = await reader.skillFiles(skill, signal);
-      const copy = await copies.store.put(name, files, signal);
+      const copy = await copies.store.put(name, await reader.skillFiles(skill, signal), signal);
       return { name, ...copy, ...this.#factsOf(skill, pin) };
     } catch (error) {
       signal.throwIfAborted();

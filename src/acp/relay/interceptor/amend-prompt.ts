@@ -202,8 +202,7 @@ export function fillArguments(instructions: string, words: string): string {
     if (escaped !== undefined) return whole.slice(1);
     const number = index ?? short;
     const value = number === undefined ? words : parts[Number(number)];
-    if (value === undefined || (added += value.length) > mostAdded) return whole;
-    return value;
+    return value === undefined || (added += value.length) > mostAdded ? whole : value;
   });
 }
 

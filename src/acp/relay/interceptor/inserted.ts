@@ -90,8 +90,7 @@ function withoutFrames(text: string): string {
 
 /** What the user typed, from a title: the beginning of a prompt, on one line, truncated anywhere. */
 export function restoreTitle(title: string): string {
-  const typed = restoreTyped(withoutAddress(withoutCutMark(title)));
-  return typed.replace(cutSentence, "/$1$2");
+  return restoreTyped(withoutAddress(withoutCutMark(title))).replace(cutSentence, "/$1$2");
 }
 
 /** In a title, the URI of an insertion ends what the user typed; it may be truncated behind its first colon. */

@@ -133,8 +133,7 @@ export function approve(
   const toolCall = toolCallIn(params);
   if (toolCall === undefined) return undefined;
   const isTitled = !namesTool(toolCall);
-  const said = recogniseCall(toolCall, server, facts);
-  const call = said ?? (isTitled ? known : undefined);
+  const call = recogniseCall(toolCall, server, facts) ?? (isTitled ? known : undefined);
   if (call === undefined || (known !== undefined && known.tool !== call.tool)) return undefined;
   const input = call.input ?? known?.input;
   if (!agrees(toolCall, { tool: call.tool, input }, server, facts)) return undefined;
@@ -167,7 +166,7 @@ function mayAnswer(tool: string, input: JsonRecord | undefined, { rawInput }: Js
   const harmless = harmlessParameters.get(tool);
   if (facts === undefined || (!facts.annotations.readOnlyHint && harmless === undefined)) return false;
   if (harmless !== undefined) return isInputOf(harmless, input);
-  if (input === undefined) return !isGiven(rawInput) || isEmpty(rawInput);
+  if (input === undefined) return !isGiven(rawInput) || (isRecord(rawInput) && Object.keys(rawInput).length === 0);
   return isInputOf(facts.parameters, input);
 }
 
@@ -204,8 +203,4 @@ function isTitleOf(
   if (title === tool || title === servedTools.get(tool)?.title) return true;
   if (namedTool(title, server, facts) === tool) return true;
   return title === JSON.stringify(input ?? {});
-}
-
-function isEmpty(value: unknown): boolean {
-  return isRecord(value) && Object.keys(value).length === 0;
 }

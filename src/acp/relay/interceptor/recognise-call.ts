@@ -35,8 +35,9 @@ export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: 
   const isSure =
     names.length > 0 ||
     spelt === tool ||
-    isToolKind(toolCall["kind"]) ||
-    isAdded(toolCall["content"], tool, server, facts, isAboutTool) ||
+    kindsOfUnknownTools.has(toolCall["kind"]) ||
+    // The agent adds other texts to calls of any tool, so that they confirm no title.
+    isAdded(toolCall["content"], tool, server, facts, (text) => text.includes("{tool}")) ||
     isInputOf(servedTools.get(tool)?.parameters, input);
   return isSure ? { tool, input } : undefined;
 }
@@ -49,11 +50,6 @@ function deferredCall(
   const { name, arguments: given } = recordAt(toolCall, "rawInput") ?? {};
   const isIt = deferral !== undefined && recordAt(toolCall, "_meta")?.["toolName"] === deferral.call;
   return isIt && typeof name === "string" && isRecord(given) ? { name, input: given } : undefined;
-}
-
-/** Whether a text names the tool. The agent adds other texts to calls of any tool, so that they confirm no title. */
-function isAboutTool(text: Spelling): boolean {
-  return text.includes("{tool}");
 }
 
 /** Whether the content is only what the agent always says about such a call, in one of the texts that are meant. */
@@ -123,10 +119,7 @@ export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** The kinds that agents give to unknown tools. */
-function isToolKind(kind: unknown): boolean {
-  return kind === "other" || kind === "read" || kind === "search" || kind === "fetch";
-}
+const kindsOfUnknownTools: ReadonlySet<unknown> = new Set(["other", "read", "search", "fetch"]);
 
 /** Whether no other server's tools could have the same name: `skills` with `list_x`, and `skills_list` with `x`. */
 function isOnlyOne({ name, others }: KnownServer, spelling: Spelling): boolean {

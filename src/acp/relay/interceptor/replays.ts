@@ -47,9 +47,7 @@ export class Replays {
   #replayOf(sessionId: string, messageId: unknown): Replay {
     const before = this.#replays.get(sessionId);
     if (before !== undefined && before.messageId === messageId) return before;
-    const filter = new InsertionFilter((label) => {
-      replay.label = label;
-    });
+    const filter = new InsertionFilter((label) => void (replay.label = label));
     const replay: Replay = { filter, messageId, label: before?.label };
     this.#replays.delete(sessionId);
     this.#replays.set(sessionId, replay);
@@ -71,12 +69,8 @@ export function restoreTitles(result: unknown): Amendment[] {
   ]);
 }
 
-/** Restores the title in an update. */
-export function restoreTitleIn(update: JsonRecord): Amendment[] {
-  return restoreAt(update, "title", ["params", "update"]);
-}
-
-function restoreAt(holder: unknown, key: string, path: readonly (string | number)[]): Amendment[] {
+/** Restores a title, in what stands at a path. */
+export function restoreAt(holder: unknown, key: string, path: readonly (string | number)[]): Amendment[] {
   const title = isRecord(holder) ? holder[key] : undefined;
   if (typeof title !== "string") return [];
   const value = restoreTitle(title);

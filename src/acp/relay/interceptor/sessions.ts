@@ -11,7 +11,7 @@ import {
 import { commandsAmendments } from "../../emission.ts";
 import { type Verdict, toVerdict, untouched } from "../../messages/amend.ts";
 import { type JsonRecord, recordAt } from "../../messages/raw-message.ts";
-import { Replays, restoreTitleIn } from "./replays.ts";
+import { Replays, restoreAt } from "./replays.ts";
 import type { ListAmendments, SessionKey, SkillIndex } from "../../skill-service.ts";
 import { type OwnCall, describeToPerson } from "../../messages/describe-call.ts";
 import type { Forms, Negotiation } from "../../negotiation.ts";
@@ -116,7 +116,7 @@ export class Sessions {
     this.#endReplay(sessionId);
     switch (kind) {
       case sessionInfoUpdate:
-        return toVerdict(restoreTitleIn(update));
+        return toVerdict(restoreAt(update, "title", ["params", "update"]));
       case toolCall:
       case toolCallUpdate:
         return this.#toolCalled(sessionId, update);

@@ -135,11 +135,6 @@ function metaOf(command: unknown): JsonRecord {
   return isRecord(command) && isRecord(command["_meta"]) ? command["_meta"] : {};
 }
 
-/** The names under which agents show a skill. */
-function shownNames({ slug, name }: Skill): readonly string[] {
-  return [slug, `$${slug}`, `skill:${slug}`, name];
-}
-
 /** A command of the agent with a skill's name. */
 interface NamedCommand {
   /** Its index in the agent's list. */
@@ -161,7 +156,8 @@ export class AgentCommands {
 
   /** The command with a skill's name: the skill itself, if several have it. */
   find(skill: Skill): NamedCommand | undefined {
-    const found = shownNames(skill).flatMap((name) => this.#byName.get(name) ?? []);
+    const { slug, name } = skill;
+    const found = [slug, `$${slug}`, `skill:${slug}`, name].flatMap((shown) => this.#byName.get(shown) ?? []);
     return found.find(({ command }) => isSkill(command, skill)) ?? found[0];
   }
 }

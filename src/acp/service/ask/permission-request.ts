@@ -150,6 +150,5 @@ function rangeOf(from: number, end: number): string {
 
 /** As git quotes unusual paths, so that a file's name cannot look like another line of the patch. */
 function quote(path: string): string {
-  if (!/["\\\u0000-\u001f\u007f]/.test(path)) return path;
-  return JSON.stringify(path);
+  return /["\\\u0000-\u001f\u007f]/.test(path) ? JSON.stringify(path) : path;
 }

@@ -157,9 +157,8 @@ function toToolName(method: string): string {
   if (servedTools.has(name)) return name;
   const available = nearest(name, [...servedTools.keys(), listProblems], asAvailable);
   const message = `Unknown method ${JSON.stringify(method.slice(0, 128))}.`;
-  throw new SkillsError("METHOD_NOT_FOUND", message, {
-    facts: { available: available.map((near) => `${toolMethodPrefix}${near}`) },
-  });
+  const facts = { available: available.map((near) => `${toolMethodPrefix}${near}`) };
+  throw new SkillsError("METHOD_NOT_FOUND", message, { facts });
 }
 
 function tooManyCalls(): SkillsError {

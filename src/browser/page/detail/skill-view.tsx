@@ -6,10 +6,10 @@ import { RouteLink } from "../parts/route-link.tsx";
 import { toEventDetail, useBrowser } from "../state/browser.ts";
 import { tabs } from "./tabs.ts";
 import { useDetail } from "./use-detail.ts";
-import { isStated, StateMark } from "../parts/state-mark.tsx";
+import { isStated, Mark, stateDisplays } from "../parts/state-mark.tsx";
 import type { KnownDetail, SourceError } from "../source/skill-source.ts";
 
-export interface SkillViewProps {
+interface SkillViewProps {
   /** The id of the skill, as in its row. */
   readonly id: string;
   /** What the URL names behind the skill: a tab, and what is shown in it. */
@@ -72,9 +72,7 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
             item={item}
             isRemoved={isGone}
             reload={reload}
-            openTab={(to, what) =>
-              places.open({ view: "skills", skill: id, tab: to, ...(what !== undefined && { item: what }) })
-            }
+            openTab={(to, what) => places.open({ view: "skills", skill: id, tab: to, item: what })}
           />
         ) : error === undefined ? (
           <div class="late">
@@ -102,6 +100,7 @@ function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDet
   const { isInvokable, notify, source } = useBrowser();
   const { id, state, kind, version, folder, canonicalName } = row;
   const isToDecide = source.server !== undefined && (state === "needs-approval" || state === "changed");
+  const mark = <Mark {...stateDisplays[state]} />;
   const facts = [
     ...(isStated(version) ? [`version ${version}`] : []),
     ...(folder === undefined ? [] : [`in the folder ${folder}`]),
@@ -113,13 +112,7 @@ function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDet
       <div>
         <h2>{foreignName(row.name)}</h2>
         <p class="facts">
-          {isToDecide ? (
-            <RouteLink to={{ view: "skills", skill: id, tab: "permissions" }}>
-              <StateMark state={state} />
-            </RouteLink>
-          ) : (
-            <StateMark state={state} />
-          )}
+          {isToDecide ? <RouteLink to={{ view: "skills", skill: id, tab: "permissions" }}>{mark}</RouteLink> : mark}
           <span>{kind}</span>
           {facts.map((fact) => foreignText(fact, 200))}
         </p>

@@ -17,9 +17,7 @@ export function FacetPanel({ isEmpty }: { readonly isEmpty: Signal<boolean> }): 
   const counted = useSignal<Facets | undefined>(undefined);
   const facets = counted.value;
   useEffect(() => {
-    const timer = setTimeout(() => {
-      counted.value = shown.facets.peek();
-    }, debounceMilliseconds);
+    const timer = setTimeout(() => void (counted.value = shown.facets.peek()), debounceMilliseconds);
     return () => clearTimeout(timer);
   }, [shown.rows.value]);
   // A facet whose every value occurs once narrows nothing.

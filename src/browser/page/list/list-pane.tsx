@@ -7,7 +7,7 @@ import { FacetPanel } from "./facet-panel.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 import type { SkillRow } from "../../wire/skills.ts";
 import { foreignName, foreignText } from "../parts/foreign-text.tsx";
-import { StateMark } from "../parts/state-mark.tsx";
+import { Mark, stateDisplays } from "../parts/state-mark.tsx";
 import { toShortNumber } from "../parts/formats.tsx";
 import { useEffect, useRef } from "preact/hooks";
 
@@ -105,7 +105,7 @@ function SkillLine({ row }: { readonly row: SkillRow }): JSX.Element {
       <span class="source cut-start">{foreignText(source)}</span>
       <span class="description">{foreignText(description)}</span>
       <span class={`state ${state}`}>
-        <StateMark state={state} />
+        <Mark {...stateDisplays[state]} />
       </span>
       <span class="tokens" title={`${tokens.listed} tokens in lists, ${tokens.instructions} when read (estimates)`}>
         {tokens.instructions > 0 && `${toShortNumber(tokens.instructions)} tokens`}

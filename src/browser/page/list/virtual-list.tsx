@@ -104,9 +104,7 @@ function useView(box: VirtualListProps["box"]) {
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const measure = (): void => {
-      inView.value = Math.ceil(element.clientHeight / rowHeight) + 1;
-    };
+    const measure = (): void => void (inView.value = Math.ceil(element.clientHeight / rowHeight) + 1);
     measure();
     scrollTo(shown.scrollTop);
     const number = rows.findIndex(({ id }) => id === shown.active.value);

@@ -1,22 +1,20 @@
-import { type Signal, signal, useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { render, type JSX } from "preact";
 import { BrowserApp } from "../app.tsx";
 import styles from "../look/browser.css?url";
 import type { BrowserSkillSource } from "../source/skill-source.ts";
-import { BrowserProvider, type Browser, type ThemeChoice, createTheme } from "../state/browser.ts";
+import { BrowserProvider, type Browser, createTheme } from "../state/browser.ts";
 import { createMemoryNavigation, createUrlNavigation } from "../state/location.ts";
 import { createSkillListState } from "../state/shown-skills.ts";
 
-interface Around {
-  /** What the page around it says; null: nothing. */
-  readonly theme: Signal<ThemeChoice | null>;
-}
-
-/** Renders a browser into a shadow root; the returned function removes it and ends everything that it started. */
+/**
+ * Renders a browser into a shadow root; the returned function removes it and ends everything that it started. `theme`: what the page around
+ * it says; null: nothing.
+ */
 export function mount(
   root: ShadowRoot,
   source: BrowserSkillSource,
-  { isPage, theme, isInvokable, notify }: Pick<Browser, "isPage" | "isInvokable" | "notify"> & Around,
+  { isPage, theme, isInvokable, notify }: Pick<Browser, "isPage" | "theme" | "isInvokable" | "notify">,
 ): () => void {
   const places = isPage ? createUrlNavigation(window) : createMemoryNavigation();
   const browser: Browser = {
@@ -47,9 +45,7 @@ export function mount(
 /** Waits for the stylesheet, so that nothing is seen or measured without it; if it cannot be had, the browser is better plain than missing. */
 function Styled(): JSX.Element {
   const isStyled = useSignal(false);
-  const showApp = (): void => {
-    isStyled.value = true;
-  };
+  const showApp = (): void => void (isStyled.value = true);
   const fail = (): void => {
     // Only whoever put the element into their page can mend this, and reads the console.
     // eslint-disable-next-line no-console

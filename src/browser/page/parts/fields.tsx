@@ -1,12 +1,10 @@
 import type { ComponentChildren, JSX } from "preact";
 import { foreignText } from "./foreign-text.tsx";
 
-interface FieldsProps {
-  readonly fields: readonly (readonly [name: string, value: ComponentChildren])[];
-}
+type Field = readonly [name: string, value: ComponentChildren];
 
 /** Names and values, side by side where there is room; nothing of those without a value. */
-export function Fields({ fields }: FieldsProps): JSX.Element | null {
+export function Fields({ fields }: { readonly fields: readonly Field[] }): JSX.Element | null {
   const given = fields.filter(([, value]) => value !== undefined && value !== "");
   if (given.length === 0) return null;
   return (

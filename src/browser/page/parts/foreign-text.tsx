@@ -62,8 +62,7 @@ function named(run: string): string {
 
 /** One line of a text of a skill, at most `limit` characters of it, in which nothing hides: `abc⟨U+202E⟩def`. */
 export function toVisible(text: string, limit = 400): string {
-  const clipped = text.length > limit ? `${text.slice(0, limit)}…` : text;
-  return visibleText(clipped);
+  return visibleText(text.length > limit ? `${text.slice(0, limit)}…` : text);
 }
 
 const latin = /\p{Script=Latin}/u;

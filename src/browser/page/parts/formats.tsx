@@ -4,7 +4,7 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle:
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
 /** A moment, in the person's own way of writing it: of today, only the time. */
-export function Time({ at }: { readonly at: number }): JSX.Element {
+export function shownTime(at: number): JSX.Element {
   if (Number.isNaN(at)) return <span>at an unknown time</span>;
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();

@@ -26,32 +26,22 @@ export function RouteLink({ to, isCurrent = false, class: className, children }:
 }
 
 /** A link to a skill. Names of the ledger are canonical; ids are slugs. */
-export function SkillLink({ name, id = name.replaceAll(".", "-") }: SkillLinkProps): JSX.Element {
-  return <RouteLink to={{ view: "skills", skill: id }}>{foreignText(name, 128)}</RouteLink>;
+export function skillLink(name: string, id = name.replaceAll(".", "-")): JSX.Element {
+  return (
+    <RouteLink key={id} to={{ view: "skills", skill: id }}>
+      {foreignText(name, 128)}
+    </RouteLink>
+  );
 }
 
-interface SkillLinkProps {
-  readonly name: string;
-  readonly id?: string;
-}
-
-interface SkillNamesProps {
-  readonly title: string;
-  readonly names: readonly string[];
-  /** How many there are in all. */
-  readonly total: number;
-}
-
-/** Names of skills, shown when they are asked for. */
-export function SkillNames({ title, names, total }: SkillNamesProps): JSX.Element | null {
-  if (names.length === 0) return null;
+/** Names of skills, shown when they are asked for; `total`: how many there are in all. */
+export function skillNames(title: string, names: readonly string[], total: number): JSX.Element | undefined {
+  if (names.length === 0) return undefined;
   return (
     <details>
       <summary>{title}</summary>
       <p class="names">
-        {names.map((name) => (
-          <SkillLink key={name} name={name} />
-        ))}
+        {names.map((name) => skillLink(name))}
         {total > names.length && <span class="muted">and {total - names.length} more</span>}
       </p>
     </details>

@@ -18,11 +18,7 @@ export function Mark({ words, icon, tone }: MarkDisplay): JSX.Element {
   );
 }
 
-/** The state of a skill: an icon and its words. */
-export function StateMark({ state }: { readonly state: SkillState }): JSX.Element {
-  return <Mark {...stateDisplays[state]} />;
-}
-
+/** How each state of a skill is shown. */
 export const stateDisplays: Readonly<Record<SkillState, MarkDisplay>> = {
   ok: { words: "OK", icon: "check", tone: "muted" },
   warnings: { words: "Warnings", icon: "alert", tone: "warning" },

@@ -29,14 +29,10 @@ export function createHttpSource(base: string, { wait = waitAbortably } = {}): B
   const closing = new AbortController();
   const list = signal<SkillList | undefined>(undefined);
   const connection = signal<ConnectionState>({ status: "connecting" });
-  const exchange = createServerFetch(base, () => {
-    connection.value = { status: "refused" };
-  });
+  const exchange = createServerFetch(base, () => void (connection.value = { status: "refused" }));
   const { server, read, emit } = openServer(exchange);
   const { about } = server;
-  const readList = async (): Promise<void> => {
-    list.value = await read("/api/skills", closing.signal);
-  };
+  const readList = async (): Promise<void> => void (list.value = await read("/api/skills", closing.signal));
   let lastEvent = "";
   const receive = async ({ id, kind, data }: ServerSentEvent, isFirst: boolean): Promise<void> => {
     if (kind === "skills") {
@@ -130,9 +126,7 @@ function openServer(exchange: ServerFetch) {
     /** Absent until it was read. */
     about,
     /** Reads `about` with its sandbox. */
-    inspectSandbox: async () => {
-      about.value = await read("/api/about?sandbox");
-    },
+    inspectSandbox: async () => void (about.value = await read("/api/about?sandbox")),
     /** Calls `listener` for every event of that kind until the returned function is called. */
     on: <Kind extends keyof ServerEvents>(kind: Kind, listener: (event: ServerEvents[Kind]) => void) => {
       const those = listeners.get(kind) ?? new Set();

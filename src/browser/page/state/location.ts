@@ -8,7 +8,7 @@ interface PageLocation {
 }
 
 export type Route =
-  | { readonly view: "skills"; readonly skill?: string; readonly tab?: string; readonly item?: string }
+  | { readonly view: "skills"; readonly skill?: string; readonly tab?: string; readonly item?: string | undefined }
   | { readonly view: "sessions" | "budget" | "sources" };
 
 export type View = Route["view"];

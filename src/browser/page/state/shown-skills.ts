@@ -31,9 +31,7 @@ export function createSkillListState({ list }: BrowserSkillSource, { current }: 
   const stopPreparing = effect(() => {
     const find = search.value;
     const timer = setTimeout(() => find("e"), prepareAfter);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   });
   return {
     rows,

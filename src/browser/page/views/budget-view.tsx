@@ -4,7 +4,7 @@ import type { SkillRow } from "../../wire/skills.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { counted } from "../../../base/text/code-points.ts";
 import { Table } from "../parts/table.tsx";
-import { SkillLink, SkillNames } from "../parts/route-link.tsx";
+import { skillLink, skillNames } from "../parts/route-link.tsx";
 import type { SkillServer } from "../source/http-source.ts";
 import { useBrowser } from "../state/browser.ts";
 
@@ -30,9 +30,7 @@ export function BudgetView(): JSX.Element {
           </p>
           <ul class="tiles">
             {answer.agents.map((agent) => (
-              <li key={agent.agent}>
-                <AgentCard {...agent} />
-              </li>
+              <li key={agent.agent}>{agentCard(agent)}</li>
             ))}
           </ul>
           <Costs rows={rows} />
@@ -42,7 +40,7 @@ export function BudgetView(): JSX.Element {
   );
 }
 
-function AgentCard({ agent, says, reference, truncated, omitted }: AgentBudget): JSX.Element {
+function agentCard({ agent, says, reference, truncated, omitted }: AgentBudget): JSX.Element {
   const isCut = truncated.length + omitted.length > 0;
   return (
     <article class="tile" aria-label={agent}>
@@ -57,16 +55,8 @@ function AgentCard({ agent, says, reference, truncated, omitted }: AgentBudget):
         </a>
         ).
       </p>
-      <SkillNames
-        title={`cuts ${counted(truncated.length, "description")}`}
-        names={truncated.slice(0, mostRows)}
-        total={truncated.length}
-      />
-      <SkillNames
-        title={`leaves out ${counted(omitted.length, "skill")}`}
-        names={omitted.slice(0, mostRows)}
-        total={omitted.length}
-      />
+      {skillNames(`cuts ${counted(truncated.length, "description")}`, truncated.slice(0, mostRows), truncated.length)}
+      {skillNames(`leaves out ${counted(omitted.length, "skill")}`, omitted.slice(0, mostRows), omitted.length)}
     </article>
   );
 }
@@ -80,11 +70,7 @@ function Costs({ rows }: { readonly rows: readonly SkillRow[] }): JSX.Element | 
       <h3>The {dear.length === rows.length ? "" : `${dear.length} `}most expensive</h3>
       <Table
         titles={["Skill", "In the list", "When used"]}
-        rows={dear.map(({ id, name, tokens }) => [
-          <SkillLink key="skill" id={id} name={name} />,
-          tokens.listed,
-          tokens.instructions,
-        ])}
+        rows={dear.map(({ id, name, tokens }) => [skillLink(name, id), tokens.listed, tokens.instructions])}
       />
     </section>
   );

@@ -3,12 +3,12 @@ import type { SessionList, ShownSession } from "../../wire/sessions.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { Empty, Icon } from "../parts/icon.tsx";
 import type { SkillServer } from "../source/http-source.ts";
-import { Time } from "../parts/formats.tsx";
+import { shownTime } from "../parts/formats.tsx";
 import { Fields } from "../parts/fields.tsx";
 import { foreignText, toVisible } from "../parts/foreign-text.tsx";
 import { Table } from "../parts/table.tsx";
 import { counted } from "../../../base/text/code-points.ts";
-import { SkillLink, SkillNames } from "../parts/route-link.tsx";
+import { skillLink, skillNames } from "../parts/route-link.tsx";
 
 const readSessions = (server: SkillServer, signal: AbortSignal) => server.sessions(signal);
 
@@ -44,9 +44,7 @@ function Cards({ title, of }: { readonly title: string; readonly of: SessionList
       </h3>
       <ul class="tiles">
         {of.map((session) => (
-          <li key={`${session.id} ${session.openedAt}`}>
-            <SessionCard session={session} />
-          </li>
+          <li key={`${session.id} ${session.openedAt}`}>{sessionCard(session)}</li>
         ))}
       </ul>
     </section>
@@ -54,7 +52,7 @@ function Cards({ title, of }: { readonly title: string; readonly of: SessionList
 }
 
 /** One session: who is connected, which skills were announced, which were used. */
-function SessionCard({ session }: { readonly session: ShownSession }): JSX.Element {
+function sessionCard(session: ShownSession): JSX.Element {
   const { id, agent, editor, directory, openedAt, closedAt, forms, tools, announced, used } = session;
   return (
     <article class="tile" aria-label={`Session ${id}`}>
@@ -71,28 +69,28 @@ function SessionCard({ session }: { readonly session: ShownSession }): JSX.Eleme
         fields={[
           ["Session", <code key="id">{toVisible(id)}</code>],
           ["Directory", directory && <code key="directory">{toVisible(directory)}</code>],
-          ["Opened", <Period key="opened" from={openedAt} to={closedAt} />],
+          ["Opened", period(openedAt, closedAt)],
           ["Model", tools ? "has the skill tools" : "did not get the skill tools"],
           [
             "Announced",
             <>
               {announced === undefined ? "nothing yet" : `${counted(announced.skills, "skill")} at `}
-              {announced !== undefined && <Time at={announced.at} />}
+              {announced && shownTime(announced.at)}
               {forms.length > 0 && foreignText(` as ${forms.join(", ")}`)}
             </>,
           ],
         ]}
       />
-      <SkillNames title="Which skills" names={announced?.names ?? []} total={announced?.skills ?? 0} />
+      {skillNames("Which skills", announced?.names ?? [], announced?.skills ?? 0)}
       {used.length > 0 && (
         <details>
           <summary>{counted(used.length, "use")}</summary>
           <Table
             titles={["When", "Tool", "Skill", "Outcome"]}
             rows={used.map(({ at, tool, skill, outcome }) => [
-              <Time key="at" at={at} />,
+              shownTime(at),
               <code key="tool">{tool}</code>,
-              skill !== undefined && <SkillLink key="skill" name={skill} />,
+              skill !== undefined && skillLink(skill),
               outcome,
             ])}
           />
@@ -102,11 +100,11 @@ function SessionCard({ session }: { readonly session: ShownSession }): JSX.Eleme
   );
 }
 
-function Period({ from, to }: { readonly from: number; readonly to: number | undefined }): JSX.Element {
-  if (to === undefined) return <Time at={from} />;
+function period(from: number, to: number | undefined): JSX.Element {
+  if (to === undefined) return shownTime(from);
   return (
     <>
-      <Time at={from} />, closed <Time at={to} />
+      {shownTime(from)}, closed {shownTime(to)}
     </>
   );
 }

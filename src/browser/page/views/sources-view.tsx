@@ -7,7 +7,7 @@ import { Button, Icon } from "../parts/icon.tsx";
 import { Mark, type MarkDisplay } from "../parts/state-mark.tsx";
 import type { SkillServer } from "../source/http-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
-import { OfferedSkills, StopButton } from "./sources/offered-skills.tsx";
+import { OfferedSkills, stopButton } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";
 import { placeTitles, appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
 
@@ -34,18 +34,14 @@ export function SourcesView(): JSX.Element {
         </p>
       )}
       <SourceErrorAlert error={error} />
-      {answer?.places.map((one) => (
-        <InstalledSkills
-          key={one.place}
-          of={one}
-          isBusy={doing !== undefined}
-          onUpdate={isAllowed ? () => plan({ place: one.place, update: [] }) : undefined}
-        />
-      ))}
+      {answer?.places.map((one) => {
+        const update = isAllowed ? () => plan({ place: one.place, update: [] }) : undefined;
+        return installedSkills(one, doing !== undefined, update);
+      })}
       {found === undefined && doing === "plan" && (
         <div class="bar">
           <span role="status">Asking the sources …</span>
-          <StopButton step="plan" installing={installing} />
+          {stopButton("plan", installing)}
         </div>
       )}
       {planned === undefined && failed?.doing === "plan" && <SourceErrorAlert error={failed.error} />}
@@ -89,7 +85,7 @@ function DiscoverForm({ installing }: { readonly installing: InstallFlow }): JSX
           text={doing === "discover" ? "Reading …" : "Discover"}
           aria-disabled={doing !== undefined}
         />
-        <StopButton step="discover" installing={installing} />
+        {stopButton("discover", installing)}
       </form>
       <p id="source-forms" class="muted">
         A domain or URL, <code>OWNER/REPO</code> of GitHub, <code>git:URL</code> or <code>registry:URL</code>. Its
@@ -107,25 +103,21 @@ const displays: Readonly<Record<InstalledSkill["state"], MarkDisplay>> = {
   unknown: { words: "cannot be verified", icon: "question", tone: "muted" },
 };
 
-interface InstalledSkillsProps {
-  readonly of: SourceList["places"][number];
-  /** Absent where nothing can be changed. */
-  readonly onUpdate: (() => void) | undefined;
-  readonly isBusy: boolean;
-}
-
-/** What one lock names, and whether its files are as they were installed. */
-function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.Element {
-  const { place, directory, fault, skills, more } = of;
+/** What one lock names, and whether its files are as they were installed; `update` is absent where nothing can be changed. */
+function installedSkills(
+  { place, directory, fault, skills, more }: SourceList["places"][number],
+  isBusy: boolean,
+  update: (() => void) | undefined,
+): JSX.Element {
   return (
-    <section aria-label={placeTitles[place]}>
+    <section key={place} aria-label={placeTitles[place]}>
       <div class="bar">
         <h3>
           {placeTitles[place]} <span class="muted">{skills.length + more}</span>
         </h3>
         <code class="muted">{foreignText(directory)}</code>
-        {onUpdate !== undefined && skills.length > 0 && (
-          <Button text="Check for updates" aria-disabled={isBusy} onClick={onUpdate} />
+        {update !== undefined && skills.length > 0 && (
+          <Button text="Check for updates" aria-disabled={isBusy} onClick={update} />
         )}
       </div>
       {fault !== undefined && (
@@ -136,9 +128,7 @@ function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.El
       {fault === undefined && skills.length === 0 && <p class="muted">Nothing was installed here from a source.</p>}
       <ul class="installed">
         {skills.map((skill) => (
-          <li key={skill.name}>
-            <Installed {...skill} />
-          </li>
+          <li key={skill.name}>{installedSkill(skill)}</li>
         ))}
       </ul>
       {more > 0 && <p class="muted">and {more} more</p>}
@@ -146,7 +136,7 @@ function InstalledSkills({ of, onUpdate, isBusy }: InstalledSkillsProps): JSX.El
   );
 }
 
-function Installed({ name, version, source, state, changes = [] }: InstalledSkill): JSX.Element {
+function installedSkill({ name, version, source, state, changes = [] }: InstalledSkill): JSX.Element {
   return (
     <>
       <strong>{foreignName(name)}</strong> {version !== undefined && foreignText(version, 80)}

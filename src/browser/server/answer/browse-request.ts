@@ -14,9 +14,7 @@ export function toBrowseRequest(
 ): BrowseRequest {
   const target = incoming.url ?? "";
   const gone = new AbortController();
-  response.once("close", () => {
-    gone.abort(new SkillsError("CLOSED", "The page went away."));
-  });
+  response.once("close", () => gone.abort(new SkillsError("CLOSED", "The page went away.")));
   return {
     incoming,
     query: new URLSearchParams(target.includes("?") ? target.slice(target.indexOf("?") + 1) : ""),

@@ -8,16 +8,11 @@ import { toWireError } from "../../../wire/error-table.ts";
 
 /** Sends an answer with the headers that every answer has. Scripts, styles and lists may be cached, but are revalidated each time. */
 export function sendAnswer(response: ServerResponse, answer: BrowseAnswer, ifNoneMatch?: string): void {
-  const send = (
-    status: number,
-    type: string,
-    body: Uint8Array,
-    headers: Readonly<Record<string, string>> = {},
-  ): void => {
+  const send = (status: number, type: string, body: Uint8Array, headers: BrowseRefusal["headers"]): void => {
     const described = { "content-type": type, "content-length": body.byteLength, "cache-control": "no-store" };
     response.writeHead(status, { ...pageHeaders, ...described, ...headers }).end(body);
   };
-  const sendJson = (status: number, value: unknown, headers?: Readonly<Record<string, string>>): void =>
+  const sendJson = (status: number, value: unknown, headers: BrowseRefusal["headers"]): void =>
     send(status, "application/json", Buffer.from(JSON.stringify(value)), headers);
   if ("refused" in answer) {
     const { status, code, message, hint, headers } = answer.refused;

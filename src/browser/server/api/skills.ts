@@ -67,7 +67,6 @@ export const mountSkills: MountBrowse = (door) => ({
     const { path, ...position } = await json(openSchema);
     const file = locateFile(await findShown(door, param("id")), path, door.app.source);
     const fault = await openInEditor({ file, ...position });
-    if (fault === undefined) return { json: {} };
-    return { refused: { status: 503, code: "NOT_EXECUTABLE", message: fault } };
+    return fault === undefined ? { json: {} } : { refused: { status: 503, code: "NOT_EXECUTABLE", message: fault } };
   },
 });

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { SkillFiles } from "../../../skills/files.ts";
 import { findFrontmatter, isYaml } from "../../../skills/manifest.ts";
 import { readSkillDocument } from "../../../skills/document.ts";
+import { attempt } from "../../../base/failures/system-error.ts";
 import { endOfText } from "../../../base/text/content.ts";
 import { everyInvisibleIn } from "../../../base/text/unsafe-characters.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
@@ -38,11 +39,8 @@ export function readDocument(files: Pick<SkillFiles, "head">, file: string): Sho
 }
 
 function frontmatterOf(head: Buffer): Readonly<Record<string, unknown>> {
-  try {
-    return readSkillDocument(head.toString("utf8")).frontmatter;
-  } catch {
-    return {}; // The problems of the skill say what is wrong with it.
-  }
+  // Where it cannot be read, the problems of the skill say what is wrong with it.
+  return attempt(() => readSkillDocument(head.toString("utf8")).frontmatter, {});
 }
 
 type Hidden = SkillDetail["hidden"][number];

@@ -48,11 +48,9 @@ export function requestOf(
 /** Whether the files of a digest are those of the document and, before a decision, of what the skill declares: a person decides about all at once. */
 async function isOfFiles(
   { files }: HashedSkill,
-  {
-    skill,
-    document,
-    isDecided,
-  }: { readonly skill: Skill; readonly document: ShownDocument; readonly isDecided: boolean },
+  skill: Skill,
+  document: ShownDocument,
+  isDecided: boolean,
   source: SkillSource,
 ): Promise<boolean> {
   const find = (name: string): HashedSkill["files"][number] | undefined => files.find((file) => file.path === name);
@@ -143,7 +141,7 @@ export async function readSkillDetail(
   const isBehind =
     offered !== undefined &&
     hashed?.digest !== undefined &&
-    !(await isOfFiles(hashed, { skill: offered.skill, document, isDecided }, app.source));
+    !(await isOfFiles(hashed, offered.skill, document, isDecided, app.source));
   const digest = isBehind ? undefined : hashed?.digest;
   const files = hashed?.files ?? [];
   const isUnhashed = hashed !== undefined && hashed.digest === undefined;
@@ -174,13 +172,8 @@ function withFrames(problems: readonly Problem[], files: Pick<SkillFiles, "head"
     const { file, line, endLine = line } = problem;
     // A directory, or what is gone, has no lines.
     const head = texts.has(file) ? undefined : orNothing(() => files.head(file, readBytes));
-    if (head !== undefined)
-      texts.set(
-        file,
-        Buffer.from(head.bytes)
-          .toString("utf8")
-          .split(/\r\n|\n|\r/),
-      );
+    const text = head && Buffer.from(head.bytes).toString("utf8");
+    if (text !== undefined) texts.set(file, text.split(/\r\n|\n|\r/));
     const first = Math.max(1, line - context);
     const shown = texts.get(file)?.slice(first - 1, Math.min(endLine + context, first + mostLines - 1)) ?? [];
     return { ...problem, frame: shown.map((text, at) => ({ line: first + at, text: text.slice(0, longestLine) })) };

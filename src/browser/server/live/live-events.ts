@@ -55,15 +55,9 @@ export function openLiveEvents(clock: Clock, reset: () => object, ended: () => v
     push: events.push,
     connected: () => open.size,
     answer(lastEventId) {
+      const message = `The limit of ${mostStreams} open pages is reached; close one.`;
       if (isClosed || open.size + starting >= mostStreams)
-        return {
-          refused: {
-            status: 503,
-            code: "RATE_LIMITED",
-            message: `The limit of ${mostStreams} open pages is reached; close one.`,
-            headers: { "retry-after": "5" },
-          },
-        };
+        return { refused: { status: 503, code: "RATE_LIMITED", message, headers: { "retry-after": "5" } } };
       starting += 1;
       return {
         stream(response) {

@@ -1,12 +1,12 @@
 import path from "node:path";
-import type { App } from "../../../runtime/app.ts";
 import { latestWork, runInSlices } from "../../../base/promises.ts";
-import { isSkillsError } from "../../../base/errors.ts";
+import { undefinedIfOurs } from "../../../base/errors.ts";
 import { walkSkill } from "../../../skills/hash.ts";
 import { nativeWatchers } from "../../../skills/skillset.ts";
 import { hashShown } from "../detail/show-skill.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
-import type { ShownSkills } from "../rows/shown-skills.ts";
+import type { SkillTouched } from "../../wire/skills.ts";
+import type { BrowseDoor } from "../browse-door.ts";
 
 /** The skills that were read last: the catalog notices changes of what it lists, this the changes of all their files. */
 export interface TouchedSkills {
@@ -27,31 +27,24 @@ const debounceMs = 20;
 /** Files of skills that nobody has open, and decisions of other processes that no watcher reported. */
 const refreshEveryMs = 15_000;
 
-interface TouchedSkillsOptions {
-  readonly app: App;
-  readonly skills: Pick<ShownSkills, "refreshStandings">;
-  readonly connected: () => boolean;
-  /** The directory of a person's answers. */
-  readonly approvals: string;
-  readonly notify: (id: string) => void;
-}
+type Served = Pick<BrowseDoor, "app" | "skills" | "events" | "dataDirectory">;
 
-export function openTouchedSkills(options: TouchedSkillsOptions): TouchedSkills {
-  const { app, skills, connected, approvals, notify } = options;
+export function openTouchedSkills({ app, skills, events, dataDirectory }: Served): TouchedSkills {
   const { clock, log } = app;
   const closing = new AbortController();
   const watched = new Map<string, Watched>();
   const hinted = new Set<string>();
   let cancel: (() => void) | undefined;
   const watcher = nativeWatchers()(hint, (message) => log("warning", message));
-  const ofApprovals = [approvals, path.join(approvals, "projects")];
+  /** The directories of a person's answers. */
+  const ofApprovals = [path.join(dataDirectory, "trust"), path.join(dataDirectory, "trust", "projects")];
   for (const directory of ofApprovals) watcher.add(directory);
   let stopRefreshing = (): void => undefined;
   refreshLater();
 
   function refreshLater(): void {
     stopRefreshing = clock.after(refreshEveryMs, () => {
-      if (connected()) void skills.refreshStandings();
+      if (events.connected() > 0) void skills.refreshStandings();
       refreshLater();
     });
   }
@@ -77,7 +70,7 @@ export function openTouchedSkills(options: TouchedSkillsOptions): TouchedSkills 
         one.digest = digest;
         edited.push(one.shown);
         await follow(one);
-        notify(id);
+        events.push("skill", { id } satisfies SkillTouched);
       }
       if ((isDecided || edited.length > 0) && !closing.signal.aborted) await skills.refreshStandings(edited);
     },
@@ -87,13 +80,9 @@ export function openTouchedSkills(options: TouchedSkillsOptions): TouchedSkills 
   );
 
   async function digestOf({ offered }: ShownSkill): Promise<string | undefined> {
-    if (offered === undefined) return undefined;
-    try {
-      return (await hashShown({ app }, offered.skill, closing.signal)).digest;
-    } catch (error) {
-      if (!isSkillsError(error)) throw error;
-      return undefined; // It is gone.
-    }
+    // It may be gone.
+    const hashed = offered && (await hashShown({ app }, offered.skill, closing.signal).catch(undefinedIfOurs));
+    return hashed?.digest;
   }
 
   /** Watches the directories that the files of a skill are in now. */

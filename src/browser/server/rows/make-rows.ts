@@ -8,6 +8,7 @@ import type { Problem, RuleCode } from "../../../skills/rules.ts";
 import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
 import { unreadPlace } from "../../../skills/skillset.ts";
 import type { SkillRow } from "../../wire/skills.ts";
+import type { BrowseDoor } from "../browse-door.ts";
 import { type Rows, rowsAtOnce, type ShownSkill } from "./row-texts.ts";
 
 /** Makes the rows of snapshots; those of skills of which nothing changed are the same objects. */
@@ -18,10 +19,7 @@ interface RowMaker {
 }
 
 /** Where people say that something is. */
-export interface DisplayDirectories {
-  readonly directory: string;
-  readonly home: string;
-}
+type DisplayDirectories = Pick<BrowseDoor, "directory" | "home">;
 
 /** What is found out about a skill besides its frontmatter. */
 interface KnownOfSkill {

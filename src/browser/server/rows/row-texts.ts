@@ -30,8 +30,7 @@ export function* compareRows(old: Rows, now: Rows): Steps<Omit<SkillListChange, 
     if (last !== row && (last === undefined || textOf(last) !== textOf(row))) put.push(row);
     if (++count % rowsAtOnce === 0) yield;
   }
-  const removed = [...old.byId.keys()].filter((id) => !now.byId.has(id));
-  return { put, removed };
+  return { put, removed: [...old.byId.keys()].filter((id) => !now.byId.has(id)) };
 }
 
 /** A `SkillList` as JSON. */
@@ -39,17 +38,12 @@ export function* encodeRows({ byId, unread }: Rows, revision: number): Steps<Uin
   const shown = [...byId.values()];
   const pieces: string[] = [];
   for (let at = 0; at < shown.length; at += rowsAtOnce) {
-    pieces.push(
-      shown
-        .slice(at, at + rowsAtOnce)
-        .map(({ row }) => textOf(row))
-        .join(","),
-    );
+    const some = shown.slice(at, at + rowsAtOnce);
+    pieces.push(some.map(({ row }) => textOf(row)).join(","));
     yield;
   }
-  return new Uint8Array(
-    Buffer.from(`{"revision":${revision},"skills":[${pieces.join(",")}],"unread":${JSON.stringify(unread)}}`),
-  );
+  const json = `{"revision":${revision},"skills":[${pieces.join(",")}],"unread":${JSON.stringify(unread)}}`;
+  return new Uint8Array(Buffer.from(json));
 }
 
 /** A skill as the page lists it. */

@@ -1,15 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { App } from "../../../runtime/app.ts";
+import { localOwner } from "../../../runtime/caller.ts";
 import { latestWork, runInSlices } from "../../../base/promises.ts";
 import type { SkillEnvironments } from "../../../skills/environment.ts";
 import { isNothing, permissionsOf } from "../../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
-import type { SessionSkills } from "../../../skills/skillset.ts";
-import type { Asker } from "../../../runtime/trust.ts";
 import type { SkillListChange } from "../../wire/skills.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
-import { createRowMaker, type DisplayDirectories } from "./make-rows.ts";
+import type { BrowseDoor } from "../browse-door.ts";
+import { createRowMaker } from "./make-rows.ts";
 import { type Rows, compareRows, encodeRows, type ShownSkill } from "./row-texts.ts";
 import { type Standings, findStandings } from "../../../runtime/runs.ts";
 
@@ -31,19 +30,15 @@ export interface ShownSkills {
   readonly close: () => void;
 }
 
-export interface ShownSkillsOptions {
-  readonly app: App;
-  readonly session: Pick<SessionSkills, "catalog">;
+interface ShownSkillsOptions extends Pick<BrowseDoor, "app" | "session" | "directory" | "home"> {
   readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "onKnown">;
-  readonly asker: Pick<Asker, "owner" | "directory">;
-  readonly places: DisplayDirectories;
   /** Must not throw. */
   readonly changed: (change: SkillListChange) => void;
 }
 
 /** Opens the list and begins to read it. A change on disk is announced at once; the standings of skills follow, because files may have to be hashed. */
 export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
-  const { app, environments, places, changed } = options;
+  const { app, environments, changed } = options;
   const { catalog } = options.session;
   const closing = new AbortController();
   const isClosed = (): boolean => closing.signal.aborted;
@@ -55,7 +50,7 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
   let revision = 0;
   let cached: { readonly revision: number; readonly answer: Promise<CachedResponse> } | undefined;
 
-  const maker = createRowMaker(places, (offered) => {
+  const maker = createRowMaker(options, (offered) => {
     const { skill } = offered;
     const as = inspected.get(skill.slug);
     return {
@@ -95,12 +90,7 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
 
   const ready = update();
   void ready.then(readAll);
-  const stops = [
-    catalog.onChange(() => {
-      void update().then(readAll);
-    }),
-    environments.onKnown(() => void update()),
-  ];
+  const stops = [catalog.onChange(() => void update().then(readAll)), environments.onKnown(() => void update())];
   app.onTrust((trust) => {
     if (!isClosed()) stops.push(trust.onChange(() => void readAll()));
   });
@@ -149,13 +139,14 @@ interface SkillStandings {
 /** Finds out how skills stand: files are hashed only of those that want something. Rejects with the reason of `signal`. */
 async function readStandings(
   skills: readonly OfferedSkill[],
-  { app, asker }: Pick<ShownSkillsOptions, "app" | "asker">,
+  { app, directory }: Pick<BrowseDoor, "app" | "directory">,
   signal: AbortSignal,
 ): Promise<SkillStandings> {
   const trust = await app.trust();
   const { source, hasher } = app;
+  const asker = { owner: localOwner, directory };
   const standings = await findStandings(skills, { trust, source, hasher, asker, signal });
-  const grants = (await trust.approvalsFor(asker.directory)).flatMap((approvals) => approvals.grants);
+  const grants = (await trust.approvalsFor(directory)).flatMap((approvals) => approvals.grants);
   const wereApproved = new Set<Skill>();
   for (const [skill, standing] of standings) {
     if (standing !== "needs-approval") continue;

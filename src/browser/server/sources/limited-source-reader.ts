@@ -39,8 +39,7 @@ export function createLimitedRead(clock: Clock, allowPrivate: readonly string[],
     try {
       // What connects is loaded when something is read.
       const { openSourceReader } = await import("../../../sources/reader.ts");
-      const urls = typed.map(({ url }) => url);
-      reader = openSourceReader({ allowPrivate, typed: urls, denied });
+      reader = openSourceReader({ allowPrivate, typed: typed.map(({ url }) => url), denied });
       return await work(limitBytes(reader), signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -62,11 +61,8 @@ function limitBytes(reader: SourceReader): SourceReader {
       const files = left <= 0 ? [] : await reader.skillFiles(...given);
       left -= files.reduce((sum, { bytes }) => sum + bytes.length, 0);
       if (left > 0) return files;
-      const most = downloadLimit / 1024 / 1024;
-      throw new SkillsError(
-        "SOURCE_INVALID",
-        `with it, more than ${most} MiB would be downloaded at once; choose fewer skills`,
-      );
+      const most = `more than ${downloadLimit / 1024 / 1024} MiB would be downloaded at once`;
+      throw new SkillsError("SOURCE_INVALID", `with it, ${most}; choose fewer skills`);
     },
     close: () => reader.close(),
   };

@@ -184,10 +184,8 @@ const reasons: Readonly<Record<string, string>> = {
 function unusablePlace(doing: Doing, reason: string, cause: unknown): SkillsError {
   const code = doing === "read" ? "RUNTIME_BUSY" : "QUOTA_EXCEEDED";
   const hint = isFull(cause) ? free : mend;
-  return new SkillsError(code, `Blobs cannot be ${doing}: ${reason}.`, {
-    cause,
-    facts: { limit: "disk", hint, reason },
-  });
+  const facts = { limit: "disk", hint, reason } as const;
+  return new SkillsError(code, `Blobs cannot be ${doing}: ${reason}.`, { cause, facts });
 }
 
 /** Runs disk operations. Throws what `diskFailure` makes of their errors. */

@@ -103,9 +103,7 @@ export class DiskPlace {
     this.#holds += 1;
     const file = path.join(this.layout.leases, `${this.token}.${key}.${this.#holds}`);
     closeSync(openSync(file, createFlags, fileMode));
-    return () => {
-      rmSync(file, { force: true });
-    };
+    return () => rmSync(file, { force: true });
   }
 
   /** The keys of all blobs in use by running processes. Requires the turn. */

@@ -186,9 +186,8 @@ export async function findPackages(
   if (requirements === undefined) throw skillChanged(skill.name, file.path);
   const packages = await environment.findPackages(skill, requirements);
   if (packages !== undefined) return packages;
-  throw new SkillsError("SKILL_NOT_READY", `The packages of the skill ${skill.name} are not installed.`, {
-    facts: { hint: `The user can install them with: acp-skills install ${skill.name}`, retryable: false },
-  });
+  const facts = { hint: `The user can install them with: acp-skills install ${skill.name}`, retryable: false };
+  throw new SkillsError("SKILL_NOT_READY", `The packages of the skill ${skill.name} are not installed.`, { facts });
 }
 
 type ProjectCaller = Pick<RunCaller, "project" | "projectIdentity"> & {

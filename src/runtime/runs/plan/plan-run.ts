@@ -77,12 +77,8 @@ export async function toSpec(
 }
 
 /** Who requests a run, as its spec says. */
-export function requesterOf({
-  owner,
-  sessionId,
-  door,
-  label,
-}: RunCaller): Pick<RunSpec, "owner" | "session" | "door" | "label"> {
+export function requesterOf(caller: RunCaller): Pick<RunSpec, "owner" | "session" | "door" | "label"> {
+  const { owner, sessionId, door, label } = caller;
   return { owner, ...(sessionId !== undefined && { session: sessionId }), door, ...(label !== undefined && { label }) };
 }
 
@@ -148,16 +144,14 @@ export async function findMount(mount: SkillVersion, caller: RunCaller, signal: 
 
 export function skillChanged(name: string, path?: string): SkillsError {
   const what = path === undefined ? "" : `: ${JSON.stringify(path)} is not the file that was planned`;
-  return new SkillsError("SKILL_NOT_READY", `The skill ${name} changed before it ran${what}.`, {
-    facts: { hint: "Try again.", retryable: true },
-  });
+  const facts = { hint: "Try again.", retryable: true };
+  return new SkillsError("SKILL_NOT_READY", `The skill ${name} changed before it ran${what}.`, { facts });
 }
 
 export function skillTooLarge(name: string): SkillsError {
   const hint = `All skills of one run together may have ${maxMountedBytes / 1024 / 1024} MiB.`;
-  return new SkillsError("SKILL_NOT_READY", `The skill ${name} is too large to be run.`, {
-    facts: { hint, retryable: false },
-  });
+  const facts = { hint, retryable: false };
+  return new SkillsError("SKILL_NOT_READY", `The skill ${name} is too large to be run.`, { facts });
 }
 
 /** The limits of one run: those requested, capped by the maximum and by the skill's own. */

@@ -2,6 +2,7 @@ import satisfies from "semver/functions/satisfies.js";
 import { asAvailable, nearest } from "../../../base/text/nearest.ts";
 import {
   type Violation,
+  argumentTypes,
   invalidInput,
   maxViolations,
   noSuchParameter,
@@ -15,7 +16,7 @@ import { type Capabilities, isNothing, permissionsOf } from "../../../skills/per
 import { type Skill, isScript } from "../../../skills/skill.ts";
 import type { RunSpec } from "../run-spec.ts";
 import { checkDepth, splitByNeeds, toSpec } from "./plan-run.ts";
-import { type DeclaredArgument, type Manifest, isChoice, isOfType } from "../../../skills/manifest.ts";
+import { type Manifest, isChoice, isOfType } from "../../../skills/manifest.ts";
 import { isBlobId } from "../../blobs/blob-rules.ts";
 import type { Planning, RequestedLimits, RunArguments } from "../plan.ts";
 import type { CallerSkills } from "../run-caller.ts";
@@ -132,12 +133,12 @@ function checkArgs(tool: string, args: RunArguments, inputs: Manifest["inputs"])
     const { type, required = false, default: preset, enum: choices = [] } = argument;
     const value = Object.hasOwn(args, name) ? args[name] : (preset as Json | undefined);
     if (value === undefined) {
-      if (required) violations.push({ field: pointer(name), expected: typeWords[type], actual: null });
+      if (required) violations.push({ field: pointer(name), expected: argumentTypes[type], actual: null });
       continue;
     }
     whole.push([name, value]);
     const fits = type === "blob" ? typeof value === "string" && isBlobId(value) : isOfType(value, type);
-    if (!fits) violations.push({ field: pointer(name), expected: typeWords[type], actual: shown(value) });
+    if (!fits) violations.push({ field: pointer(name), expected: argumentTypes[type], actual: shown(value) });
     else if (!isChoice(value, argument)) {
       const expected = `one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;
       violations.push({ field: pointer(name), expected, actual: shown(value) });
@@ -150,16 +151,6 @@ function checkArgs(tool: string, args: RunArguments, inputs: Manifest["inputs"])
   const hint = available[0] === undefined ? "The skill takes no arguments." : `Did you mean ${available[0]}?`;
   throw invalidInput(tool, violations, { hint, available });
 }
-
-const typeWords: Readonly<Record<DeclaredArgument["type"], string>> = {
-  string: "a string",
-  integer: "a whole number",
-  number: "a number",
-  boolean: "true or false",
-  object: "an object",
-  array: "an array",
-  blob: "a blob id, as create_blob returns it",
-};
 
 function pointer(name: string): string {
   return `/args/${name.replace(/~/g, "~0").replace(/\//g, "~1")}`;
@@ -182,9 +173,8 @@ function dependenciesOf(skill: Skill, skills: FindSkill): readonly Skill[] {
       if (!isSkillsError(error) || error.code !== "SKILL_NOT_FOUND") throw error;
     }
     const message = `The skill ${skill.name} depends on ${text}, which is not installed.`;
-    throw new SkillsError("SKILL_NOT_READY", message, {
-      facts: { hint: `Install the skill ${name}.`, retryable: false },
-    });
+    const facts = { hint: `Install the skill ${name}.`, retryable: false };
+    throw new SkillsError("SKILL_NOT_READY", message, { facts });
   });
 }
 

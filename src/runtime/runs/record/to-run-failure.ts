@@ -130,8 +130,7 @@ export function failureHint(
   if (python !== undefined) return pythonModuleHint(python, run);
   if (node !== undefined) return "npm packages are not available; put the modules that a script needs into the skill.";
   if (run.isolation === "none") return undefined;
-  if (run.network.length === 0 && noNetwork.test(reported)) return networkHint(run);
-  return projectHint(reported, run);
+  return run.network.length === 0 && noNetwork.test(reported) ? networkHint(run) : projectHint(reported, run);
 }
 
 function pythonModuleHint(module: string, { program }: Pick<RanProgram, "program">): string {

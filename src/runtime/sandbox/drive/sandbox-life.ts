@@ -131,9 +131,9 @@ export function openStartingSandbox({ tier, lacks, clock, log, host, start, clos
         await process?.exited;
         cancel();
         process?.release();
-        await directory.remove().catch((error: unknown) => {
-          log("warning", `${directory.path} could not be removed: ${String(error)}`);
-        });
+        await directory
+          .remove()
+          .catch((error: unknown) => log("warning", `${directory.path} could not be removed: ${String(error)}`));
       }
     },
     async close() {

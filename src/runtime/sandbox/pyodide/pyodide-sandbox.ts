@@ -134,8 +134,7 @@ async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
     inside: await showAt(join(directory, "inside"), inside),
   };
   const { version } = JSON.parse(readFileSync(join(parts.pyodide, "package.json"), "utf8")) as { version: string };
-  const versions = { deno: await versionOf(parts.deno), pyodide: version, inside };
-  return { parts, versions };
+  return { parts, versions: { deno: await versionOf(parts.deno), pyodide: version, inside } };
 }
 
 async function versionOf(deno: string): Promise<string> {

@@ -51,8 +51,7 @@ export function findDenoParts(directories: readonly string[] = [], own: string =
   const pyodide = from.map((directory) => packageDirectory("pyodide", directory)).find(isFound);
   const deno = from.map(denoOfPackage).find(isFound) ?? denoOnPath();
   const missing = [...(deno === undefined ? ["deno"] : []), ...(pyodide === undefined ? ["pyodide"] : [])];
-  if (deno === undefined || pyodide === undefined) return `${missing.join(" and ")} not found.`;
-  return { deno, pyodide };
+  return deno === undefined || pyodide === undefined ? `${missing.join(" and ")} not found.` : { deno, pyodide };
 }
 
 /** The platform's package contains the executable; `deno` itself has a copy only if install scripts ran. */

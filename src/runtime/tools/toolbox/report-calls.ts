@@ -84,10 +84,7 @@ export function createCallReporter(options: {
         throw refusal;
       }
     },
-    skillCalls: (caller) =>
-      onSkillCalls((skill, ending) => {
-        report(caller, "execute_skill", ending, skill);
-      }),
+    skillCalls: (caller) => onSkillCalls((skill, ending) => report(caller, "execute_skill", ending, skill)),
   };
 }
 

@@ -184,10 +184,6 @@ const copySchema = z.strictObject({
   files: z.array(z.strictObject({ path: z.string(), sha256: z.string(), text: z.string().exactOptional() })),
 });
 
-export function toApprovalsText(approvals: Approvals): string {
-  return `${JSON.stringify(approvals, undefined, 2)}\n`;
-}
-
 export function toCopyText(digest: string, files: readonly CopiedFile[]): string {
   return `${JSON.stringify({ format: "acp-skills copy 1", digest, files }, undefined, 2)}\n`;
 }

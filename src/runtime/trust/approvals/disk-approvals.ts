@@ -8,14 +8,7 @@ import { systemCode } from "../../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { ApprovalScope, ApprovalStore } from "../approvals.ts";
 import { type CopiedFile, toCopy } from "../../../skills/copied-files.ts";
-import {
-  ApprovalFiles,
-  UnusableFileError,
-  maxApprovalFileBytes,
-  maxCopyBytes,
-  toApprovalsText,
-  toCopyText,
-} from "./approval-files.ts";
+import { ApprovalFiles, UnusableFileError, maxApprovalFileBytes, maxCopyBytes, toCopyText } from "./approval-files.ts";
 import { type Turn, TurnLock } from "../../../base/processes/turn-lock.ts";
 import { syncDirectory } from "../../../base/paths/replace-file.ts";
 import { type Approvals, changeApprovals, howToRemove, nothingApproved } from "./scope-approvals.ts";
@@ -67,7 +60,7 @@ class DiskApprovals implements ApprovalStore {
       const { before, fault } = this.#readForChange(scope, file);
       const after = changeApprovals(scope, before, change);
       if (after === before) return before;
-      const text = toApprovalsText(after);
+      const text = `${JSON.stringify(after, undefined, 2)}\n`;
       if (Buffer.byteLength(text) > maxApprovalFileBytes) throw tooMuch(file);
       if (fault !== undefined) await this.#keepAside(file, fault);
       await turn.write(file, text);

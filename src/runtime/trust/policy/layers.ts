@@ -90,12 +90,8 @@ function* bareDenials(layer: PolicyLayer, policy: PolicyFile): Generator<Denial,
 }
 
 /** What a policy forbids that only a sandbox enforces; undefined if nothing, or if the policy says what may run without one. */
-export function banOf({
-  isolation,
-  hosts,
-  secrets,
-  project = "write",
-}: PolicyFile): "hosts" | "secrets" | "project" | undefined {
+export function banOf(policy: PolicyFile): "hosts" | "secrets" | "project" | undefined {
+  const { isolation, hosts, secrets, project = "write" } = policy;
   if (isolation !== undefined) return undefined;
   const denies = ({ allow, deny = [] }: NonNullable<PolicyFile["hosts"]> = {}): boolean =>
     allow?.includes("*") === false || deny.length > 0;

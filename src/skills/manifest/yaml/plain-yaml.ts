@@ -6,8 +6,7 @@ export function readPlainYaml(source: string): Record<string, unknown> | undefin
   if (unusual.test(source)) return undefined;
   const text = source.includes("\r") ? source.replaceAll("\r\n", "\n") : source;
   if (text.includes("\r")) return undefined;
-  const cursor: Cursor = { text, at: 0, colon: -1, comment: -1 };
-  return readMapping(cursor, 0);
+  return readMapping({ text, at: 0, colon: -1, comment: -1 }, 0);
 }
 
 /** `at` is always the start of a line; reading a value moves it past the last line of that value. */

@@ -43,9 +43,8 @@ export function resolveConflicts(
 ): { entries: readonly SkillVersions[]; findings: ReadonlyMap<FoundSkill, readonly Finding[]> } {
   const entries: SkillVersions[] = [];
   const findings = new Map<FoundSkill, Finding[]>();
-  const report = (found: FoundSkill, finding: Finding): void => {
-    findings.set(found, [...(findings.get(found) ?? []), finding]);
-  };
+  const report = (found: FoundSkill, finding: Finding): void =>
+    void findings.set(found, [...(findings.get(found) ?? []), finding]);
   const take = (slug: string): boolean => !slugs.has(slug) && slugs.add(slug).has(slug);
   // Two slugs can want the same qualified one: the order in which skills were found must not decide which gets it.
   for (const [slug, all] of [...candidates].sort(([a], [b]) => byCodePoint(a, b))) {

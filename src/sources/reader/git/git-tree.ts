@@ -134,10 +134,8 @@ export async function fetchCommit(
   const show = ["-C", repositoryName, "rev-parse", "--verify", "--end-of-options", `${pin}^{commit}`];
   const got = (await runGit(place, { ...call, args: show }, signal)).stdout.toString("latin1").trim();
   if (got === commit) return;
-  throw new SkillsError(
-    "SOURCE_INVALID",
-    `${label} answered with the commit ${got || "of no name"} instead of ${commit}.`,
-  );
+  const message = `${label} answered with the commit ${got || "of no name"} instead of ${commit}.`;
+  throw new SkillsError("SOURCE_INVALID", message);
 }
 
 async function fetchInto(place: GitPlace, remote: GitRemote, what: string, signal: AbortSignal): Promise<GitOutcome> {

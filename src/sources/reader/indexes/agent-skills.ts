@@ -34,8 +34,7 @@ export function* parseAgentSkills(index: Fields, url: string): Steps<AgentSkills
   if (!Array.isArray(skills)) return { form, skills: [], problems: ["skills is not an array"] };
   const contentOf = (name: string, entry: Fields): RemoteContent | SkippedEntry => {
     // Between the draft and the version, entries had the version's form without $schema.
-    if (isFirst || (isDraft && entry["url"] === undefined)) return filesOf(name, entry, url);
-    return artifactOf(entry, url);
+    return isFirst || (isDraft && entry["url"] === undefined) ? filesOf(name, entry, url) : artifactOf(entry, url);
   };
   return { form, ...(yield* collectSkills(skills, (entry) => toSkill(entry, contentOf))) };
 }
@@ -91,8 +90,7 @@ function filesOf(name: string, { files, package: whole }: Fields, base: string):
   }
   const paths = new Set(found.map(({ path }) => path));
   if (!paths.has("SKILL.md")) return { why: "files: SKILL.md is missing" };
-  if (paths.size < found.length) return { why: "files: a path is listed twice" };
-  return { type: "files", files: found };
+  return paths.size < found.length ? { why: "files: a path is listed twice" } : { type: "files", files: found };
 }
 
 function isFilePath(path: string): boolean {

@@ -85,8 +85,11 @@ export async function readPluginTree(
   plugins: readonly PlacedPlugin[],
   signal: AbortSignal,
 ): Promise<PluginsRead> {
-  const roots = plugins.map(({ root }) => root);
-  const manifests = await readManifests(tree, roots, signal);
+  const manifests = await readManifests(
+    tree,
+    plugins.map(({ root }) => root),
+    signal,
+  );
   const problems: string[] = [];
   const groups = new Map<string, string>();
   for (const [index, { entry, root, isShared, isFetched }] of plugins.entries()) {

@@ -51,8 +51,7 @@ export async function areUnmoved(
 ): Promise<boolean> {
   const moved = await inParallel(Object.entries(followed), readAtOnce, async ([key, commit]) => {
     const at = key.lastIndexOf("#");
-    const ref = key.slice(at + 1);
-    const now = repositories.resolve(key.slice(0, at), ref, signal);
+    const now = repositories.resolve(key.slice(0, at), key.slice(at + 1), signal);
     // Reading it again reports why.
     return (await now.catch(() => undefined)) !== commit;
   });
@@ -68,8 +67,7 @@ async function readElsewhere(
   const place = entries[0]?.place;
   try {
     if (place?.type === "git") return await readRepository(place, entries, from, reading);
-    if (place?.type === "archive") return await readPackage(place, entries, from, reading);
-    return { found: [], problems: [] };
+    return place?.type === "archive" ? await readPackage(place, entries, from, reading) : { found: [], problems: [] };
   } catch (error) {
     if (reading.signal.aborted || !isSkillsError(error)) throw error;
     const names = entries.map(({ name }) => quotedName(name)).join(", ");

@@ -53,8 +53,11 @@ export async function readSkillTexts(
   });
   const paths = found.map(({ directory }) => joinTreePath(directory, "SKILL.md"));
   const texts = await readSmall(tree, paths, largest, signal);
-  const linkPaths = links.map(({ path }) => path);
-  const targets = await readLinks(tree, linkPaths, signal);
+  const targets = await readLinks(
+    tree,
+    links.map(({ path }) => path),
+    signal,
+  );
   const problems = new Map<string, string[]>();
   const report = (owner: string | undefined, problem: string): void => {
     if (owner === undefined) return;
@@ -108,8 +111,7 @@ export async function describeSkills(
     skills.set(name, { name, description, ...version, content });
   }
   if (found.length > mostSkills) problems.push(`It has more than ${mostSkills} skills; the others are left out.`);
-  const sorted = [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { skills: sorted, problems };
+  return { skills: [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems };
 }
 
 function shown(directory: string): string {

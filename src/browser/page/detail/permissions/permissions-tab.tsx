@@ -5,7 +5,7 @@ import { DiffText } from "../../parts/diff-text.tsx";
 import { Digest } from "../../parts/digest.tsx";
 import { Fields } from "../../parts/fields.tsx";
 import { ForeignList, foreignText } from "../../parts/foreign-text.tsx";
-import { Time } from "../../parts/formats.tsx";
+import { shownTime } from "../../parts/formats.tsx";
 import { Button, Icon } from "../../parts/icon.tsx";
 import { canAct, useBrowser } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
@@ -57,17 +57,14 @@ export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Ele
           <Digest digest={digest} what="digest of all files" />
         </p>
       )}
-      <RequestedCapabilities wants={permissions.wants} expects={row.allowedTools ?? []} />
+      {requestedCapabilities(permissions.wants, row.allowedTools ?? [])}
       <Changes {...permissions} />
       {grants.length > 0 && <h3>Approvals</h3>}
       {grants.length > 0 && (
         <ul class="cards">
           {grants.map((grant) => (
             <li key={grant.id}>
-              <Grant
-                grant={grant}
-                onRevoke={canDecide ? () => deciding.ask({ decision: "revoke", grant: grant.id }) : undefined}
-              />
+              {grantCard(grant, canDecide ? () => deciding.ask({ decision: "revoke", grant: grant.id }) : undefined)}
             </li>
           ))}
         </ul>
@@ -93,14 +90,8 @@ function Changes({ widened, changedFiles }: SkillPermissions): JSX.Element | nul
   );
 }
 
-interface RequestedProps {
-  readonly wants: SkillPermissions["wants"];
-  /** Tools of the agent that its author lists. */
-  readonly expects: readonly string[];
-}
-
-/** What a skill asks for in words, then exactly. */
-function RequestedCapabilities({ wants, expects }: RequestedProps): JSX.Element {
+/** What a skill asks for in words, then exactly; `expects`: the tools of the agent that its author lists. */
+function requestedCapabilities(wants: SkillPermissions["wants"], expects: readonly string[]): JSX.Element {
   const { network, secrets, project, isolation, words } = wants;
   const exact = (texts: readonly string[]): JSX.Element | undefined =>
     texts.length === 0 ? undefined : <ForeignList class="mono" texts={texts} />;
@@ -124,14 +115,8 @@ function RequestedCapabilities({ wants, expects }: RequestedProps): JSX.Element 
   );
 }
 
-interface GrantProps {
-  readonly grant: SkillGrant;
-  /** Absent where nothing can be decided. */
-  readonly onRevoke: (() => void) | undefined;
-}
-
-/** An approval, for exact files. */
-function Grant({ grant, onRevoke }: GrantProps): JSX.Element {
+/** An approval, for exact files; `onRevoke` is absent where nothing can be decided. */
+function grantCard(grant: SkillGrant, onRevoke: (() => void) | undefined): JSX.Element {
   const { version, isCurrent, who, when, project, expires, words, digest } = grant;
   return (
     <>
@@ -143,13 +128,9 @@ function Grant({ grant, onRevoke }: GrantProps): JSX.Element {
       </p>
       <p class="facts">
         {foreignText(`by ${who}`, 80)}
-        <Time at={Date.parse(when)} />
+        {shownTime(Date.parse(when))}
         {foreignText(project === undefined ? "everywhere" : `in ${project}`, 200)}
-        {expires !== undefined && (
-          <span>
-            until <Time at={Date.parse(expires)} />
-          </span>
-        )}
+        {expires !== undefined && <span>until {shownTime(Date.parse(expires))}</span>}
       </p>
       <ForeignList class="requested" texts={words} />
       <div class="bar">

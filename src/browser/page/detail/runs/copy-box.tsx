@@ -54,10 +54,8 @@ function Copied({ name, text, notes }: CopiedProps): JSX.Element {
 }
 
 /** The command for a POSIX shell that runs the same, and what a person should know before pasting it. */
-export function toCliCommand({ skill, script, args, blobs, timeoutMs }: RunDraft): {
-  readonly command: string;
-  readonly notes: readonly string[];
-} {
+export function toCliCommand(draft: RunDraft): { readonly command: string; readonly notes: readonly string[] } {
+  const { skill, script, args, blobs, timeoutMs } = draft;
   const { argv = [], ...rest } = args as { readonly argv?: readonly string[] };
   const [given, words] = script === undefined ? [args, []] : [rest, argv];
   const command = [
@@ -76,13 +74,8 @@ export function toCliCommand({ skill, script, args, blobs, timeoutMs }: RunDraft
 }
 
 /** The arguments of `execute_skill`. */
-export function toToolArguments({
-  skill,
-  script,
-  args,
-  blobs,
-  timeoutMs,
-}: RunDraft): Readonly<Record<string, unknown>> {
+export function toToolArguments(draft: RunDraft): Readonly<Record<string, unknown>> {
+  const { skill, script, args, blobs, timeoutMs } = draft;
   return {
     name: skill,
     ...(script !== undefined && { script }),

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import type { RunNews, ShownRun, SkillHistory } from "../../../wire/runs.ts";
 import { toVisible } from "../../parts/foreign-text.tsx";
-import { Time } from "../../parts/formats.tsx";
+import { shownTime } from "../../parts/formats.tsx";
 import { Empty } from "../../parts/icon.tsx";
 import { RouteLink } from "../../parts/route-link.tsx";
 import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
@@ -47,7 +47,7 @@ export function HistoryTab({ detail: { digest, row } }: TabProps): JSX.Element {
         <ul class="events">
           {withChanges(events).map((line, index) => (
             <li key={index}>
-              <Moment at={line.at} />
+              {moment(line.at)}
               {"event" in line ? (
                 <span>
                   {toVisible(toLedgerSentence(line.event), 1_000)} <SessionLink session={line.event.session} />
@@ -82,14 +82,12 @@ function PastRun({ run, current }: PastRunProps): JSX.Element {
   const [problem, setProblem] = useState<SourceError>();
   const { run: id, at, status, digest, door, session, agent } = run;
   const printed = shown?.printed.text || shown?.result?.logs_preview;
-  const read = (): void => {
-    server?.run(id).then(setShown, (error: unknown) => setProblem(toSourceError(error)));
-  };
+  const read = (): void => void server?.run(id).then(setShown, (error: unknown) => setProblem(toSourceError(error)));
   return (
     <li>
       <details onToggle={({ currentTarget }) => currentTarget.open && shown === undefined && read()}>
         <summary>
-          <Moment at={at} />
+          {moment(at)}
           <RunStateMark status={status} />
           <span>
             {doorInWords(door)}
@@ -134,10 +132,6 @@ function short(digest: string): string {
 }
 
 /** A moment in a line of the history. */
-function Moment({ at }: { readonly at: number }): JSX.Element {
-  return (
-    <span class="moment muted">
-      <Time at={at} />
-    </span>
-  );
+function moment(at: number): JSX.Element {
+  return <span class="moment muted">{shownTime(at)}</span>;
 }

@@ -7,9 +7,9 @@ import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { canAct, useBrowser } from "../../state/browser.ts";
 import { CopyBox, toToolArguments } from "./copy-box.tsx";
 import { DropZone, FileLine, sendFile } from "./form/file-fields.tsx";
-import { FormField, SelectControl, TextField } from "./form/form-field.tsx";
+import { FormField, selectControl, TextField } from "./form/form-field.tsx";
 import { InputField } from "./form/input-field.tsx";
-import { RunFailureAlert } from "./result/run-outcome.tsx";
+import { runFailure } from "./result/run-outcome.tsx";
 import { RunPanel } from "./result/run-panel.tsx";
 import { RunNotices } from "./run-notices.tsx";
 import { type PageRunState, isOver } from "./state/page-run-state.ts";
@@ -90,14 +90,10 @@ export function RunForm({ form, server, runs, latest, shown }: RunFormProps): JS
       >
         {targets.length > 1 && (
           <FormField name="What to run">
-            {(ids) => (
-              <SelectControl
-                ids={ids}
-                value={target}
-                options={targets.map((one) => [one, one === "" ? "Its entrypoint" : one])}
-                onChoose={(chosen) => (form.target.value = chosen)}
-              />
-            )}
+            {(ids) => {
+              const options = targets.map((one) => [one, one === "" ? "Its entrypoint" : one] as const);
+              return selectControl(ids, target, options, (chosen) => (form.target.value = chosen));
+            }}
           </FormField>
         )}
         {target === "" ? (
@@ -118,11 +114,7 @@ export function RunForm({ form, server, runs, latest, shown }: RunFormProps): JS
           </span>
         </div>
       </form>
-      {refusal !== undefined && (
-        <div role="alert">
-          <RunFailureAlert type={refusal.code} message={refusal.message} hint={refusal.hint} />
-        </div>
-      )}
+      {refusal !== undefined && <div role="alert">{runFailure(refusal.code, refusal.message, refusal.hint)}</div>}
       {view !== undefined && <RunPanel view={view} onCancel={() => void runs.cancel(view).catch(() => undefined)} />}
       <CopyBox runDraft={runDraft} />
     </div>

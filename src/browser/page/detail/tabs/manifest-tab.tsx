@@ -18,30 +18,28 @@ export function ManifestTab({ detail }: TabProps): JSX.Element {
           titles={["What", "Declared", "Detected"]}
           rows={compareManifest(detail).map(({ what, declared, detected, undeclared }) => [
             what,
-            <Values key="declared" values={declared} />,
+            someOf(declared),
             <>
-              <Values values={detected} />
+              {someOf(detected)}
               {undeclared.length > 0 && (
                 <p class="mark wrap warning">
                   <Icon name="alert" />
-                  <span>
-                    Not declared: <Values values={undeclared} />
-                  </span>
+                  <span>Not declared: {someOf(undeclared)}</span>
                 </p>
               )}
             </>,
           ])}
         />
       </div>
-      <Written title="Frontmatter of SKILL.md" fields={frontmatter} />
-      {manifest !== undefined && <Written title="skill.toml" fields={manifest} />}
+      {written("Frontmatter of SKILL.md", frontmatter)}
+      {manifest && written("skill.toml", manifest)}
     </>
   );
 }
 
 const mostValues = 100;
 
-function Values({ values }: { readonly values: readonly string[] }): JSX.Element {
+function someOf(values: readonly string[]): JSX.Element {
   if (values.length === 0) return <span class="muted">nothing</span>;
   return (
     <>
@@ -53,12 +51,7 @@ function Values({ values }: { readonly values: readonly string[] }): JSX.Element
 
 const mostFields = 1_000;
 
-interface WrittenProps {
-  readonly title: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-function Written({ title, fields }: WrittenProps): JSX.Element {
+function written(title: string, fields: Readonly<Record<string, unknown>>): JSX.Element {
   const entries = Object.entries(fields);
   const toContent = (key: string, value: unknown): ComponentChildren =>
     typeof value === "object" && value !== null ? (
@@ -139,6 +132,5 @@ function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
 
 function toTexts(value: unknown): readonly string[] {
   if (value === undefined || value === null || value === "") return [];
-  if (Array.isArray(value)) return value.flatMap(toTexts);
-  return [typeof value === "string" ? value : JSON.stringify(value)];
+  return Array.isArray(value) ? value.flatMap(toTexts) : [typeof value === "string" ? value : JSON.stringify(value)];
 }

@@ -22,7 +22,7 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
         {foreignText(row.description, 1_024)}
       </p>
       {instructions === undefined && <KnownFacts row={row} />}
-      {hidden.length > 0 && <HiddenText hidden={hidden} markdown={instructions?.markdown ?? ""} />}
+      {hidden.length > 0 && hiddenText(hidden, instructions?.markdown ?? "")}
       {instructions !== undefined && (
         <>
           <div class="bar">
@@ -68,13 +68,8 @@ const names = {
 
 const listed = 50;
 
-interface HiddenTextProps {
-  readonly hidden: SkillDetail["hidden"];
-  readonly markdown: string;
-}
-
 /** What a model reads in the instructions and a person would not see, were it not for this list. */
-function HiddenText({ hidden, markdown }: HiddenTextProps): JSX.Element {
+function hiddenText(hidden: SkillDetail["hidden"], markdown: string): JSX.Element {
   return (
     <details class="caution">
       <summary>

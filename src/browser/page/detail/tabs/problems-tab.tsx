@@ -23,9 +23,7 @@ export function ProblemsTab({ detail: { row, problems = [] } }: TabProps): JSX.E
       ) : (
         <ul class="cards">
           {problems.map((problem, index) => (
-            <li key={`${problem.code} ${String(index)}`}>
-              <Problem skill={row.id} problem={problem} />
-            </li>
+            <li key={`${problem.code} ${String(index)}`}>{problemCard(row.id, problem)}</li>
           ))}
         </ul>
       )}
@@ -33,7 +31,7 @@ export function ProblemsTab({ detail: { row, problems = [] } }: TabProps): JSX.E
   );
 }
 
-function Problem({ skill, problem }: { readonly skill: string; readonly problem: ShownProblem }): JSX.Element {
+function problemCard(skill: string, problem: ShownProblem): JSX.Element {
   return (
     <>
       <p class="title">
@@ -41,7 +39,7 @@ function Problem({ skill, problem }: { readonly skill: string; readonly problem:
         {foreignText(problem.message, 1_000)}
       </p>
       <p>{foreignText(problem.fix, 1_000)}</p>
-      {problem.frame.length > 0 && <CodeFrame problem={problem} />}
+      {problem.frame.length > 0 && codeFrame(problem)}
       <div class="bar">
         <code dir="ltr">{foreignText(`${problem.file}:${String(problem.line)}:${String(problem.column)}`)}</code>
         <code class="muted">{problem.code}</code>
@@ -52,7 +50,7 @@ function Problem({ skill, problem }: { readonly skill: string; readonly problem:
 }
 
 /** The lines around a problem, with a caret under its place. */
-function CodeFrame({ problem }: { readonly problem: ShownProblem }): JSX.Element {
+function codeFrame(problem: ShownProblem): JSX.Element {
   const { frame, line, column, endLine = line, endColumn = column + 1 } = problem;
   const digits = String(frame.at(-1)?.line ?? line).length;
   return (

@@ -62,9 +62,7 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
       >
         <fieldset class="offered">
           <legend>Skills to install</legend>
-          {shown.map((skill) => (
-            <Offered key={skill.name} skill={skill} isChosen={chosen.has(skill.name)} onChoose={choose} />
-          ))}
+          {shown.map((skill) => offeredSkill(skill, chosen.has(skill.name), choose))}
           {offer.more > 0 && <p class="muted">and {offer.more} more, which acp-skills discover lists</p>}
         </fieldset>
         {offer.skills.length > 0 && (
@@ -84,7 +82,7 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
                 text={doing === "plan" ? "Downloading …" : `Review ${counted(chosen.size, "skill")}`}
                 aria-disabled={!canPlan}
               />
-              <StopButton step="plan" installing={installing} />
+              {stopButton("plan", installing)}
               {isTooMany && <span class="warning">Choose at most {mostChosen} at a time.</span>}
             </div>
           </>
@@ -94,21 +92,18 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
   );
 }
 
-interface OfferedProps {
-  readonly skill: Discovered["skills"][number];
-  readonly isChosen: boolean;
-  readonly onChoose: (name: string, isChosen: boolean) => void;
-}
-
-function Offered({ skill, isChosen, onChoose }: OfferedProps): JSX.Element {
-  const { name, description, version, installed, unusable } = skill;
+function offeredSkill(
+  { name, description, version, installed, unusable }: Discovered["skills"][number],
+  isChosen: boolean,
+  choose: (name: string, isChosen: boolean) => void,
+): JSX.Element {
   return (
-    <label>
+    <label key={name}>
       <input
         type="checkbox"
         checked={isChosen}
         disabled={unusable !== undefined}
-        onChange={({ currentTarget }) => onChoose(name, currentTarget.checked)}
+        onChange={({ currentTarget }) => choose(name, currentTarget.checked)}
       />
       <span>
         <strong>{foreignName(name)}</strong> {version !== undefined && foreignText(version, 80)}{" "}
@@ -124,12 +119,7 @@ function Offered({ skill, isChosen, onChoose }: OfferedProps): JSX.Element {
   );
 }
 
-interface StopButtonProps {
-  readonly step: InstallFlow["doing"];
-  readonly installing: InstallFlow;
-}
-
 /** Stops a step while it is being done. */
-export function StopButton({ step, installing: { doing, stop } }: StopButtonProps): JSX.Element | null {
-  return doing === step ? <Button text="Stop" onClick={stop} /> : null;
+export function stopButton(step: InstallFlow["doing"], { doing, stop }: InstallFlow): JSX.Element | undefined {
+  return doing === step ? <Button text="Stop" onClick={stop} /> : undefined;
 }

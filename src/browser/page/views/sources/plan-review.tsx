@@ -30,9 +30,7 @@ export function PlanReview({ planned: { request, plan }, installing }: PlanRevie
       </h3>
       <ForeignList class="problems warning" texts={problems} limit={1_000} />
       {changes.length === 0 && problems.length === 0 && <p>Everything is installed and up to date.</p>}
-      {changes.map((change) => (
-        <Change key={change.name} change={change} />
-      ))}
+      {changes.map(changeCard)}
       {doable.length > 0 && (
         <p class="muted">
           Installing grants nothing: what a skill requests is asked when it runs, or approved on its own page.
@@ -64,11 +62,11 @@ const actions: Readonly<Record<PlannedChange["action"], string>> = {
   note: "only note in the lock; its files are here already",
 };
 
-function Change({ change }: { readonly change: PlannedChange }): JSX.Element {
+function changeCard(change: PlannedChange): JSX.Element {
   const { name, source, action, description, from, to, isSameVersion, widened, wants, problems, files, moreFiles } =
     change;
   return (
-    <article class="planned" aria-label={`${actions[action]} ${name}`}>
+    <article key={name} class="planned" aria-label={`${actions[action]} ${name}`}>
       <header>
         <h4>{foreignName(name)}</h4>
         <span class="muted">

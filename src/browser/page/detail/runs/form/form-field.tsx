@@ -21,14 +21,8 @@ interface FormFieldProps {
 }
 
 /** A control with its name, what it takes, help, and what is wrong with it. */
-export function FormField({
-  name,
-  takes,
-  help = "",
-  isRequired = false,
-  problem,
-  children,
-}: FormFieldProps): JSX.Element {
+export function FormField(props: FormFieldProps): JSX.Element {
+  const { name, takes, help = "", isRequired = false, problem, children } = props;
   const id = useId();
   const described = [...(help === "" ? [] : [`${id}-help`]), ...(problem === undefined ? [] : [`${id}-problem`])];
   return (
@@ -85,16 +79,15 @@ export function TextField({ name, takes, help, problem, ...shown }: TextFieldPro
 
 type TextFieldProps = TextProps & Pick<FormFieldProps, "name" | "takes" | "help" | "problem">;
 
-interface SelectControlProps {
-  readonly ids: FieldIds;
-  readonly value: string;
-  readonly options: readonly (readonly [value: string, text: string])[];
-  readonly onChoose: (value: string) => void;
-}
-
-export function SelectControl({ ids, value, options, onChoose }: SelectControlProps): JSX.Element {
+/** A choice of one of some values. */
+export function selectControl(
+  ids: FieldIds,
+  chosen: string,
+  options: readonly (readonly [value: string, text: string])[],
+  choose: (value: string) => void,
+): JSX.Element {
   return (
-    <select {...ids} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+    <select {...ids} value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
       {options.map(([option, text]) => (
         <option key={option} value={option}>
           {toVisible(text, 200)}

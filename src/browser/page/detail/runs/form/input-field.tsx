@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { SkillInput } from "../../../../wire/skills.ts";
 import { toVisible } from "../../../parts/foreign-text.tsx";
 import { BlobField, type BlobFieldProps } from "./file-fields.tsx";
-import { type FieldIds, FormField, SelectControl, TextControl } from "./form-field.tsx";
+import { type FieldIds, FormField, selectControl, TextControl } from "./form-field.tsx";
 
 interface InputFieldProps extends Omit<BlobFieldProps, "ids"> {
   readonly name: string;
@@ -45,7 +45,7 @@ function InputControl(props: InputFieldProps & { readonly ids: FieldIds }): JSX.
     const options =
       choices?.map((choice, index) => [String(index), toOption(choice)] as const) ??
       ["true", "false"].map((choice) => [choice, choice] as const);
-    return <SelectControl ids={ids} value={draft} options={[["", "not given"], ...options]} onChoose={onChange} />;
+    return selectControl(ids, draft, [["", "not given"], ...options], onChange);
   }
   switch (type) {
     case "blob":

@@ -14,7 +14,7 @@ export function RunOutcomeView({ result, error, blobs, isOwn }: RunOutcomeProps)
   const downloads = isOwn ? server : undefined;
   return (
     <>
-      {error !== undefined && <RunFailureAlert type={error.code} message={error.message} hint={error.hint} />}
+      {error !== undefined && runFailure(error.code, error.message, error.hint)}
       {result !== undefined && <Result result={result} server={downloads} />}
       {blobs.length > 0 && (
         <section class="blobs">
@@ -52,7 +52,7 @@ function Result({ result: { status, summary, error, output, logs_blob: log }, se
       {error === undefined ? (
         <p class="run-summary">{toVisible(summary, 2_000)}</p>
       ) : (
-        <RunFailureAlert {...error} hint={error.code === error.type ? undefined : error.code} />
+        runFailure(error.type, error.message, error.code === error.type ? undefined : error.code)
       )}
       {status === "completed" && <RunOutput output={output} server={server} />}
       {log !== undefined && server !== undefined && (
@@ -66,14 +66,8 @@ function Result({ result: { status, summary, error, output, logs_blob: log }, se
   );
 }
 
-interface RunFailureProps {
-  readonly type: string;
-  readonly message: string;
-  readonly hint?: string | undefined;
-}
-
 /** What went wrong: its type, its message, what to do. */
-export function RunFailureAlert({ type, message, hint }: RunFailureProps): JSX.Element {
+export function runFailure(type: string, message: string, hint: string | undefined): JSX.Element {
   return (
     <div class="failure">
       <Icon name="alert" />
@@ -152,8 +146,7 @@ function BlobDownload({ server, blob, name, children }: BlobDownloadProps): JSX.
     setProblem(undefined);
     try {
       const address = URL.createObjectURL(await server.readBlob(blob));
-      const link = Object.assign(document.createElement("a"), { href: address, download: name });
-      link.click();
+      Object.assign(document.createElement("a"), { href: address, download: name }).click();
       // The browser reads it after the click.
       setTimeout(() => URL.revokeObjectURL(address), 60_000);
     } catch {

@@ -1,4 +1,4 @@
-import { shown, toSentences } from "../../../../../base/failures/invalid-input.ts";
+import { argumentTypes, shown, toSentences } from "../../../../../base/failures/invalid-input.ts";
 import type { SkillInput } from "../../../../wire/skills.ts";
 
 /** What a field says: a value, nothing (the default, if there is one, is used), or what is wrong with it. */
@@ -7,17 +7,6 @@ type FieldValue = { readonly value?: unknown; readonly problem?: never } | { rea
 /** What stands in the fields, by name. A choice is the index of its value; a boolean `true` or `false`; empty is not given. */
 export type Drafts = Readonly<Record<string, string>>;
 
-/** What `execute_skill` calls each type in its errors. */
-const typeWords: Readonly<Record<SkillInput["type"], string>> = {
-  string: "a string",
-  integer: "a whole number",
-  number: "a number",
-  boolean: "true or false",
-  object: "an object",
-  array: "an array",
-  blob: "a blob id, as create_blob returns it",
-};
-
 const blobId = /^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Reads one field as `execute_skill` would check it. */
@@ -25,7 +14,7 @@ export function readField(name: string, input: SkillInput, draft = ""): FieldVal
   const { type, required = false, default: preset, enum: choices } = input;
   const text = type === "string" ? draft : draft.trim();
   const wrong = (actual: unknown): FieldValue => ({
-    problem: toSentences([{ field: name, expected: typeWords[type], actual }], (field) => field).join(" "),
+    problem: toSentences([{ field: name, expected: argumentTypes[type], actual }], (field) => field).join(" "),
   });
   if (text === "") return required && preset === undefined ? wrong(null) : {};
   if (choices !== undefined) return { value: choices[Number(text)] };
