@@ -3,13 +3,15 @@ import type { PlayedClient } from "../../conformance/play-agent.ts";
 import type { DriveOptions } from "../../conformance/drive-agent.ts";
 import type { RuleOrigin } from "../../conformance/rule.ts";
 import { isSkillsError } from "../../base/errors.ts";
+import { json } from "../arguments/shared-options.ts";
 import { existingDirectory, toAbsolute, reasonOf } from "../arguments/values.ts";
 import { defineCommand, usageError, flag, text, choice } from "../command.ts";
 import { type Terminal, onInterruption } from "../report/terminal.ts";
 import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { type TranscriptEntry, limits, byConnection, readTranscript } from "../../conformance/transcript.ts";
 import { type ConformanceReport, junitReport, makeReport, textReport } from "../../conformance/report.ts";
-import { jsonText, safeText } from "../report/safe-text.ts";
+import { jsonObject } from "../report/json-output.ts";
+import { safeText } from "../report/safe-text.ts";
 
 const formats = ["text", "json", "junit"] as const;
 
@@ -33,6 +35,7 @@ export const command = defineCommand({
       multiple: true,
     },
     format: choice(formats, "Format of the report. Default: text."),
+    json: { ...json, help: "Print JSON: the same as --format json." },
   },
   examples: [
     "conformance -- gemini --acp",
@@ -48,8 +51,11 @@ export const command = defineCommand({
     "The rules and their transcripts: schema/conformance/README.md",
   ],
   async run({ options, positionals, rest }, terminal) {
-    const { client = false, replay = false, format = "text", cwd, profile: profiles } = options;
+    const { client = false, replay = false, cwd, profile: profiles } = options;
+    const { format = options.json === true ? "json" : "text" } = options;
     const ways = [client, replay, rest !== undefined].filter(Boolean).length;
+    if (options.json === true && format !== "json")
+      throw usageError(`--json and --format ${format} exclude each other`);
     if (ways !== 1) throw usageError("needs one of: -- AGENT, --client, --replay FILE");
     if (!replay && positionals[0] !== undefined) throw usageError(`unexpected argument ${positionals[0]}`);
     const timeout = toMilliseconds(options.timeout);
@@ -167,7 +173,7 @@ function* piecesOf(report: ConformanceReport, format: Format): Iterable<string> 
       yield* safeTextReport(report);
       return;
     case "json":
-      yield `${jsonText(report, 2)}\n`;
+      yield jsonObject(report);
       return;
     case "junit":
       yield* junitReport(report);

@@ -79,7 +79,7 @@ export const command = defineCommand({
     if (editor === undefined) {
       if (options.write === true || options.undo === true)
         throw usageError("the plugin writes its settings itself; enter there what setup obsidian prints");
-      return await showInstructions(rest, terminal);
+      return await showInstructions(rest, options.json === true, terminal);
     }
     const agent = program === undefined ? undefined : ({ name: options.name, words: [program, ...args] } as const);
     if (agent !== undefined && editor.add === undefined)
@@ -106,14 +106,21 @@ export const command = defineCommand({
 });
 
 /** What a person enters in Obsidian: its plugin would write its own settings again over a change of the file. */
-async function showInstructions(agent: readonly string[] = ["AGENT", "[ARG…]"], terminal: Terminal): Promise<number> {
-  const [node, ...args] = wrapWords(ownWords(process), agent, terminal.home);
-  await terminal.print([
-    "In Obsidian, in the settings of the plugin Agent Client, give each agent:\n",
-    `  Path:       ${safeText(node ?? "")}\n`,
-    ...args.map((word, index) => `  ${index === 0 ? "Arguments:" : "          "}  ${safeText(word)}\n`),
-    "One argument a line. Then open the plugin's chat, and type /.\n",
-  ]);
+async function showInstructions(
+  agent: readonly string[] = ["AGENT", "[ARG…]"],
+  json: boolean,
+  terminal: Terminal,
+): Promise<number> {
+  const words = wrapWords(ownWords(process), agent, terminal.home);
+  const [node, ...args] = words;
+  if (json) await terminal.printJson({ editor: "obsidian", files: [], command: words });
+  else
+    await terminal.print([
+      "In Obsidian, in the settings of the plugin Agent Client, give each agent:\n",
+      `  Path:       ${safeText(node ?? "")}\n`,
+      ...args.map((word, index) => `  ${index === 0 ? "Arguments:" : "          "}  ${safeText(word)}\n`),
+      "One argument a line. Then open the plugin's chat, and type /.\n",
+    ]);
   return 0;
 }
 

@@ -3,6 +3,7 @@ import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { RunFailure, RunResult } from "../../runtime/runs.ts";
 import type { Catalog } from "../../skills/skillset.ts";
 import { toWireError } from "../../wire/error-table.ts";
+import { jsonObject } from "./json-output.ts";
 import { jsonText, safeLines } from "./safe-text.ts";
 import { shownPath } from "../../base/paths/location.ts";
 import type { Terminal } from "./terminal.ts";
@@ -97,7 +98,7 @@ export function reportRefusal(
   const advice = shown.message.endsWith(hint) ? [] : [hint];
   const names =
     available.length === 0 || hint.startsWith("Did you mean") ? [] : [`Available: ${available.join(", ")}.`];
-  if (json === true) terminal.echo(`${jsonText(shown)}\n`);
+  if (json === true) terminal.echo(jsonObject(shown, 0));
   else terminal.note([shown.message, ...advice, ...names].join(" "));
 }
 

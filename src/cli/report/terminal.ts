@@ -5,7 +5,8 @@ import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Ask, Question } from "../../runtime/question.ts";
 import { type Progress, createProgress } from "./progress.ts";
-import { jsonText, safeText } from "./safe-text.ts";
+import { jsonObject } from "./json-output.ts";
+import { safeText } from "./safe-text.ts";
 import { quoted } from "../../base/text/quoted.ts";
 import type { ChangedFile } from "../../skills/copied-files.ts";
 
@@ -30,8 +31,8 @@ export interface Terminal {
   readonly readerGone: AbortSignal;
   /** Prints results in chunks. Resolves when they have been written or stdout is closed. */
   print(pieces: Iterable<string>): Promise<void>;
-  /** Prints a value as JSON on several lines. */
-  printJson(value: unknown): Promise<void>;
+  /** Prints what `--json` prints: an object with these fields and the version of its form. */
+  printJson(fields: object): Promise<void>;
   /** Writes bytes to stdout unchanged, including control characters. Resolves like `print`. */
   pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** Prints one line on stderr, with control characters escaped. */
@@ -105,7 +106,7 @@ export function createTerminal(streams: Streams): Terminal {
       }
       if (filled > 0) await flush();
     },
-    printJson: (value) => terminal.print([jsonText(value, 2), "\n"]),
+    printJson: (fields) => terminal.print([jsonObject(fields)]),
     async pass(chunks) {
       for await (const chunk of chunks) {
         if (reader.signal.aborted) return;

@@ -11,7 +11,8 @@ import { defineCommand, usageError } from "../../command.ts";
 import { createListing } from "../../listing.ts";
 import { csv, table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
-import { jsonText, safeText } from "../../report/safe-text.ts";
+import { jsonLines } from "../../report/json-output.ts";
+import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
 export const command = defineCommand({
@@ -41,7 +42,7 @@ export const command = defineCommand({
     const { skills } = catalog.snapshot;
     const rows = await runInSlices(readRows(skills, (license) => policy.deniesLicense(license), terminal));
     terminal.progress.done();
-    if (options.json === true) await terminal.print(rowsJson(rows));
+    if (options.json === true) await terminal.print(jsonLines({ skills: rows.map(toJson) }));
     else if (options.csv === true) await terminal.print(csv(csvHeading, rows.map(toCsvCells)));
     else if (rows.length > 0) await terminal.print(table(heading(rows), rows.map(toCells(rows)), terminal));
     terminal.note(summarize(rows));
@@ -85,22 +86,8 @@ function* readRows(
   return rows;
 }
 
-/** `{skills}`, one skill per line. */
-function* rowsJson(rows: readonly Row[]): Iterable<string> {
-  yield '{"skills":[';
-  for (const [index, { offered, found, denied }] of rows.entries()) {
-    const { skill, sources } = offered;
-    const row = {
-      name: skill.slug,
-      version: skill.version,
-      ...found,
-      ...(denied && { denied }),
-      path: skill.file,
-      sources,
-    };
-    yield `${index === 0 ? "" : ","}\n${jsonText(row)}`;
-  }
-  yield "\n]}\n";
+function toJson({ offered: { skill, sources }, found, denied }: Row): object {
+  return { name: skill.slug, version: skill.version, ...found, ...(denied && { denied }), path: skill.file, sources };
 }
 
 const csvHeading = ["name", "version", "license", "status", "declared", "files", "denied", "path"];

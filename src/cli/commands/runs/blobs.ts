@@ -91,28 +91,29 @@ async function show(blob: ListedBlob, { blobs, asJson, terminal }: Asked): Promi
 }
 
 /** The unchanged bytes; on a terminal only text, with control characters escaped. */
-async function read({ id, owner, kind, size }: ListedBlob, { blobs, terminal }: Asked): Promise<number> {
+async function read(blob: ListedBlob, { blobs, asJson, terminal }: Asked): Promise<number> {
+  const { id, owner, kind, size } = blob;
   const bytes = blobs.read(owner, id);
-  if (terminal.columns === undefined) {
+  if (!asJson && terminal.columns === undefined) {
     await terminal.pass(bytes);
     return 0;
   }
   const { content, encoding } = toContent(await buffer(bytes), { end: false });
-  if (encoding === "utf-8") await terminal.print([safeLines(content), content.endsWith("\n") ? "" : "\n"]);
+  if (asJson) await terminal.printJson({ ...toShown(blob), encoding, content });
+  else if (encoding === "utf-8") await terminal.print([safeLines(content), content.endsWith("\n") ? "" : "\n"]);
   else terminal.note(`${id} is not text (${kind}, ${size} bytes); write it to a file with > FILE`);
-  return encoding === "utf-8" ? 0 : 1;
+  return asJson || encoding === "utf-8" ? 0 : 1;
 }
 
 async function remove({ ids, ...asked }: Asked): Promise<number> {
-  let code = 0;
-  for (const id of ids) {
-    const removed = await withBlob({ ...asked, ids: [id] }, async ({ owner }, { blobs }) => {
+  const removed: string[] = [];
+  for (const id of ids)
+    await withBlob({ ...asked, ids: [id] }, async ({ owner }, { blobs }) => {
       await blobs.remove(owner, id);
-      return 0;
+      return removed.push(id);
     });
-    code = Math.max(code, removed);
-  }
-  return code;
+  if (asked.asJson) await asked.terminal.printJson({ removed });
+  return removed.length === ids.length ? 0 : 1;
 }
 
 async function sweep({ blobs, asJson, terminal }: Asked): Promise<number> {

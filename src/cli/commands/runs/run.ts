@@ -65,7 +65,7 @@ export const command = defineCommand({
         ...(script !== undefined && { script }),
       };
       if (given["dry-run"] === true) {
-        await terminal.printJson(await tools.app.toolbox.check("execute_skill", input, tools.caller));
+        await terminal.printJson({ ...(await tools.app.toolbox.check("execute_skill", input, tools.caller)) });
         return 0;
       }
       const result = (await tools.call("execute_skill", input)) as RunResult;

@@ -28,7 +28,7 @@ export const command = defineCommand({
     const looking = { where, entries: [...lock.entries], skills, restored: ["missing"] as const };
     return await withUpdates(options, lock, looking, terminal, async (found) => {
       const outdated = found.filter(({ latest: { state } }) => state === "updated");
-      if (options.json === true) await terminal.printJson(found.map(toJson));
+      if (options.json === true) await terminal.printJson({ skills: found.map(toJson) });
       else if (outdated.length > 0) {
         const rows = outdated.map(toRow);
         await terminal.print(table(["NAME", "INSTALLED", "LATEST", "SOURCE"], rows, terminal));

@@ -68,7 +68,7 @@ export const command = defineCommand({
         for (const failure of failuresOf(found)) terminal.note(failure);
         const results: Result[] = [];
         for (const one of found) results.push(await update(one, { where, given, terminal, signal }));
-        if (given.json === true) await terminal.printJson(results);
+        if (given.json === true) await terminal.printJson({ skills: results });
         if (results.length === 0) terminal.note(emptyWords(where));
         else if (given.json !== true && results.every(isUpToDate)) terminal.note("everything is up to date");
         return results.every(({ state }) => state === "current" || state === "updated" || state === "skipped") ? 0 : 1;

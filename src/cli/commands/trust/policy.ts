@@ -13,7 +13,7 @@ import { policyFileName } from "../../../wire/policy-file.ts";
 import { policiesIn } from "../../arguments/policies.ts";
 import { directoryFault } from "../../arguments/values.ts";
 import { padToWidth, labelled, table } from "../../report/table.ts";
-import { jsonText, safeText } from "../../report/safe-text.ts";
+import { safeText } from "../../report/safe-text.ts";
 import { saySeverities, prettyProblem } from "../../report/problem-report.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
@@ -64,15 +64,11 @@ async function checkPolicies(
     file === undefined
       ? policiesIn(directory, terminal)
       : [toLayer({ file: path.resolve(cwd, file), origin: "project" }, home)];
-  if (json === true) await terminal.print(layersJson(layers));
+  const problems = layers.flatMap((layer) => layer.problems);
+  if (json === true) await terminal.printJson({ files: layers.map(toShownFile), problems });
   else if (layers.length === 0) terminal.note(`no policy counts here; a project's is in ${policyFileName}`);
   else await terminal.print(describeLayers(layers, terminal, file === undefined));
   return fault.length > 0 || layers.some(({ policy }) => policy === undefined) ? 1 : 0;
-}
-
-function* layersJson(layers: readonly PolicyLayer[]): Iterable<string> {
-  const files = layers.map(({ origin, file, policy }) => ({ origin, file, used: policy !== undefined }));
-  yield `${jsonText({ files, problems: layers.flatMap(({ problems }) => problems) }, 2)}\n`;
 }
 
 /** Each problem with a code frame, then one line a file. */
@@ -108,6 +104,10 @@ async function explainSkill(name: string, options: OptionValues<typeof listing>,
   return complete ? 0 : 1;
 }
 
+function toShownFile({ origin, file, policy }: PolicyLayer): object {
+  return { origin, file, used: policy !== undefined };
+}
+
 /** Keys in a fixed order. */
 function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: readonly PolicyDecision[]): object {
   const { name, version, digest, isOwn, source, license } = subject;
@@ -118,7 +118,7 @@ function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: re
     source,
     own: isOwn,
     license: license?.() ?? "unspecified",
-    files: layers.map(({ origin, file, policy }) => ({ origin, file, used: policy !== undefined })),
+    files: layers.map(toShownFile),
     decisions: decisions.map(({ about, verdict, why, place }) => ({ about, verdict, why, ...place })),
   };
 }

@@ -42,6 +42,7 @@ test("--json prints what is stated, and the license files", async () => {
   const file = writeSkill("pdf", "See LICENSE", terms);
   const { stdout } = await licenses(["--json"]);
   expect(JSON.parse(stdout)).toEqual({
+    schemaVersion: 1,
     skills: [
       {
         name: "pdf",

@@ -79,6 +79,7 @@ test("an empty list exits with 0", async () => {
   const { code, stderr, listed } = await list("--json");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(listed()).toEqual({
+    schemaVersion: 1,
     skills: [],
     problems: [],
     counts: { found: 0, checked: 0, notChecked: 0, complete: true, reasons: [] },
@@ -181,7 +182,7 @@ test("ends silently if the reader closes stdout early", async () => {
   child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
   child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
   await new Promise((resolve) => child.once("close", resolve));
-  expect({ stdout, stderr }).toEqual({ stdout: '{"skills":[\n', stderr: "" });
+  expect({ stdout, stderr }).toEqual({ stdout: '{"schemaVersion":1,"skills":[\n', stderr: "" });
 });
 
 test("names only roots with problems, not one whose path is a prefix of another", async () => {

@@ -13,7 +13,9 @@ async function call(args: readonly string[], input?: string): Promise<CliRun> {
 function toReply({ code, stdout, stderr }: CliRun): Awaited<ReturnType<OpenDoor["call"]>> {
   if (code === 0) return { result: JSON.parse(stdout) as unknown };
   if (code !== 1 || stdout !== "") throw new Error(`not a refusal: ${stdout}${stderr}`);
-  return { error: JSON.parse(stderr) as { code: number; data: object } };
+  const { schemaVersion, ...error } = JSON.parse(stderr) as { schemaVersion: number; code: number; data: object };
+  expect(schemaVersion).toBe(1);
+  return { error };
 }
 
 describeDoors(

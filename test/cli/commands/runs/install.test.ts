@@ -77,7 +77,7 @@ describe("acp-skills install", () => {
       stderr: expect.stringContaining("nothing to install") as string,
     });
     const { stdout } = await install("a.b", "--json");
-    expect(JSON.parse(stdout)).toEqual({ skill: "a.b", python: null, directory: null });
+    expect(JSON.parse(stdout)).toEqual({ schemaVersion: 1, skill: "a.b", python: null, directory: null });
   });
 
   test("refuses an unknown skill", async () => {

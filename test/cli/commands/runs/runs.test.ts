@@ -66,7 +66,10 @@ describe("acp-skills runs", () => {
       [when, "run_0000000002", "refused", "cli", "code, def main():"],
       [when, "run_0000000001", "completed", "cli", "a.b 1.2.0"],
     ]);
-    expect(JSON.parse((await cli("runs", "list", "--json")).stdout)).toEqual({ runs: [refused, completed] });
+    expect(JSON.parse((await cli("runs", "list", "--json")).stdout)).toEqual({
+      schemaVersion: 1,
+      runs: [refused, completed],
+    });
   });
 
   test("show prints the spec, the events and the result, without control characters", async () => {
@@ -76,7 +79,10 @@ describe("acp-skills runs", () => {
     for (const part of ["a.b 1.2.0", "sha256:abc", "session:s1@x", "9 ms", "Completed.", '"n": 1', "hello"])
       expect(stdout).toContain(part);
     expect(stdout).not.toContain("\u001b");
-    expect(JSON.parse((await cli("runs", "show", "run_0000000001", "--json")).stdout)).toEqual(completed);
+    expect(JSON.parse((await cli("runs", "show", "run_0000000001", "--json")).stdout)).toEqual({
+      schemaVersion: 1,
+      ...completed,
+    });
     expect((await cli("runs", "show", "run_0000000002")).stdout).toContain("RUNTIME_BUSY: The queue is full.");
   });
 

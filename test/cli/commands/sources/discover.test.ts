@@ -41,6 +41,7 @@ test("--type lists the skills of one type, and --json prints them", async () => 
   publish();
   const { code, stdout } = await discover(publisher.url, "--type", "knowledge", "--json");
   expect(JSON.parse(stdout)).toEqual({
+    schemaVersion: 1,
     source: `${publisher.url}/`,
     form: "skill-sharing",
     skills: [

@@ -118,6 +118,7 @@ test("of several skills the person says which, or --all; an unknown name gets th
   );
   const json = await cli("add", origin, "--yes", "--json");
   expect(JSON.parse(json.stdout)).toEqual({
+    schemaVersion: 1,
     source: `${origin}/`,
     dry_run: false,
     skills: [],

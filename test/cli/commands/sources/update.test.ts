@@ -63,9 +63,16 @@ test("other bytes under the same version are named", async () => {
   expect(code).toBe(1);
   expect(stdout).toContain("same version, other bytes");
   const { stdout: json } = await cli("update", "--check", "--json", ...here);
-  expect(JSON.parse(json)).toMatchObject([
-    { name: "alpha", state: "available", same_version: true, files: { changed: ["SKILL.md"], added: [], removed: [] } },
-  ]);
+  expect(JSON.parse(json)).toMatchObject({
+    skills: [
+      {
+        name: "alpha",
+        state: "available",
+        same_version: true,
+        files: { changed: ["SKILL.md"], added: [], removed: [] },
+      },
+    ],
+  });
 });
 
 test("what a file contains cannot write to the terminal", async () => {
@@ -102,13 +109,16 @@ test("a skill that was changed here is named where its source has nothing newer,
       "acp-skills: alpha: nothing newer, but it has local changes (changed: SKILL.md; does not fit the lock: digest, computedHash); --discard-changes restores it\n",
   });
   const { stdout } = await cli("update", "--json", ...here);
-  expect(JSON.parse(stdout)).toEqual([
-    {
-      name: "alpha",
-      state: "current",
-      local_changes: { missing: [], changed: ["SKILL.md"], added: [], hashes: ["digest", "computedHash"] },
-    },
-  ]);
+  expect(JSON.parse(stdout)).toEqual({
+    schemaVersion: 1,
+    skills: [
+      {
+        name: "alpha",
+        state: "current",
+        local_changes: { missing: [], changed: ["SKILL.md"], added: [], hashes: ["digest", "computedHash"] },
+      },
+    ],
+  });
   expect(skillMd()).toBe("mine\n");
   const shown = await cli("update", "--discard-changes", ...here);
   expect(shown).toMatchObject({
@@ -246,7 +256,7 @@ test("remove takes what the lock has, asks for --discard-changes after changes, 
     stderr: expect.stringContaining("--discard-changes removes it") as string,
   });
   const removed = await cli("remove", "alpha", "-y", "--discard-changes", "--json");
-  expect(JSON.parse(removed.stdout)).toEqual({ removed: ["alpha"], refused: [] });
+  expect(JSON.parse(removed.stdout)).toEqual({ schemaVersion: 1, removed: ["alpha"], refused: [] });
   expect(readdirSync(project.at(".agents/skills"))).toEqual(["mine"]);
   expect(lockText()).toBe('{\n  "version": 1,\n  "skills": {}\n}\n');
 });

@@ -48,6 +48,7 @@ describe("acp-skills ledger", () => {
   test("--json prints the same entries as one JSON value", async () => {
     project.write("data/ledger/000001.jsonl", lines.join("\n"));
     expect(JSON.parse((await ledger("--json")).stdout)).toEqual({
+      schemaVersion: 1,
       uses: [
         { ...nothing, at: "2026-11-21T10:00:00.000Z", tool: "list_skills", session_id: "s1", door: "mcp" },
         expect.objectContaining({ tool: "describe_skill", skill: "pdf-tools", session_id: "s\u001b1" }),

@@ -42,6 +42,7 @@ describe("acp-skills policy check", () => {
     const { code, stdout } = await policy("check", "--json");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
+      schemaVersion: 1,
       files: [
         { origin: "configuration", file: project.at("given.json"), used: true },
         { origin: "project", file: project.at(file), used: true },

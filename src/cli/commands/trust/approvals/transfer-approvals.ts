@@ -19,6 +19,7 @@ import type { Approving } from "../approvals.ts";
 import { imported } from "./record-changes.ts";
 
 const exported = z.strictObject({
+  schemaVersion: z.literal(1).optional(),
   format: z.literal("acp-skills exported approvals 1"),
   exported: z.iso.datetime(),
   scopes: z
