@@ -183,11 +183,8 @@ afterAll(() => {
 
 test("every command that has --json has a schema, and no other", async () => {
   const names = Object.keys(schema.$defs).map((name) => name.split("-")[0]);
-  for (const [name, { load }] of Object.entries(commands) as [
-    CommandName,
-    { load(): Promise<{ command: Command }> },
-  ][]) {
-    const { command } = await load();
+  for (const [name, entry] of Object.entries(commands) as [CommandName, { load(): Promise<{ command: Command }> }][]) {
+    const { command } = await entry.load();
     expect("json" in command.options, name).toBe(names.includes(name));
   }
 });

@@ -8,7 +8,7 @@ import { SkillsError } from "../../../base/errors.ts";
 import { makeSkillsDirectory, projectPlace } from "../../../sources/skills-place.ts";
 import { json } from "../../arguments/shared-options.ts";
 import { toAbsolute } from "../../arguments/values.ts";
-import { defineCommand, usageError, flag, text } from "../../command.ts";
+import { defineCommand, usageError, flag, text, exit } from "../../command.ts";
 import { isSlug, toSlug } from "../../../skills/skill.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 
@@ -27,7 +27,7 @@ export const command = defineCommand({
   examples: ["init commit-message", "init csv-report --script", "init rows.sort --action"],
   notes: [
     "NAME is lower-case words with hyphens; for an action, parts with dots, such as rows.sort. It is the name of the directory.",
-    "Exits with 1 if there is something of that name already; nothing is overwritten.",
+    "Nothing is overwritten.",
   ],
   async run({ options, positionals: [name = ""] }, terminal) {
     if (options.action === true && options.script === true)
@@ -43,7 +43,7 @@ export const command = defineCommand({
     createSkill(directory, files(name));
     if (options.json === true) {
       await terminal.printJson({ name, directory, files: Object.keys(files(name)) });
-      return 0;
+      return exit.done;
     }
     const shown = shownPath(directory, terminal.cwd);
     const place = options.directory === undefined ? "" : ` --skills ${shellWord(inside)}`;
@@ -62,7 +62,7 @@ export const command = defineCommand({
       ...trial.map((line) => `  ${line}\n`),
       `  acp-skills list${place}\n`,
     ]);
-    return 0;
+    return exit.done;
   },
 });
 

@@ -23,10 +23,10 @@ export const command = defineCommand({
   notes: [
     notes.roots,
     "STATE: needs-approval, blocked (by you) or denied (by a policy); shown only where a skill cannot be used now.",
-    "Exits with 1 if a --skills directory cannot be read; problems of skills do not change the exit code.",
+    "Problems of skills do not change the exit status; acp-skills check is for that.",
   ],
   async run({ options }, terminal) {
-    const { catalog, roots, complete } = await createListing(options, terminal);
+    const { catalog, roots, status } = await createListing(options, terminal);
     const { snapshot } = catalog;
     const { skills, problems, counts = null } = snapshot;
     const states = await findStates(skills, path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
@@ -36,7 +36,7 @@ export const command = defineCommand({
       await printTable({ ...snapshot, states }, roots, terminal);
       await reportMissing(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
     }
-    return complete ? 0 : 1;
+    return status;
   },
 });
 

@@ -2,7 +2,7 @@ import { running } from "../../arguments/running-options.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { readInput } from "../../arguments/values.ts";
 import { callTools } from "../../call-tools.ts";
-import { defineCommand } from "../../command.ts";
+import { defineCommand, exit } from "../../command.ts";
 import { jsonText } from "../../report/safe-text.ts";
 import { toolNames } from "../../../wire/tools.ts";
 
@@ -18,7 +18,7 @@ export const command = defineCommand({
   examples: ["call list_skills", `call describe_skill '{"name": "pdf"}'`, "call run_code @input.json"],
   notes: [
     "INPUT is the tool's input as JSON, @FILE for a file that contains it, or - for stdin. Default: {}.",
-    "Prints the result as JSON, even if a run failed. If the tool refuses, prints the error as JSON on stderr and exits with 1.",
+    "Prints the result as JSON, even if a run failed. If the tool refuses, prints the error as JSON on stderr and exits with 2 or 3.",
     "acp-skills tools prints the tools and their parameters.",
     notes.sandbox,
     notes.roots,
@@ -30,7 +30,7 @@ export const command = defineCommand({
       const result = await call(tool, input);
       if (options.json === true) await terminal.printJson({ tool, result });
       else await terminal.print([`${jsonText(result, 2)}\n`]);
-      return 0;
+      return exit.done;
     });
   },
 });

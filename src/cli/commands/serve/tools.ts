@@ -1,6 +1,6 @@
 import { toolDefinitions } from "../../../runtime/tools.ts";
 import { json } from "../../arguments/shared-options.ts";
-import { defineCommand, choice } from "../../command.ts";
+import { defineCommand, choice, exit } from "../../command.ts";
 import { jsonText } from "../../report/safe-text.ts";
 
 export const command = defineCommand({
@@ -13,6 +13,6 @@ export const command = defineCommand({
   async run({ options: { format = "mcp", json } }, terminal) {
     const tools = toolDefinitions(format);
     await (json === true ? terminal.printJson({ tools }) : terminal.print([`${jsonText(tools, 2)}\n`]));
-    return 0;
+    return exit.done;
   },
 });

@@ -1,5 +1,5 @@
 import { listing, notes } from "../../arguments/shared-options.ts";
-import { defineCommand, usageError, type OptionValues } from "../../command.ts";
+import { defineCommand, usageError, type OptionValues, type ExitCode, exit } from "../../command.ts";
 import path from "node:path";
 import {
   type PolicyLayer,
@@ -33,7 +33,7 @@ export const command = defineCommand({
     "check: validate the policies that count here: of the organisation, of $ACP_SKILLS_POLICY, and of the project; or one FILE.",
     "explain NAME: what the policies decide about a skill, and which rule decides it. Approvals of people are in acp-skills approvals.",
     notes.roots,
-    "check exits with 1 if a file has an error, explain if there is no such skill or a --skills directory cannot be read.",
+    "check exits with 1 if a file has an error.",
   ],
   async run({ options, positionals: [action = "", argument] }, terminal) {
     if (action !== "check" && action !== "explain") throw usageError(`unknown action ${action}; use check or explain`);
@@ -55,7 +55,7 @@ async function checkPolicies(
   file: string | undefined,
   { cwd: asked, json }: Checking,
   terminal: Terminal,
-): Promise<number> {
+): Promise<ExitCode> {
   const { cwd, home } = terminal;
   const directory = path.resolve(cwd, asked ?? ".");
   const fault = asked === undefined ? [] : directoryFault("--cwd", directory);
@@ -68,7 +68,8 @@ async function checkPolicies(
   if (json === true) await terminal.printJson({ files: layers.map(toShownFile), problems });
   else if (layers.length === 0) terminal.note(`no policy counts here; a project's is in ${policyFileName}`);
   else await terminal.print(describeLayers(layers, terminal, file === undefined));
-  return fault.length > 0 || layers.some(({ policy }) => policy === undefined) ? 1 : 0;
+  if (fault.length > 0) return exit.usage;
+  return layers.some(({ policy }) => policy === undefined) ? exit.found : exit.done;
 }
 
 /** Each problem with a code frame, then one line a file. */
@@ -89,8 +90,12 @@ function* describeLayers(layers: readonly PolicyLayer[], terminal: Terminal, has
 }
 
 /** Prints what the policies decide about a skill, and which rules do. */
-async function explainSkill(name: string, options: OptionValues<typeof listing>, terminal: Terminal): Promise<number> {
-  const { catalog, complete } = await createListing(options, terminal);
+async function explainSkill(
+  name: string,
+  options: OptionValues<typeof listing>,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { catalog, status } = await createListing(options, terminal);
   const { skill } = findOffered(catalog, name);
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const { files, digest = "" } = await createSkillHasher().hash(source, skill.directory, new AbortController().signal);
@@ -101,7 +106,7 @@ async function explainSkill(name: string, options: OptionValues<typeof listing>,
   const decisions = explainPolicies(layers, { subject, wants: permissionsOf(skill), hasCode, home: terminal.home });
   if (options.json === true) await terminal.printJson(toShown(subject, layers, decisions));
   else await terminal.print(describeDecisions(subject, { layers, decisions }, terminal));
-  return complete ? 0 : 1;
+  return status;
 }
 
 function toShownFile({ origin, file, policy }: PolicyLayer): object {

@@ -86,10 +86,10 @@ describe("acp-skills runs", () => {
     expect((await cli("runs", "show", "run_0000000002")).stdout).toContain("RUNTIME_BUSY: The queue is full.");
   });
 
-  test("reports an empty list, exits with 1 for an unknown run, and skips a damaged record with a warning", async () => {
+  test("reports an empty list, exits with 3 for an unknown run, and skips a damaged record with a warning", async () => {
     expect(await cli("runs", "list")).toMatchObject({ code: 0, stderr: "acp-skills: no runs in the last 24 hours\n" });
     expect(await cli("runs", "show", "run_0000000009")).toEqual({
-      code: 1,
+      code: 3,
       stdout: "",
       stderr: "acp-skills: there is no run run_0000000009 in the last 24 hours; acp-skills runs list shows all\n",
     });

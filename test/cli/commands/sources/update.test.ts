@@ -89,7 +89,7 @@ test("a skill that was changed here is not replaced unless --discard-changes say
   await publish({ alpha: version("2.0.0") });
   const refused = await cli("update", "--yes", ...here);
   expect(refused).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining("local changes (changed: old.md;") as string,
   });
   expect(skillMd()).toContain("1.0.0");
@@ -143,7 +143,7 @@ test("a source that disappears, or no longer has the skill, leaves everything as
     });
   await close();
   for (const command of ["outdated", "update"])
-    expect(await cli(command, ...here)).toMatchObject({ code: 1, stderr: expect.stringContaining("alpha:") as string });
+    expect(await cli(command, ...here)).toMatchObject({ code: 3, stderr: expect.stringContaining("alpha:") as string });
   expect(skillMd()).toContain("1.0.0");
   expect((await cli("verify")).code).toBe(0);
 });
@@ -156,7 +156,7 @@ test("a lock that a project brought cannot name servers of this machine: once fo
   const { host } = new URL(origin);
   for (const command of ["outdated", "update"])
     expect(await cli(command)).toEqual({
-      code: 1,
+      code: 3,
       stdout: "",
       stderr: `acp-skills: alpha, beta: ${origin}/ is on this machine, and a project's lock may be written by others; if you trust it, add --allow-private ${host}\n`,
     });
@@ -184,7 +184,7 @@ test("--source gives the whole URL of each share, and is refused where no skill 
   const given = shares.flatMap((share) => ["--source", share]);
   expect(await cli("outdated", ...given)).toMatchObject({ code: 0, stderr: "acp-skills: no skill is outdated\n" });
   expect(await cli("outdated", ...given.slice(0, 2))).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: `acp-skills: beta: The secret part of its URL is not in the lock; give the whole URL of ${publishers[1]?.origin}/s/…/ with --source.\n`,
   });
   for (const command of ["outdated", "update"])
@@ -246,13 +246,13 @@ test("remove takes what the lock has, asks for --discard-changes after changes, 
   await addAlpha();
   project.write(".agents/skills/mine/SKILL.md", skillText("mine"));
   expect(await cli("remove", "alhpa")).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining("did you mean alpha?") as string,
   });
   expect((await cli("remove", "mine")).stderr).toContain("mine is not in the lock");
   project.write(".agents/skills/alpha/old.md", "mine\n");
   expect(await cli("remove", "alpha")).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining("--discard-changes removes it") as string,
   });
   const removed = await cli("remove", "alpha", "-y", "--discard-changes", "--json");
@@ -306,7 +306,7 @@ test("an update that gives a skill another name is refused", async () => {
   await publish({ alpha: { "SKILL.md": skillText("deploy") } });
   const { code, stderr } = await cli("update", "--yes", ...here);
   expect(stderr).toContain("alpha: its own files name it deploy now; add that from its source, and remove alpha");
-  expect(code).toBe(1);
+  expect(code).toBe(3);
 });
 
 test("files that the lock has no hash of take --discard-changes, and are named: they may be a person's own", async () => {
@@ -323,7 +323,7 @@ test("files that the lock has no hash of take --discard-changes, and are named: 
     [["remove", "alpha"], "removes"],
   ] as const) {
     const words = `the lock has no hash of its files, which may be yours (SKILL.md, notes/a.md); --discard-changes ${does} it`;
-    expect(await cli(...command)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
+    expect(await cli(...command)).toMatchObject({ code: 3, stderr: expect.stringContaining(words) as string });
     expect(skillMd()).toBe("mine\n");
   }
   expect((await cli("update", "--yes", "--discard-changes", ...here)).code).toBe(0);
@@ -340,7 +340,7 @@ test("a repository of git in an installed skill is a local change: what was neve
     ["remove", "alpha"],
   ])
     expect(await cli(...command)).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringContaining("it has local changes (added: .git); --discard-changes") as string,
     });
   expect(existsSync(branch)).toBe(true);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type CliRun, runCli } from "../../run-cli.ts";
+import { type CliRun, runCli, unfolded } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -91,7 +91,9 @@ describe("acp-skills ledger", () => {
     expect(await ledger("--skill", "absent")).toEqual(nothing);
     const since = await ledger("--since", "yesterday");
     expect(since).toMatchObject({ code: 2, stdout: "" });
-    expect(since.stderr).toContain("--since needs a duration such as 90m, 2h or 7d, or a date such as 2026-11-22");
+    expect(unfolded(since.stderr)).toContain(
+      "--since needs a duration such as 90m, 2h or 7d, or a date such as 2026-11-22",
+    );
     const outcome = await ledger("--outcome", "alowed");
     expect(outcome).toMatchObject({ code: 2, stdout: "" });
     expect(outcome.stderr).toContain("allowed");
@@ -146,12 +148,12 @@ describe("acp-skills ledger", () => {
     );
   });
 
-  test("an empty ledger is reported; an unreadable one exits with 1", async () => {
+  test("an empty ledger is reported; an unreadable one exits with 3", async () => {
     expect(await ledger()).toEqual({ code: 0, stdout: "", stderr: "acp-skills: the ledger is empty\n" });
     project.write("other", "a file");
     const env = { ACP_SKILLS_HOME: project.at("other") };
     const { code, stdout, stderr } = await runCli(["ledger"], { cwd: project.directory, env });
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toMatch(/^acp-skills: The ledger in .* cannot be read: .*\n$/);
   });
 });

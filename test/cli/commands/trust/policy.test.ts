@@ -130,8 +130,8 @@ describe("acp-skills policy explain", () => {
     });
   });
 
-  test("exits with 1 for a skill that does not exist", async () => {
+  test("exits with 3 for a skill that does not exist", async () => {
     project.write("given.json", "{}");
-    expect(await policy("explain", "nothing")).toMatchObject({ code: 1, stdout: "" });
+    expect(await policy("explain", "nothing")).toMatchObject({ code: 3, stdout: "" });
   });
 });
