@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { outputSchema } from "./output-schemas.js";
 import { manifestSchema } from "../.build/skills/manifest/manifest-schema.js";
 import { conformanceIndexSchema } from "../.build/conformance/index-schema.js";
 import { configSchema } from "../.build/serve/config/config-schema.js";
@@ -26,7 +27,10 @@ const published = {
  */
 export function jsonSchemas() {
   /** @type {Record<string, string>} */
-  const files = { "tools.json": toText({ tools: toolDefinitions("json-schema") }) };
+  const files = {
+    "tools.json": toText({ tools: toolDefinitions("json-schema") }),
+    "output.json": toText(outputSchema()),
+  };
   for (const [title, schema] of Object.entries(published)) {
     files[`${title}.json`] = toText({
       title,

@@ -8,7 +8,7 @@ import type { RunEvent } from "../wire/run-event.ts";
 import type { Catalog } from "../skills/skillset.ts";
 import { refuseIdleGrants, type running, toRunningOptions } from "./arguments/running-options.ts";
 import type { cwd as cwdOption, roots } from "./arguments/shared-options.ts";
-import type { OptionValues } from "./command.ts";
+import { type OptionValues, type ExitCode, exit } from "./command.ts";
 import { createListing } from "./listing.ts";
 import { reportRefusal } from "./report/outcome.ts";
 import { openSafeLines } from "./report/safe-text.ts";
@@ -38,18 +38,18 @@ interface Calling {
 }
 
 /**
- * Opens the app, calls tools with it, and closes it: what code prints goes to stderr while it runs. The exit code is that of `perform`;
- * 2 if a directory cannot be read, because the result would be about other skills; 1 if `perform` throws; 130 if it was interrupted.
+ * Opens the app, calls tools with it, and closes it: what code prints goes to stderr while it runs. Nothing is called if a directory
+ * cannot be read, because the result would be about other skills.
  */
 export async function callTools(
   options: OptionValues<typeof roots & typeof running & { readonly cwd: typeof cwdOption }>,
   terminal: Terminal,
   { json, rewrite = (text) => text, reword = (error) => error }: Calling,
-  perform: (tools: Tools) => Promise<number>,
-): Promise<number> {
+  perform: (tools: Tools) => Promise<ExitCode>,
+): Promise<ExitCode> {
   const runningOptions = toRunningOptions(options);
-  const { catalog, complete } = await createListing(options, terminal);
-  if (!complete) return 2;
+  const { catalog, status } = await createListing(options, terminal);
+  if (status !== exit.done) return status;
   refuseIdleGrants(options.grant, catalog);
   const { log } = terminal;
   const app = openApp(readOptions({ log, ...runningOptions }, { home: terminal.home }));
@@ -70,7 +70,7 @@ export async function callTools(
       terminal.progress.done();
     });
   };
-  const work = async (signal: AbortSignal): Promise<number> => {
+  const work = async (signal: AbortSignal): Promise<ExitCode> => {
     try {
       return await perform({
         app,
@@ -82,8 +82,7 @@ export async function callTools(
       });
     } catch (error) {
       signal.throwIfAborted();
-      reportRefusal(withOptions(reword(error, catalog), options), { json }, terminal);
-      return 1;
+      return reportRefusal(withOptions(reword(error, catalog), options), { json }, terminal);
     }
   };
   return await interruptible(terminal, work, "interrupted; the run was cancelled").finally(() => app.close());

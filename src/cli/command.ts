@@ -1,5 +1,8 @@
 import { SkillsError } from "../base/errors.ts";
+import type { ExitCode } from "./exit-code.ts";
 import type { Terminal } from "./report/terminal.ts";
+
+export { type ExitCode, exit, exitFor } from "./exit-code.ts";
 
 /** One option, as the parser and `--help` need it. */
 export interface Option {
@@ -82,8 +85,8 @@ export interface Command<Options extends OptionTable = OptionTable> {
   readonly examples?: readonly string[];
   /** Lines at the end of `--help`. */
   readonly notes?: readonly string[];
-  /** Returns the exit code. Throws INVALID_OPTIONS for a usage error (exit code 2) before it does anything. */
-  run(given: CommandArguments<Options>, terminal: Terminal, others: Others): Promise<number>;
+  /** Throws INVALID_OPTIONS for a usage error before it does anything. */
+  run(given: CommandArguments<Options>, terminal: Terminal, others: Others): Promise<ExitCode>;
 }
 
 /** The other commands, for those that describe them. */

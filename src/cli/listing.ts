@@ -5,7 +5,7 @@ import { Catalog, type RemoteRoot, type Root, sessionRoots } from "../skills/ski
 import { diskSkillFiles } from "../skills/files.ts";
 import { directoryFault, givenPolicy } from "./arguments/values.ts";
 import { showReads } from "./report/progress.ts";
-import type { OptionValues } from "./command.ts";
+import { type OptionValues, type ExitCode, exit } from "./command.ts";
 import type { FetchedSources } from "./listing/fetch-sources.ts";
 import type { roots } from "./arguments/shared-options.ts";
 import type { Terminal } from "./report/terminal.ts";
@@ -22,8 +22,8 @@ type ListingOptions = OptionValues<typeof roots> & { readonly cwd?: string };
 export interface Listing {
   readonly catalog: Catalog;
   readonly roots: readonly Root[];
-  /** Whether everything that an option names can be read: each directory, and each source or a copy of it. */
-  readonly complete: boolean;
+  /** `done` if everything that an option names can be read: each directory, and each source or a copy of it. */
+  readonly status: ExitCode;
 }
 
 async function fetchLazily(
@@ -61,7 +61,8 @@ export async function createListing(
   const catalog = new Catalog({ roots: searched, files, clock: systemClock, log, slice: Infinity });
   await catalog.ready;
   terminal.progress.done();
-  return { catalog, roots: searched, complete: faults.length === 0 && fetched?.complete !== false };
+  const status = faults.length > 0 ? exit.usage : fetched?.complete === false ? exit.unable : exit.done;
+  return { catalog, roots: searched, status };
 }
 
 /** A skill by its name or slug. Throws SKILL_NOT_FOUND with the nearest names. */

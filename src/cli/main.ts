@@ -8,8 +8,11 @@ if (fault === undefined) {
   // Reading thousands of skills would grow the young generation to 16 MiB per semi-space, which costs 40 MB and is not faster.
   setFlagsFromString("--semi-space-growth-factor=1");
   const { runCommand } = await import("./run-command.ts");
-  process.exitCode = await runCommand(process.argv.slice(2), process);
+  process.exitCode = await runCommand(process.argv.slice(2), process).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    return 3;
+  });
 } else {
   process.stderr.write(`acp-skills: ${fault}\n`);
-  process.exitCode = 1;
+  process.exitCode = 3;
 }

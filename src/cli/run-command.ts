@@ -4,36 +4,48 @@ import { nearest } from "../base/text/nearest.ts";
 import { isSkillsError } from "../base/errors.ts";
 import { version } from "../base/version.ts";
 import { type CommandName, commands, listedCommands, sections } from "./commands/commands.ts";
-import { type Command, type CommandArguments, type Option, type OptionTable, usageError } from "./command.ts";
+import {
+  type Command,
+  type CommandArguments,
+  type Option,
+  type OptionTable,
+  usageError,
+  type ExitCode,
+  exit,
+  exitFor,
+} from "./command.ts";
+import { errorLines } from "./report/safe-text.ts";
 import { type Streams, type Terminal, createTerminal } from "./report/terminal.ts";
 
 /**
- * Runs one command line in the directory and with the environment of this process, and returns its exit code: 2 for a usage error. Loads
+ * Runs one command line in the directory and with the environment of this process, and returns its exit status. Loads
  * only the requested command. Commands that speak a protocol (`wrap`, `proxy`, `mcp`, `mcp-bridge`) use the streams of the process.
  */
-export async function runCommand(argv: readonly string[], streams: Streams): Promise<number> {
-  const terminal = createTerminal(streams);
+export async function runCommand(argv: readonly string[], streams: Streams): Promise<ExitCode> {
+  let isQuiet = false;
+  const terminal = createTerminal(streams, () => isQuiet);
   const [first = "", ...rest] = argv;
   let name: CommandName | undefined;
   try {
     if (first === "--version" || first === "-v") {
       await terminal.print([`${version}\n`]);
-      return 0;
+      return exit.done;
     }
     if (["help", "--help", "-h"].includes(first)) return await printHelp(rest, terminal);
     if (!isCommandName(first)) refuseUnknown(argv);
     name = isCommandName(first) ? first : "wrap";
     const { command }: { readonly command: Command } = await commands[name].load();
     const given = parseArguments(command, name === first ? rest : argv);
+    isQuiet = given !== "help" && "json" in given.options;
     if (given !== "help") return await command.run(given, terminal, { listed: listedCommands, load });
     await terminal.print([helpForCommand(name, command)]);
-    return 0;
+    return exit.done;
   } catch (error) {
     if (!isSkillsError(error)) throw error;
     const isUsage = error.code === "INVALID_OPTIONS";
     const help = ["acp-skills", ...(name === undefined ? [] : [name]), "--help"].join(" ");
-    terminal.note(isUsage ? `${error.message} (see ${help})` : error.message);
-    return isUsage ? 2 : 1;
+    terminal.note(...errorLines(isUsage ? `${error.message} (see ${help})` : error.message));
+    return exitFor(error);
   } finally {
     terminal.progress.done();
   }
@@ -43,11 +55,11 @@ async function load(name: string): Promise<Command | undefined> {
   return isCommandName(name) ? (await commands[name].load()).command : undefined;
 }
 
-async function printHelp([name]: readonly string[], terminal: Terminal): Promise<number> {
+async function printHelp([name]: readonly string[], terminal: Terminal): Promise<ExitCode> {
   if (name === undefined || name.startsWith("-")) await terminal.print([helpForAll()]);
   else if (isCommandName(name)) await terminal.print([helpForCommand(name, (await commands[name].load()).command)]);
   else throw usageError(unknownCommand(name));
-  return 0;
+  return exit.done;
 }
 
 function isCommandName(name: string): name is CommandName {

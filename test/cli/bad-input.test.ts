@@ -109,13 +109,13 @@ test("qualifies the slug of names that differ only in case", async () => {
   expect(problems).toContainEqual(expect.objectContaining({ code: "slug-qualified", severity: "warning" }));
 });
 
-test("--cwd is relative to the current directory; a missing one exits with 1", async () => {
+test("--cwd is relative to the current directory; a missing one exits with 2", async () => {
   project.write("work/.agents/skills/pdf/SKILL.md", skillText("pdf"));
   const relative = await runCli(["list", "--json", "--cwd", "work"], { cwd: project.directory });
   expect(relative.code).toBe(0);
   expect(JSON.parse(relative.stdout)).toMatchObject({ skills: [{ name: "pdf" }] });
   const missing = await runCli(["list", "--json", "--cwd", "nothing"], { cwd: project.directory });
-  expect(missing).toMatchObject({ code: 1, stderr: `acp-skills: --cwd ${project.at("nothing")}: no such directory\n` });
+  expect(missing).toMatchObject({ code: 2, stderr: `acp-skills: --cwd ${project.at("nothing")}: no such directory\n` });
 });
 
 test("a missing --find-links directory is a usage error", async () => {

@@ -76,7 +76,7 @@ test.each([
   [["lst"], "acp-skills: unknown command lst; did you mean list? (see acp-skills --help)\n"],
   [
     ["my-agent", "acp"],
-    "acp-skills: unknown command my-agent; to run an agent, write: acp-skills -- my-agent acp (see acp-skills --help)\n",
+    "acp-skills: unknown command my-agent; to run an agent, write: acp-skills -- my-agent acp\n  (see acp-skills --help)\n",
   ],
   [
     ["--skills", "x", "list"],
@@ -101,7 +101,7 @@ test.each([
   [["call"], "acp-skills: missing TOOL (see acp-skills call --help)\n"],
   [
     ["tools", "--format", "opnai"],
-    "acp-skills: --format needs mcp, openai, anthropic or json-schema, not opnai (see acp-skills tools --help)\n",
+    "acp-skills: --format needs mcp, openai, anthropic or json-schema, not opnai\n  (see acp-skills tools --help)\n",
   ],
   [["blobs"], "acp-skills: missing action: list, show, read, rm or sweep (see acp-skills blobs --help)\n"],
   [
@@ -116,15 +116,16 @@ test.each([
   [["ledger", "x"], "acp-skills: unknown action x; use verify, or none (see acp-skills ledger --help)\n"],
   [
     ["run", "nme", "--timeout", "abc"],
-    "acp-skills: --timeout needs a duration such as 10s, 500ms or 2m (a plain number is milliseconds), not abc (see acp-skills run --help)\n",
+    "acp-skills: --timeout needs a duration such as 10s, 500ms or 2m (a plain number is milliseconds),\n  not abc (see acp-skills run --help)\n",
   ],
   [
     ["mcp-bridge"],
-    "acp-skills: mcp-bridge is started by wrapped agents; for an MCP client use acp-skills mcp (see acp-skills mcp-bridge --help)\n",
+    "acp-skills: mcp-bridge is started by wrapped agents; for an MCP client use acp-skills mcp\n  (see acp-skills mcp-bridge --help)\n",
   ],
   [["check", "--\u001b[31m"], "acp-skills: unknown option --\\u{1b}[31m (see acp-skills check --help)\n"],
-])("usage: acp-skills %j is refused in one line with exit code 2", async (args, stderr) => {
+])("usage: acp-skills %j is refused in a line of at most 100 characters with exit code 2", async (args, stderr) => {
   expect(await run(...args)).toEqual({ code: 2, stdout: "", stderr });
+  expect(stderr.split("\n")[0]?.length).toBeLessThanOrEqual(100);
 });
 
 test.skipIf(process.platform === "win32")(
@@ -139,7 +140,7 @@ test.skipIf(process.platform === "win32")(
       return { status, stdout, stderr };
     };
     const sentence = {
-      status: 1,
+      status: 3,
       stdout: "",
       stderr: expect.stringMatching(/^acp-skills: The current directory .*\n$/) as unknown,
     };
@@ -161,7 +162,7 @@ test("every command reports an old Node in one line, before anything else is loa
   for (const args of [["doctor"], ["mcp"], ["list"], ["--", "agent"], ["--version"]]) {
     const run = await runProcess(args, { cwd: project.directory, env: { NODE_OPTIONS: `--require ${preload}` } });
     expect(run).toEqual({
-      code: 1,
+      code: 3,
       stdout: "",
       stderr: "acp-skills: acp-skills needs Node 20.19 or newer; this is Node 18.20.8\n",
     });

@@ -39,6 +39,11 @@ export async function runProcess(args: readonly string[], options: CliOptions): 
   return { code, stdout, stderr };
 }
 
+/** What is on stderr, with the further lines of errors on their first. */
+export function unfolded(stderr: string): string {
+  return stderr.replaceAll("\n  ", " ");
+}
+
 let last: Promise<unknown> = Promise.resolve();
 
 /**

@@ -57,6 +57,29 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/, \w+ '.*'$/, "") : String(error);
 }
 
+/** What `--port` may be; 0 is any free one. */
+export const ports = [0, 65_535] as const;
+
+/** The whole number that an option is given. Throws INVALID_OPTIONS for anything else. */
+export function parseNumber(option: string, text: string, [least, most]: readonly [number, number]): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+  if (number >= least && number <= most) return number;
+  throw usageError(`${option} needs a number from ${least} to ${most}, not ${text}`);
+}
+
+/** The text of a file that the person names. Throws INVALID_OPTIONS if it cannot be read, or is longer than `most` bytes. */
+export function readNamedFile(file: string, most: number): string {
+  try {
+    const stats = statSync(toAbsolute(file));
+    if (!stats.isFile()) throw usageError(`${file} is not a regular file`);
+    if (stats.size > most) throw usageError(`${file} is larger than ${most / 1024 / 1024} MiB`);
+    return readFileSync(toAbsolute(file), "utf8");
+  } catch (error) {
+    if (systemCode(error) === "") throw error;
+    throw usageError(`${file} cannot be read: ${reasonOf(error)}`);
+  }
+}
+
 /** `a, b or c`. */
 export function oneOf(choices: readonly string[]): string {
   return [choices.slice(0, -1).join(", "), ...choices.slice(-1)].filter((part) => part !== "").join(" or ");

@@ -1,5 +1,5 @@
 import { oneOf } from "../arguments/values.ts";
-import { type Command, type Others, defineCommand, usageError } from "../command.ts";
+import { type Command, type Others, defineCommand, usageError, exit } from "../command.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import { createListing } from "../listing.ts";
 import { safeText } from "../report/safe-text.ts";
@@ -63,7 +63,7 @@ export const command = defineCommand({
         `unknown shell ${shell}; ${close === undefined ? `use ${oneOf(names)}` : `did you mean ${close}?`}`,
       );
     await terminal.print([scripts[known]]);
-    return 0;
+    return exit.done;
   },
 });
 
@@ -78,7 +78,7 @@ export const complete = defineCommand({
       word.startsWith(current),
     );
     await terminal.print(found.map(([word, about]) => `${word}${about === undefined ? "" : `\t${about}`}\n`));
-    return 0;
+    return exit.done;
   },
 });
 

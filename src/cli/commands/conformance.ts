@@ -3,13 +3,15 @@ import type { PlayedClient } from "../../conformance/play-agent.ts";
 import type { DriveOptions } from "../../conformance/drive-agent.ts";
 import type { RuleOrigin } from "../../conformance/rule.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import { existingDirectory, toAbsolute, reasonOf } from "../arguments/values.ts";
-import { defineCommand, usageError, flag, text, choice } from "../command.ts";
+import { json } from "../arguments/shared-options.ts";
+import { existingDirectory, readNamedFile, toAbsolute, reasonOf, parseNumber } from "../arguments/values.ts";
+import { defineCommand, usageError, flag, text, choice, type ExitCode, exit } from "../command.ts";
 import { type Terminal, onInterruption } from "../report/terminal.ts";
-import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { type TranscriptEntry, limits, byConnection, readTranscript } from "../../conformance/transcript.ts";
 import { type ConformanceReport, junitReport, makeReport, textReport } from "../../conformance/report.ts";
-import { jsonText, safeText } from "../report/safe-text.ts";
+import { jsonObject } from "../report/json-output.ts";
+import { errorLines, safeText } from "../report/safe-text.ts";
 
 const formats = ["text", "json", "junit"] as const;
 
@@ -33,6 +35,7 @@ export const command = defineCommand({
       multiple: true,
     },
     format: choice(formats, "Format of the report. Default: text."),
+    json: { ...json, help: "Print JSON: the same as --format json." },
   },
   examples: [
     "conformance -- gemini --acp",
@@ -48,16 +51,19 @@ export const command = defineCommand({
     "The rules and their transcripts: schema/conformance/README.md",
   ],
   async run({ options, positionals, rest }, terminal) {
-    const { client = false, replay = false, format = "text", cwd, profile: profiles } = options;
+    const { client = false, replay = false, cwd, profile: profiles } = options;
+    const { format = options.json === true ? "json" : "text" } = options;
     const ways = [client, replay, rest !== undefined].filter(Boolean).length;
+    if (options.json === true && format !== "json")
+      throw usageError(`--json and --format ${format} exclude each other`);
     if (ways !== 1) throw usageError("needs one of: -- AGENT, --client, --replay FILE");
     if (!replay && positionals[0] !== undefined) throw usageError(`unexpected argument ${positionals[0]}`);
-    const timeout = toMilliseconds(options.timeout);
+    const timeout = parseNumber("--timeout", options.timeout ?? "30", [1, 9_999]) * 1_000;
     const output = createOutputWriter("--report", options.report);
-    const print = async (report: ConformanceReport): Promise<number> => {
+    const print = async (report: ConformanceReport): Promise<ExitCode> => {
       if (output === undefined) await terminal.print(piecesOf(report, format));
       else output([...piecesOf(report, format)].join(""));
-      return report.conformant === true ? 0 : 1;
+      return report.conformant === true ? exit.done : exit.found;
     };
     if (replay) {
       if (positionals.length === 0) throw usageError("missing FILE");
@@ -80,8 +86,8 @@ interface Checking {
   readonly timeout: number;
   /** Absent: the usual ones. */
   readonly profiles: readonly RuleOrigin[] | undefined;
-  /** Returns the exit code. */
-  readonly print: (report: ConformanceReport) => Promise<number>;
+  /** Returns the exit status. */
+  readonly print: (report: ConformanceReport) => Promise<ExitCode>;
   readonly terminal: Terminal;
   readonly record: ((text: string) => void) | undefined;
 }
@@ -92,7 +98,7 @@ const patience = 5_000;
 async function checkAgent(
   options: Pick<DriveOptions, "agent" | "cwd" | "prompt" | "timeout">,
   { profiles, print, terminal, record }: Checking,
-): Promise<number> {
+): Promise<ExitCode> {
   const [{ driveAgent }, { normaliseTranscript, placesOf }] = await Promise.all([
     import("../../conformance/drive-agent.ts"),
     import("../../conformance/normalise.ts"),
@@ -102,22 +108,14 @@ async function checkAgent(
     const driven = await driveAgent({ ...options, patience, clock: systemClock, signal });
     record?.(normaliseTranscript(driven.entries, placesOf(driven.directories)).join(""));
     const code = await print(makeReport("agent", driven.connections, profiles));
-    return signal.aborted ? 130 : code;
+    return signal.aborted ? exit.interrupted : code;
   } catch (error) {
     if (!isSkillsError(error) || !error.code.startsWith("AGENT_NOT_")) throw error;
-    terminal.note(error.message);
-    return error.code === "AGENT_NOT_FOUND" ? 127 : 126;
+    terminal.note(...errorLines(error.message));
+    return error.code === "AGENT_NOT_FOUND" ? exit.notFound : exit.notExecutable;
   } finally {
     stop();
   }
-}
-
-function toMilliseconds(seconds: string | undefined): number {
-  const usual = 30;
-  if (seconds === undefined) return usual * 1_000;
-  if (!/^\d{1,4}$/.test(seconds) || Number(seconds) === 0)
-    throw usageError(`--timeout needs 1 to 9999 seconds, not ${seconds}`);
-  return Number(seconds) * 1_000;
 }
 
 /** Creates a file now, so that an error comes before the work; the function replaces its content. */
@@ -136,27 +134,13 @@ function createOutputWriter(option: string, file: string | undefined): ((text: s
 
 /** The connections of a transcript. Throws INVALID_OPTIONS if there is none, or it is too large. */
 function readTranscriptFile(file: string): { readonly name: string; readonly entries: readonly TranscriptEntry[] }[] {
-  return Array.from(byConnection(readTranscript(readText(file), file)), ([connection, entries]) => ({
-    name: connection === "" ? file : `${file}, ${connection}`,
-    entries,
-  }));
-}
-
-function readText(file: string): string {
-  let descriptor: number | undefined;
-  try {
-    descriptor = openSync(toAbsolute(file), "r");
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw usageError(`${file} is not a regular file`);
-    if (stat.size > limits.transcriptBytes)
-      throw usageError(`${file} has ${stat.size} bytes; the limit is ${limits.transcriptBytes}`);
-    return readFileSync(descriptor, "utf8");
-  } catch (error) {
-    if (error instanceof Error && "syscall" in error) throw usageError(`${file} cannot be read: ${reasonOf(error)}`);
-    throw error;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
+  return Array.from(
+    byConnection(readTranscript(readNamedFile(file, limits.transcriptBytes), file)),
+    ([connection, entries]) => ({
+      name: connection === "" ? file : `${file}, ${connection}`,
+      entries,
+    }),
+  );
 }
 
 type Format = (typeof formats)[number];
@@ -167,7 +151,7 @@ function* piecesOf(report: ConformanceReport, format: Format): Iterable<string> 
       yield* safeTextReport(report);
       return;
     case "json":
-      yield `${jsonText(report, 2)}\n`;
+      yield jsonObject(report);
       return;
     case "junit":
       yield* junitReport(report);
@@ -186,7 +170,7 @@ export function* safeTextReport(report: ConformanceReport): Iterable<string> {
 async function checkClient(
   { timeout, record, profiles, print, terminal }: Checking,
   hasReport: boolean,
-): Promise<number> {
+): Promise<ExitCode> {
   const [{ playAgent }, { normaliseTranscript, placesOf }] = await Promise.all([
     import("../../conformance/play-agent.ts"),
     import("../../conformance/normalise.ts"),
@@ -204,5 +188,5 @@ async function checkClient(
   const report = write(played);
   const lines = [...safeTextReport(report)];
   terminal.echo(hasReport ? `acp-skills: ${lines.at(-1) ?? ""}` : lines.join(""));
-  return report.conformant === true ? 0 : 1;
+  return report.conformant === true ? exit.done : exit.found;
 }

@@ -4,9 +4,9 @@ import { findCommand } from "../../runtime/sandbox.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { json } from "../arguments/shared-options.ts";
 import { oneOf } from "../arguments/values.ts";
-import { defineCommand, usageError, flag, text } from "../command.ts";
+import { defineCommand, usageError, flag, text, type ExitCode, exit } from "../command.ts";
 import { dataDirectory } from "../data-directory.ts";
-import { safeText } from "../report/safe-text.ts";
+import { errorLines, safeText } from "../report/safe-text.ts";
 import type { Terminal } from "../report/terminal.ts";
 import { homePath } from "../../base/paths/location.ts";
 import {
@@ -66,7 +66,6 @@ export const command = defineCommand({
     "For Obsidian prints what to enter in the settings of its plugin.",
     "Node and acp-skills are written with absolute paths, because editors often start with a short PATH.",
     "--undo restores the backup; if the file was changed since, it only takes out what starts agents through acp-skills.",
-    "Exits with 1 if there is nothing to set up, or a file cannot be read or written.",
   ],
   async run({ positionals: [given = ""], options, rest }, terminal) {
     const editor = editorNamed(given);
@@ -79,45 +78,41 @@ export const command = defineCommand({
     if (editor === undefined) {
       if (options.write === true || options.undo === true)
         throw usageError("the plugin writes its settings itself; enter there what setup obsidian prints");
-      return await showInstructions(rest, terminal);
+      return await showInstructions(rest, options.json === true, terminal);
     }
     const agent = program === undefined ? undefined : ({ name: options.name, words: [program, ...args] } as const);
     if (agent !== undefined && editor.add === undefined)
       throw usageError(
         `${editor.title} takes no agents from here: configure the agent there, then run this without --`,
       );
-    const where = {
-      home: terminal.home,
-      cwd: terminal.cwd,
-      platform: process.platform,
-      env: process.env,
-      exists: existsSync,
-      find: findCommand,
-    };
-    const context = {
-      name: given,
-      editor,
-      where: { ...where, wrapper: ownWords(process) },
-      terminal,
-      json: options.json === true,
-    };
+    const { home, cwd } = terminal;
+    const { platform, env } = process;
+    const where = { home, cwd, platform, env, exists: existsSync, find: findCommand, wrapper: ownWords(process) };
+    const context = { name: given, editor, where, terminal, json: options.json === true };
     return options.undo === true ? await undo(context) : await setUp(context, agent, options.write === true);
   },
 });
 
 /** What a person enters in Obsidian: its plugin would write its own settings again over a change of the file. */
-async function showInstructions(agent: readonly string[] = ["AGENT", "[ARG…]"], terminal: Terminal): Promise<number> {
-  const [node, ...args] = wrapWords(ownWords(process), agent, terminal.home);
-  await terminal.print([
-    "In Obsidian, in the settings of the plugin Agent Client, give each agent:\n",
-    `  Path:       ${safeText(node ?? "")}\n`,
-    ...args.map((word, index) => `  ${index === 0 ? "Arguments:" : "          "}  ${safeText(word)}\n`),
-    "One argument a line. Then open the plugin's chat, and type /.\n",
-  ]);
-  return 0;
+async function showInstructions(
+  agent: readonly string[] = ["AGENT", "[ARG…]"],
+  json: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const words = wrapWords(ownWords(process), agent, terminal.home);
+  const [node, ...args] = words;
+  if (json) await terminal.printJson({ editor: "obsidian", files: [], command: words });
+  else
+    await terminal.print([
+      "In Obsidian, in the settings of the plugin Agent Client, give each agent:\n",
+      `  Path:       ${safeText(node ?? "")}\n`,
+      ...args.map((word, index) => `  ${index === 0 ? "Arguments:" : "          "}  ${safeText(word)}\n`),
+      "One argument a line. Then open the plugin's chat, and type /.\n",
+    ]);
+  return exit.done;
 }
 
-async function setUp(context: Context, agent: NewAgent | undefined, write: boolean): Promise<number> {
+async function setUp(context: Context, agent: NewAgent | undefined, write: boolean): Promise<ExitCode> {
   const { name, editor, where, terminal } = context;
   const files = settingsFilesOf(editor, where, agent);
   if (files.length === 0) throw notThere(name, editor, where);
@@ -144,7 +139,7 @@ async function setUp(context: Context, agent: NewAgent | undefined, write: boole
   const isPending = changes.some(({ file, text, written }) => text !== file.text && !written);
   if (isPending) terminal.note(`nothing is written yet; to do it, repeat the command with --write`);
   else if (changes.some(({ written }) => written)) terminal.note(editor.next);
-  return changes.every(({ agents }) => agents.every(({ outcome }) => outcome === "skipped")) ? 1 : 0;
+  return changes.every(({ agents }) => agents.every(({ outcome }) => outcome === "skipped")) ? exit.unable : exit.done;
 }
 
 /** Returns where the backup is. If the file cannot be written, there is no trace of a change that could be undone. */
@@ -180,7 +175,7 @@ const usual: NewAgent = { name: undefined, words: ["npx", "-y", "@agentclientpro
 async function sayNoAgents(
   { name, editor, where, terminal, json }: Context,
   files: readonly SettingsFile[],
-): Promise<number> {
+): Promise<ExitCode> {
   const places = files.map(({ place }) => homePath(place, where.home)).join(", ");
   const sample = editor.sample?.(usual, where);
   if (json) await terminal.printJson({ editor: name, files: [] });
@@ -188,10 +183,10 @@ async function sayNoAgents(
   terminal.note(
     `${editor.title} has no agents in ${places}${editor.add === undefined ? "" : `; above is an entry to paste. To add one: acp-skills setup ${name} --write -- AGENT [ARG…]`}`,
   );
-  return 1;
+  return exit.unable;
 }
 
-async function undo(context: Context): Promise<number> {
+async function undo(context: Context): Promise<ExitCode> {
   const { name, editor, where, terminal } = context;
   const records = readRecords(dataDirectory(where), name);
   if (records.length === 0) {
@@ -211,11 +206,11 @@ async function undo(context: Context): Promise<number> {
     } catch (error) {
       if (!isSkillsError(error)) throw error;
       isComplete = false;
-      terminal.note(error.message);
+      terminal.note(...errorLines(error.message));
     }
   }
   await report(context, changes);
-  return isComplete ? 0 : 1;
+  return isComplete ? exit.done : exit.unable;
 }
 
 async function report({ name, terminal, json }: Context, changes: readonly SettingsFileChange[]): Promise<void> {

@@ -6,6 +6,7 @@ import { parseSource } from "../../sources/source.ts";
 import type { RemoteRoot } from "../../skills/skillset.ts";
 import { reasonOf } from "../arguments/values.ts";
 import { dataDirectory } from "../data-directory.ts";
+import { errorLines } from "../report/safe-text.ts";
 import { type Terminal, noteSome, onInterruption } from "../report/terminal.ts";
 
 export interface FetchedSources {
@@ -38,12 +39,9 @@ export async function fetchSources(
     }
     for (const { state, failure } of outcomes ?? []) {
       const { label, problems, lastGood } = state;
-      const lines = failure === undefined ? problems : [sayFailure(state)];
-      noteSome(
-        lines.map((line) => `${label}: ${line}`),
-        shownProblems,
-        terminal,
-      );
+      const lines = problems.map((line) => `${label}: ${line}`);
+      if (failure === undefined) noteSome(lines, shownProblems, terminal);
+      else terminal.note(...errorLines(`${label}: ${sayFailure(state)}`));
       if (failure !== undefined && lastGood === undefined) complete = false;
     }
   } catch (error) {

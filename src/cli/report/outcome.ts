@@ -3,9 +3,11 @@ import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { RunFailure, RunResult } from "../../runtime/runs.ts";
 import type { Catalog } from "../../skills/skillset.ts";
 import { toWireError } from "../../wire/error-table.ts";
-import { jsonText, safeLines } from "./safe-text.ts";
+import { jsonObject } from "./json-output.ts";
+import { errorLines, jsonText, safeLines } from "./safe-text.ts";
 import { shownPath } from "../../base/paths/location.ts";
 import type { Terminal } from "./terminal.ts";
+import { type ExitCode, exitFor } from "../exit-code.ts";
 import { noSuchSkill } from "../../skills/skill.ts";
 
 /** Where the skills of a run are on this machine. */
@@ -85,20 +87,24 @@ function failureLines({ type, message, details = {} }: RunFailure): string[] {
   ];
 }
 
-/** Reports an error: a sentence, or the error object with `--json`. An internal error is logged and reported by its id. */
+/**
+ * Reports an error: a sentence, or the error object with `--json`. An internal error is logged and reported by its id. Returns what to exit
+ * with.
+ */
 export function reportRefusal(
   error: unknown,
   { json }: { readonly json?: boolean },
   terminal: Pick<Terminal, "log" | "echo" | "note">,
-): void {
+): ExitCode {
   const shown = toWireError(error, { log: terminal.log });
   const { hint = "", available = [] } = shown.data;
   // Some messages already end with their hint.
   const advice = shown.message.endsWith(hint) ? [] : [hint];
   const names =
     available.length === 0 || hint.startsWith("Did you mean") ? [] : [`Available: ${available.join(", ")}.`];
-  if (json === true) terminal.echo(`${jsonText(shown)}\n`);
-  else terminal.note([shown.message, ...advice, ...names].join(" "));
+  if (json === true) terminal.echo(jsonObject(shown, 0));
+  else terminal.note(...errorLines([shown.message, ...advice, ...names].join(" ")));
+  return exitFor(error);
 }
 
 /** Rewrites an error of the tool behind `acp-skills run NAME` to name options instead of parameters, and commands instead of tools. */

@@ -3,7 +3,7 @@ import type { SkillFiles } from "../../skills/files.ts";
 import { cutToWidth } from "./table.ts";
 import { safeText } from "./safe-text.ts";
 
-/** A progress line, updated in place once work has taken a second. If stderr is not a terminal, a new line every 20 s. */
+/** A progress line, updated in place once work has taken a second. Nothing is written where it is not shown. */
 export interface Progress {
   /** Sets the text. Cheap: may be called for every file. */
   readonly show: (activity: string) => void;
@@ -15,17 +15,14 @@ export interface Progress {
 
 interface ProgressStream {
   write(text: string): void;
-  readonly isTTY?: boolean;
   readonly columns?: number;
 }
 
-const inTerminal = { patienceMs: 1000, redrawMs: 100 };
-const inLog = { patienceMs: 20_000, redrawMs: 20_000 };
+const patienceMs = 1000;
+const redrawMs = 100;
 const eraseLine = "\r\u001b[2K";
 
-export function createProgress(stream: ProgressStream, clock: Clock): Progress {
-  const isTerminal = stream.isTTY === true;
-  const { patienceMs, redrawMs } = isTerminal ? inTerminal : inLog;
+export function createProgress(stream: ProgressStream, clock: Clock, isShown = true): Progress {
   let activity = "";
   let startedAt: number | undefined;
   let drawnAt = -Infinity;
@@ -35,10 +32,10 @@ export function createProgress(stream: ProgressStream, clock: Clock): Progress {
   function draw(): void {
     if (startedAt === undefined) return;
     drawnAt = clock.now();
-    isDrawn = isTerminal;
+    isDrawn = true;
     const seconds = Math.floor((drawnAt - startedAt) / 1000);
     const line = `${safeText(activity)} … ${seconds} s`;
-    stream.write(isTerminal ? eraseLine + cutToWidth(line, (stream.columns || 80) - 1) : `${line}\n`);
+    stream.write(eraseLine + cutToWidth(line, (stream.columns || 80) - 1));
   }
   function tick(): void {
     draw();
@@ -50,6 +47,7 @@ export function createProgress(stream: ProgressStream, clock: Clock): Progress {
   }
   return {
     show(next) {
+      if (!isShown) return;
       activity = next;
       if (startedAt === undefined) {
         startedAt = clock.now();

@@ -77,3 +77,13 @@ function toJsonEscape(character: string): string {
 const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 /** A fast check for text that may need escaping; most text does not. */
 const unusual = /[^\0-\u007e]/;
+
+/** Leaves room for the name of the program in 100 columns. */
+const longestFirstLine = 88;
+
+/** An error as its first line, which ends where a clause ends, and the rest. */
+export function errorLines(text: string): [string, ...string[]] {
+  if (text.length <= longestFirstLine) return [text];
+  const [, first = text, rest] = /^(.{20,87}(?:[.,;:)]|(?= \())) (.*)$/s.exec(text) ?? [];
+  return rest === undefined ? [first] : [first, rest];
+}

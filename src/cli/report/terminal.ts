@@ -5,8 +5,10 @@ import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Ask, Question } from "../../runtime/question.ts";
 import { type Progress, createProgress } from "./progress.ts";
-import { jsonText, safeText } from "./safe-text.ts";
+import { jsonObject } from "./json-output.ts";
+import { safeText } from "./safe-text.ts";
 import { quoted } from "../../base/text/quoted.ts";
+import { type ExitCode, exit } from "../exit-code.ts";
 import type { ChangedFile } from "../../skills/copied-files.ts";
 
 /** Those of a process. `columns` counts only for a terminal. */
@@ -30,12 +32,12 @@ export interface Terminal {
   readonly readerGone: AbortSignal;
   /** Prints results in chunks. Resolves when they have been written or stdout is closed. */
   print(pieces: Iterable<string>): Promise<void>;
-  /** Prints a value as JSON on several lines. */
-  printJson(value: unknown): Promise<void>;
+  /** Prints what `--json` prints: an object with these fields and the version of its form. */
+  printJson(fields: object): Promise<void>;
   /** Writes bytes to stdout unchanged, including control characters. Resolves like `print`. */
   pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Prints one line on stderr, with control characters escaped. */
-  note(sentence: string): void;
+  /** Prints one line on stderr, and the rest indented below it, with control characters escaped. */
+  note(sentence: string, ...rest: readonly string[]): void;
   /** Writes warnings and errors to stderr, one line each. */
   readonly log: Log;
   /** Writes text to stderr unchanged; the caller has made it safe. */
@@ -51,18 +53,18 @@ const writeSize = 64 * 1024;
 
 /**
  * The streams and the environment of this process; streams are not touched before their first use. If the reader closes stdout, printing stops and the
- * exit code stays the same.
+ * exit code stays the same. `isQuiet`: asked before progress is first shown.
  */
-export function createTerminal(streams: Streams): Terminal {
+export function createTerminal(streams: Streams, isQuiet = (): boolean => false): Terminal {
   const { env } = process;
   const reader = new AbortController();
-  const progress = once(() => createProgress(streams.stderr, systemClock));
+  const progress = once(() => createProgress(streams.stderr, systemClock, streams.stderr.isTTY === true && !isQuiet()));
   const stdout = once(() => {
     streams.stdout.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") reader.abort();
       if (reader.signal.aborted) return;
       streams.stderr.write(`acp-skills: cannot write to stdout: ${error.message}\n`);
-      process.exit(1);
+      process.exit(exit.unable);
     });
     return streams.stdout;
   });
@@ -105,7 +107,7 @@ export function createTerminal(streams: Streams): Terminal {
       }
       if (filled > 0) await flush();
     },
-    printJson: (value) => terminal.print([jsonText(value, 2), "\n"]),
+    printJson: (fields) => terminal.print([jsonObject(fields)]),
     async pass(chunks) {
       for await (const chunk of chunks) {
         if (reader.signal.aborted) return;
@@ -127,9 +129,9 @@ export function createTerminal(streams: Streams): Terminal {
       progress().erase();
       stderr().write(text);
     },
-    note(sentence) {
+    note(...lines) {
       progress().erase();
-      stderr().write(`acp-skills: ${safeText(sentence)}\n`);
+      stderr().write(`acp-skills: ${lines.map(safeText).join("\n  ")}\n`);
     },
   };
   return terminal;
@@ -148,13 +150,7 @@ function once<Value>(open: () => Value): () => Value {
 }
 
 /** Also undefined for a terminal that reports a width of 0, as some do in tests. */
-export function widthOf({
-  isTTY,
-  columns,
-}: {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-}): number | undefined {
+export function widthOf({ isTTY, columns }: Pick<Streams["stdout"], "isTTY" | "columns">): number | undefined {
   return isTTY === true && columns !== undefined && columns > 0 ? columns : undefined;
 }
 
@@ -178,19 +174,19 @@ export function onInterruption(): { readonly signal: AbortSignal; readonly stop:
   return { signal: controller.signal, stop };
 }
 
-/** Works until SIGINT or SIGTERM, and returns the exit code: 130 with a note, which says `what`, if that ended the work. */
+/** Works until SIGINT or SIGTERM, and returns what to exit with: 130 with a note, which says `what`, if that ended the work. */
 export async function interruptible(
   { note }: Pick<Terminal, "note">,
-  work: (signal: AbortSignal) => Promise<number>,
+  work: (signal: AbortSignal) => Promise<ExitCode>,
   what = "interrupted",
-): Promise<number> {
+): Promise<ExitCode> {
   const { signal, stop } = onInterruption();
   try {
     return await work(signal);
   } catch (error) {
     if (!signal.aborted) throw error;
     note(what);
-    return 130;
+    return exit.interrupted;
   } finally {
     stop();
   }

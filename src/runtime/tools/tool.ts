@@ -55,7 +55,7 @@ export interface Tool<Input = unknown, Output = unknown, Given = unknown> {
   readonly input: z.ZodType<Input, Given>;
   readonly output: z.ZodType<Output>;
   /** Returns what `run` would do, without doing it; for tools that execute. */
-  check?(context: RunContext, input: NoInfer<Input>, signal: AbortSignal): Promise<unknown>;
+  check?(context: RunContext, input: NoInfer<Input>, signal: AbortSignal): Promise<object>;
   run(
     context: RunContext,
     input: NoInfer<Input>,

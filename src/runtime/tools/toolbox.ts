@@ -52,7 +52,7 @@ export interface Toolbox {
    */
   call(name: string, args: unknown, context: ToolCaller, signal?: AbortSignal): Promise<unknown>;
   /** What a call of a tool that executes would do, without doing it. Throws as `call` would before the run starts. */
-  check(name: string, args: unknown, context: ToolCaller): Promise<unknown>;
+  check(name: string, args: unknown, context: ToolCaller): Promise<object | undefined>;
   /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions, for doors that show files otherwise. */
   mayRead(skill: Skill, context: ToolCaller, signal: AbortSignal): Promise<void>;
   /** Runs a recorded run of any owner again and compares, see `Runs`. For people only. Throws as `call` does. */

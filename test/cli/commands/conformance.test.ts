@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { conformanceRules } from "../../../src/conformance/rules.ts";
 import type { ConformanceReport } from "../../../src/conformance/report.ts";
-import { binary, runCli, runProcess } from "../run-cli.ts";
+import { binary, runCli, runProcess, unfolded } from "../run-cli.ts";
 import { useTemporaryProject } from "../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -63,7 +63,7 @@ test("an agent that cannot be started exits with 127 or 126, a wrong command lin
   expect(await conformance()).toMatchObject({ code: 2 });
   expect(await conformance("--replay", "no-such-file")).toMatchObject({ code: 2 });
   const wrong = await conformance("--replay", project.write("wrong.ndjson", '{"from":"agent","message":{}}\n{}\n'));
-  expect(wrong.stderr).toContain('wrong.ndjson, line 2: "from" must be "client" or "agent"');
+  expect(unfolded(wrong.stderr)).toContain('wrong.ndjson, line 2: "from" must be "client" or "agent"');
 });
 
 test(

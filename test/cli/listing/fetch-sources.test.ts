@@ -68,17 +68,17 @@ describe("--source", () => {
     expect(stderr).toContain("The last good copy of");
   });
 
-  test("exits with 1 when there is no copy, and lists the rest", async () => {
+  test("exits with 3 when there is no copy, and lists the rest", async () => {
     await goDown();
     const { code, stdout, stderr } = await run("list", "--source", server.url);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toContain("There is no copy of them yet.");
   });
 
   test("a script runs only once it was approved, also where it needs nothing beyond its sandbox", async () => {
     const args = ["run", "shout", "--script", "scripts/shout.py", "--source", server.url] as const;
     const refused = await run(...args);
-    expect(refused.code).toBe(1);
+    expect(refused.code).toBe(3);
     const [, command = ""] = /acp-skills (approvals grant \S+ --source \S+)/.exec(refused.stderr) ?? [];
     expect(command).toContain("approvals grant shout@sha256:");
     const granted = await run(...command.replace(/[.]$/, "").split(" "));

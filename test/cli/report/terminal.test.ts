@@ -99,7 +99,7 @@ test("says once what a changed skill wants beyond the version that was approved"
 test("progress does not overwrite the prompt while a person thinks", async () => {
   const clock = manualClock();
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const progress = createProgress({ isTTY: true, write: (text) => void output.write(text) }, clock);
+  const progress = createProgress({ write: (text) => void output.write(text) }, clock);
   progress.show("starting");
   clock.pass(1500);
   const answered = askAtTerminal(input, output, progress)(question, signal);

@@ -8,7 +8,8 @@ import { type CheckReport, checkPaths } from "../../../skills/check.ts";
 import { type SkillFiles, diskSkillFiles } from "../../../skills/files.ts";
 import { type RuleCode, type RuleSettings, levels, rules } from "../../../skills/rules.ts";
 import { json } from "../../arguments/shared-options.ts";
-import { defineCommand, usageError, choice, texts, text, flag } from "../../command.ts";
+import { parseNumber } from "../../arguments/values.ts";
+import { defineCommand, usageError, choice, texts, text, flag, exit } from "../../command.ts";
 import { showReads } from "../../report/progress.ts";
 import { sayCounts, type Reporter } from "../../report/problem-report.ts";
 
@@ -40,7 +41,7 @@ export const command = defineCommand({
     "In a directory, .agents/skills and .claude/skills are checked as well.",
     "Levels: agents, the Agent Skills specification with the fields that agents document; spec, the specification alone; wire, what editors are sent;",
     "  lenient, what is offered at all: a skill with an error at this level is left out.",
-    "Exits with 1 if there is an error, or if a PATH does not exist or contains no skill; warnings alone exit with 0.",
+    "Exits with 1 if there is an error, or if a PATH contains no skill, with 2 if it does not exist; warnings alone exit with 0.",
   ],
   async run({ positionals: paths, options }, terminal) {
     const {
@@ -50,7 +51,7 @@ export const command = defineCommand({
       watch = false,
     } = options;
     const settings = toRuleSettings(options.rule ?? []);
-    const maxProblems = toMaxProblems(options["max-problems"]);
+    const maxProblems = parseNumber("--max-problems", options["max-problems"] ?? "20", [0, 999_999_999]);
     if (options.json === true && name !== "json") throw usageError(`--json and --reporter ${name} exclude each other`);
     const reporter = await reporters[name]();
     const { cwd, paint, columns } = terminal;
@@ -74,7 +75,9 @@ export const command = defineCommand({
       report = await checkOnce();
       await print(report);
     }
-    return report.complaints.length > 0 || report.problems.some(({ severity }) => severity === "error") ? 1 : 0;
+    if (paths.some((given) => !existsSync(path.resolve(cwd, given)))) return exit.usage;
+    const isBad = report.complaints.length > 0 || report.problems.some(({ severity }) => severity === "error");
+    return isBad ? exit.found : exit.done;
   },
 });
 
@@ -108,14 +111,6 @@ function toRuleSettings(given: readonly string[]): RuleSettings {
 
 function isRule(name: string): name is RuleCode {
   return Object.hasOwn(rules, name);
-}
-
-const usualProblems = 20;
-
-function toMaxProblems(given: string | undefined): number {
-  if (given === undefined) return usualProblems;
-  if (!/^\d{1,9}$/.test(given)) throw usageError(`--max-problems needs a whole number, not ${given}`);
-  return Number(given);
 }
 
 /** Problems after this line have no code frame. */

@@ -6,8 +6,9 @@ import { whereItLies, shownPath } from "../../../base/paths/location.ts";
 import { leadsIntoGit } from "../../../base/paths/guarded-names.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { makeSkillsDirectory, projectPlace } from "../../../sources/skills-place.ts";
+import { json } from "../../arguments/shared-options.ts";
 import { toAbsolute } from "../../arguments/values.ts";
-import { defineCommand, usageError, flag, text } from "../../command.ts";
+import { defineCommand, usageError, flag, text, exit } from "../../command.ts";
 import { isSlug, toSlug } from "../../../skills/skill.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 
@@ -21,11 +22,12 @@ export const command = defineCommand({
     action: flag("An action: code with typed inputs, described by a skill.toml."),
     script: flag("Instructions, and a Python script for the model to run."),
     directory: text("DIR", `Create the skill in DIR. Default: ${usualDirectory}.`),
+    json,
   },
   examples: ["init commit-message", "init csv-report --script", "init rows.sort --action"],
   notes: [
     "NAME is lower-case words with hyphens; for an action, parts with dots, such as rows.sort. It is the name of the directory.",
-    "Exits with 1 if there is something of that name already; nothing is overwritten.",
+    "Nothing is overwritten.",
   ],
   async run({ options, positionals: [name = ""] }, terminal) {
     if (options.action === true && options.script === true)
@@ -39,6 +41,10 @@ export const command = defineCommand({
     if (leadsIntoGit(whereItLies(directory), whereItLies(terminal.cwd)))
       throw new SkillsError("PERMISSION_DENIED", `${directory} is not created: it leads into a repository of git.`);
     createSkill(directory, files(name));
+    if (options.json === true) {
+      await terminal.printJson({ name, directory, files: Object.keys(files(name)) });
+      return exit.done;
+    }
     const shown = shownPath(directory, terminal.cwd);
     const place = options.directory === undefined ? "" : ` --skills ${shellWord(inside)}`;
     const trial =
@@ -56,7 +62,7 @@ export const command = defineCommand({
       ...trial.map((line) => `  ${line}\n`),
       `  acp-skills list${place}\n`,
     ]);
-    return 0;
+    return exit.done;
   },
 });
 

@@ -9,7 +9,7 @@ import type { PolicyLayer } from "../../../runtime/trust.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, json, roots } from "../../arguments/shared-options.ts";
 import { toAbsolute } from "../../arguments/values.ts";
-import { defineCommand } from "../../command.ts";
+import { defineCommand, exit } from "../../command.ts";
 import { policiesIn } from "../../arguments/policies.ts";
 import { foreignFiles, storageFault } from "../../data-directory.ts";
 import { type Listing, createListing } from "../../listing.ts";
@@ -36,7 +36,7 @@ export const command = defineCommand({
     terminal.progress.done();
     if (given.json === true) await terminal.printJson(report);
     else await terminal.print(describe(report, terminal));
-    return report.isolation === null ? 1 : 0;
+    return report.isolation === null ? exit.found : exit.done;
   },
 });
 

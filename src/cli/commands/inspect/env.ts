@@ -4,7 +4,7 @@ import { type OfferedSkill, type Skill, noSuchSkill, requirementsFile } from "..
 import { running } from "../../arguments/running-options.ts";
 import { listing } from "../../arguments/shared-options.ts";
 import { toAbsolute } from "../../arguments/values.ts";
-import { defineCommand } from "../../command.ts";
+import { defineCommand, exit } from "../../command.ts";
 import { createListing, type Listing } from "../../listing.ts";
 import { table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
@@ -35,18 +35,19 @@ export const command = defineCommand({
     "Compares what skills require with this machine: programs and their versions, systems, secrets, packages, other skills.",
     "Reads compatibility, metadata.requires, skill.toml, scripts/ and code/requirements.txt. What is not understood is quoted.",
     "Uses no network, and runs only known programs, such as python3, with --version.",
-    "Exits with 1 if something is missing, or there is no such skill.",
+    "Exits with 1 if something is missing.",
   ],
   async run({ options, positionals: names }, terminal) {
-    const { catalog, complete } = await createListing(options, terminal);
+    const listed = await createListing(options, terminal);
+    const { catalog } = listed;
+    let { status } = listed;
     const offers: OfferedSkill[] = [];
-    let isFound = true;
     for (const name of new Set(names)) {
       const offered = catalog.find(name);
       if (offered !== undefined) offers.push(offered);
       else {
         terminal.note(noSuchSkill(name, catalog.snapshot));
-        isFound = false;
+        status = exit.unable;
       }
     }
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
@@ -68,7 +69,7 @@ export const command = defineCommand({
     if (options.json === true) await terminal.printJson(toShown(asked));
     else await terminal.print(describe(asked, names.length === 0, terminal));
     const isMissing = asked.some(({ matches }) => summarise(matches)?.status === "missing");
-    return isMissing || !isFound || !complete ? 1 : 0;
+    return status !== exit.done ? status : isMissing ? exit.found : exit.done;
   },
 });
 

@@ -4,14 +4,15 @@ import { type Steps, runInSlices } from "../../../base/promises.ts";
 import { diskSkillFiles } from "../../../skills/files.ts";
 import { type SkillLicense, findLicense } from "../../../skills/licenses.ts";
 import { type OfferedSkill, isSkillFileName } from "../../../skills/skill.ts";
-import { type Policies, type PolicyRefusal, createPolicies } from "../../../runtime/trust.ts";
+import { type PolicyRefusal, createPolicies } from "../../../runtime/trust.ts";
 import { directoryFault, givenPolicy } from "../../arguments/values.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, exit } from "../../command.ts";
 import { createListing } from "../../listing.ts";
 import { csv, table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
-import { jsonText, safeText } from "../../report/safe-text.ts";
+import { jsonLines } from "../../report/json-output.ts";
+import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
 export const command = defineCommand({
@@ -24,7 +25,7 @@ export const command = defineCommand({
     notes.roots,
     "declared: the license field names it; unknown: the field says something else, or only a license file is there;",
     "  unspecified: there is neither. The texts of license files are not read: FILES lists them.",
-    "Exits with 1 if a policy denies a license or cannot be used, or a directory cannot be read.",
+    "Exits with 1 if a policy denies a license or cannot be used.",
   ],
   async run({ positionals: paths, options }, terminal) {
     if (options.csv === true && options.json === true) throw usageError("--csv and --json exclude each other");
@@ -33,20 +34,21 @@ export const command = defineCommand({
     for (const fault of faults) terminal.note(fault);
     const readable = given.filter((directory) => directoryFault("PATH", directory).length === 0);
     const roots = { ...options, skills: [...readable, ...(options.skills ?? [])], "no-default-roots": true };
-    const { catalog, complete } = await createListing(paths.length === 0 ? options : roots, terminal);
+    const { catalog, status } = await createListing(paths.length === 0 ? options : roots, terminal);
     const cwd = path.resolve(terminal.cwd, options.cwd ?? ".");
-    const policies = policiesOf(terminal);
+    const log = (_level: string, message: string): void => terminal.note(message);
+    const policies = createPolicies({ given: givenPolicy(), home: terminal.home, log });
     const policy = policies.policyFor(cwd);
     const isPolicyUsed = policies.layersFor(cwd).every((layer) => layer.policy !== undefined);
     const { skills } = catalog.snapshot;
     const rows = await runInSlices(readRows(skills, (license) => policy.deniesLicense(license), terminal));
     terminal.progress.done();
-    if (options.json === true) await terminal.print(rowsJson(rows));
+    if (options.json === true) await terminal.print(jsonLines({ skills: rows.map(toJson) }));
     else if (options.csv === true) await terminal.print(csv(csvHeading, rows.map(toCsvCells)));
     else if (rows.length > 0) await terminal.print(table(heading(rows), rows.map(toCells(rows)), terminal));
     terminal.note(summarize(rows));
     const isAllowed = isPolicyUsed && rows.every(({ denied }) => denied === undefined);
-    return complete && faults.length === 0 && isAllowed ? 0 : 1;
+    return faults.length > 0 ? exit.usage : status !== exit.done ? status : isAllowed ? exit.done : exit.found;
   },
 });
 
@@ -62,11 +64,6 @@ function toDirectory(given: string, cwd: string): string {
   const isFile =
     isSkillFileName(path.basename(target)) && statSync(target, { throwIfNoEntry: false })?.isFile() === true;
   return isFile ? path.dirname(target) : target;
-}
-
-function policiesOf(terminal: Terminal): Policies {
-  const log = (_level: string, message: string): void => terminal.note(message);
-  return createPolicies({ given: givenPolicy(), home: terminal.home, log });
 }
 
 function* readRows(
@@ -85,22 +82,8 @@ function* readRows(
   return rows;
 }
 
-/** `{skills}`, one skill per line. */
-function* rowsJson(rows: readonly Row[]): Iterable<string> {
-  yield '{"skills":[';
-  for (const [index, { offered, found, denied }] of rows.entries()) {
-    const { skill, sources } = offered;
-    const row = {
-      name: skill.slug,
-      version: skill.version,
-      ...found,
-      ...(denied && { denied }),
-      path: skill.file,
-      sources,
-    };
-    yield `${index === 0 ? "" : ","}\n${jsonText(row)}`;
-  }
-  yield "\n]}\n";
+function toJson({ offered: { skill, sources }, found, denied }: Row): object {
+  return { name: skill.slug, version: skill.version, ...found, ...(denied && { denied }), path: skill.file, sources };
 }
 
 const csvHeading = ["name", "version", "license", "status", "declared", "files", "denied", "path"];

@@ -9,7 +9,8 @@ import { listing, notes } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
 import { findStates, createListing } from "../../listing.ts";
 import { cutToWidth, table } from "../../report/table.ts";
-import { jsonText, safeText } from "../../report/safe-text.ts";
+import { jsonLines } from "../../report/json-output.ts";
+import { safeText } from "../../report/safe-text.ts";
 import { sayCounts, saySeverities } from "../../report/problem-report.ts";
 import { type Terminal, noteSome } from "../../report/terminal.ts";
 import { shortList } from "../../../base/text/code-points.ts";
@@ -22,18 +23,20 @@ export const command = defineCommand({
   notes: [
     notes.roots,
     "STATE: needs-approval, blocked (by you) or denied (by a policy); shown only where a skill cannot be used now.",
-    "Exits with 1 if a --skills directory cannot be read; problems of skills do not change the exit code.",
+    "Problems of skills do not change the exit status; acp-skills check is for that.",
   ],
   async run({ options }, terminal) {
-    const { catalog, roots, complete } = await createListing(options, terminal);
+    const { catalog, roots, status } = await createListing(options, terminal);
     const { snapshot } = catalog;
-    const states = await findStates(snapshot.skills, path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
-    if (options.json === true) await terminal.print(listJson(snapshot, states));
+    const { skills, problems, counts = null } = snapshot;
+    const states = await findStates(skills, path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
+    if (options.json === true)
+      await terminal.print(jsonLines({ skills: listedSkills(skills, states), problems, counts }));
     else {
       await printTable({ ...snapshot, states }, roots, terminal);
       await reportMissing(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
     }
-    return complete ? 0 : 1;
+    return status;
   },
 });
 
@@ -48,25 +51,9 @@ async function reportMissing(directory: string, terminal: Terminal): Promise<voi
     );
 }
 
-/** `{skills, problems, counts}`, one item per line, in chunks: ten thousand skills are never one string. */
-function* listJson({ skills, problems, counts }: Snapshot, states: Standings): Iterable<string> {
-  yield '{"skills":[';
-  yield* jsonLines(skills, (offered) =>
-    jsonText(
-      Object.assign(toListedSkill(offered, { state: states.get(offered.skill) }), { problems: offered.problems }),
-    ),
-  );
-  yield '\n],"problems":[';
-  yield* jsonLines(problems, (problem) => jsonText(problem));
-  yield `\n],"counts":${jsonText(counts ?? null)}}\n`;
-}
-
-function* jsonLines<Item>(items: readonly Item[], toJson: (item: Item) => string): Iterable<string> {
-  let separator = "\n";
-  for (const item of items) {
-    yield separator + toJson(item);
-    separator = ",\n";
-  }
+function* listedSkills(skills: readonly OfferedSkill[], states: Standings): Iterable<object> {
+  for (const offered of skills)
+    yield Object.assign(toListedSkill(offered, { state: states.get(offered.skill) }), { problems: offered.problems });
 }
 
 /**

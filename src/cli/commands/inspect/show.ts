@@ -28,13 +28,9 @@ export const command = defineCommand({
   positionals: { name: "NAME", minimum: 1, maximum: 1, values: "skills" },
   options: listing,
   examples: ["show pdf", "show salesforce.leads.sync --json"],
-  notes: [
-    "NAME is the name (salesforce.leads.sync) or the slug (salesforce-leads-sync).",
-    notes.roots,
-    "Exits with 1 if there is no such skill, or a --skills directory cannot be read.",
-  ],
+  notes: ["NAME is the name (salesforce.leads.sync) or the slug (salesforce-leads-sync).", notes.roots],
   async run({ options, positionals: [name = ""] }, terminal) {
-    const { catalog, complete } = await createListing(options, terminal);
+    const { catalog, status } = await createListing(options, terminal);
     const offered = findOffered(catalog, name);
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
@@ -55,7 +51,7 @@ export const command = defineCommand({
     };
     if (options.json === true) await terminal.printJson(toShownSkill(facts));
     else await terminal.print(describe(facts, terminal));
-    return complete ? 0 : 1;
+    return status;
   },
 });
 

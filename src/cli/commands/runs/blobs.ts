@@ -5,7 +5,7 @@ import { isSkillsError } from "../../../base/errors.ts";
 import { toContent } from "../../../base/text/content.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, type ExitCode, exit } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
 import { labelled, table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
@@ -21,7 +21,7 @@ interface Asked {
 }
 
 /** What can be done, and with how many ids. */
-const actions: Readonly<Record<string, { act(asked: Asked): Promise<number>; least: number; most: number }>> = {
+const actions: Readonly<Record<string, { act(asked: Asked): Promise<ExitCode>; least: number; most: number }>> = {
   list: { act: list, least: 0, most: 0 },
   show: { act: (asked) => withBlob(asked, show), least: 1, most: 1 },
   read: { act: (asked) => withBlob(asked, read), least: 1, most: 1 },
@@ -38,7 +38,6 @@ export const command = defineCommand({
   notes: [
     "list: all blobs, oldest first. show ID: its facts and its first 2,000 bytes. read ID: its content.",
     "rm ID…: delete blobs. sweep: delete expired blobs that are not in use, and what crashed processes left behind.",
-    "Exits with 1 if there is no such blob.",
     notes.data,
   ],
   async run({ options, positionals: [action = "", ...ids] }, terminal) {
@@ -56,27 +55,27 @@ export const command = defineCommand({
       const { limit, hint } = error.facts;
       const disk = limit === "disk" ? ` ${String(hint)} The directory is ${directory}` : "";
       terminal.note(`${error.message}${disk}`);
-      return 1;
+      return exit.unable;
     } finally {
       await blobs.close();
     }
   },
 });
 
-async function list({ blobs, asJson, terminal }: Asked): Promise<number> {
+async function list({ blobs, asJson, terminal }: Asked): Promise<ExitCode> {
   const all = (await collect(blobs.list())).sort((a, b) => a.createdAt - b.createdAt);
   if (asJson) await terminal.printJson({ blobs: all.map(toShown) });
   else if (all.length === 0) terminal.note("no blobs stored");
   else await terminal.print(table(["ID", "BYTES", "EXPIRES", "OWNER", "KIND"], all.map(toRow), terminal));
-  return 0;
+  return exit.done;
 }
 
-async function show(blob: ListedBlob, { blobs, asJson, terminal }: Asked): Promise<number> {
+async function show(blob: ListedBlob, { blobs, asJson, terminal }: Asked): Promise<ExitCode> {
   const { id, owner, size } = blob;
   const shown = toShown(blob);
   if (asJson) {
     await terminal.printJson(shown);
-    return 0;
+    return exit.done;
   }
   const length = Math.min(size, defaultPreviewBytes);
   const { content, encoding } = toContent(await buffer(blobs.read(owner, id, { length })), { end: length < size });
@@ -87,61 +86,56 @@ async function show(blob: ListedBlob, { blobs, asJson, terminal }: Asked): Promi
     encoding === "utf-8" ? `${safeLines(content)}\n` : "(not text)\n",
     length < size ? `… (${size} bytes; all of it: acp-skills blobs read ${id})\n` : "",
   ]);
-  return 0;
+  return exit.done;
 }
 
 /** The unchanged bytes; on a terminal only text, with control characters escaped. */
-async function read({ id, owner, kind, size }: ListedBlob, { blobs, terminal }: Asked): Promise<number> {
+async function read(blob: ListedBlob, { blobs, asJson, terminal }: Asked): Promise<ExitCode> {
+  const { id, owner, kind, size } = blob;
   const bytes = blobs.read(owner, id);
-  if (terminal.columns === undefined) {
+  if (!asJson && terminal.columns === undefined) {
     await terminal.pass(bytes);
-    return 0;
+    return exit.done;
   }
   const { content, encoding } = toContent(await buffer(bytes), { end: false });
-  if (encoding === "utf-8") await terminal.print([safeLines(content), content.endsWith("\n") ? "" : "\n"]);
+  if (asJson) await terminal.printJson({ ...toShown(blob), encoding, content });
+  else if (encoding === "utf-8") await terminal.print([safeLines(content), content.endsWith("\n") ? "" : "\n"]);
   else terminal.note(`${id} is not text (${kind}, ${size} bytes); write it to a file with > FILE`);
-  return encoding === "utf-8" ? 0 : 1;
+  return asJson || encoding === "utf-8" ? exit.done : exit.unable;
 }
 
-async function remove({ ids, ...asked }: Asked): Promise<number> {
-  let code = 0;
-  for (const id of ids) {
-    const removed = await withBlob({ ...asked, ids: [id] }, async ({ owner }, { blobs }) => {
+async function remove({ ids, ...asked }: Asked): Promise<ExitCode> {
+  const removed: string[] = [];
+  for (const id of ids)
+    await withBlob({ ...asked, ids: [id] }, async ({ owner }, { blobs }) => {
       await blobs.remove(owner, id);
-      return 0;
+      removed.push(id);
+      return exit.done;
     });
-    code = Math.max(code, removed);
-  }
-  return code;
+  if (asked.asJson) await asked.terminal.printJson({ removed });
+  return removed.length === ids.length ? exit.done : exit.unable;
 }
 
-async function sweep({ blobs, asJson, terminal }: Asked): Promise<number> {
+async function sweep({ blobs, asJson, terminal }: Asked): Promise<ExitCode> {
   const { removed, freedBytes, held } = await blobs.sweep();
   const inUse = held > 0 ? `; ${counted(held, "expired blob")} still in use` : "";
   if (asJson) await terminal.printJson({ removed, freed_bytes: freedBytes, in_use: held });
   else await terminal.print([`${counted(removed, "blob")} removed, ${freedBytes} bytes freed${inUse}\n`]);
-  return 0;
+  return exit.done;
 }
 
 /** Acts on the blob with the first id, of any owner; reports if there is none. */
-async function withBlob(asked: Asked, act: (blob: ListedBlob, asked: Asked) => Promise<number>): Promise<number> {
+async function withBlob(asked: Asked, act: (blob: ListedBlob, asked: Asked) => Promise<ExitCode>): Promise<ExitCode> {
   const { blobs, ids, terminal } = asked;
   const [id = ""] = ids;
   for await (const blob of blobs.list()) if (blob.id === id) return await act(blob, asked);
   terminal.note(`no such blob: ${id}; acp-skills blobs list shows all`);
-  return 1;
+  return exit.unable;
 }
 
 /** Keys in a fixed order. */
-function toShown({
-  id,
-  kind,
-  size,
-  sha256,
-  owner,
-  createdAt,
-  expiresAt,
-}: ListedBlob): Readonly<Record<string, unknown>> {
+function toShown(blob: ListedBlob): Readonly<Record<string, unknown>> {
+  const { id, kind, size, sha256, owner, createdAt, expiresAt } = blob;
   const time = (milliseconds: number): string => new Date(milliseconds).toISOString();
   return { id, kind, size_bytes: size, sha256, owner, created_at: time(createdAt), expires_at: time(expiresAt) };
 }

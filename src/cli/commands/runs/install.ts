@@ -1,11 +1,11 @@
-import { isSkillsError } from "../../../base/errors.ts";
+import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { packagesIn } from "../../../runtime/runs.ts";
 import { findPython, installRequirements } from "../../../runtime/sandbox.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { locateSkillFile } from "../../../skills/hash.ts";
 import { listing, notes } from "../../arguments/shared-options.ts";
 import { existingDirectory } from "../../arguments/values.ts";
-import { defineCommand, text } from "../../command.ts";
+import { defineCommand, text, type ExitCode, exit } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
 import { createListing, findOffered } from "../../listing.ts";
 import { reportRefusal } from "../../report/outcome.ts";
@@ -25,19 +25,19 @@ export const command = defineCommand({
   notes: [
     "Installs what the skill's code/requirements.txt lists, with uv, else pip, from the index that you configured.",
     "Wheels only: no code of a package runs during installation. Runs see the packages read-only.",
-    "Exits with 1 if the installation fails; with 0 also if the skill requires nothing.",
+    "Exits with 0 also if the skill requires nothing.",
     notes.data,
   ],
   async run({ options: given, positionals: [name = ""] }, terminal) {
     const { "find-links": links } = given;
     const wheels = links === undefined ? undefined : existingDirectory("--find-links", links);
-    const { catalog, complete } = await createListing(given, terminal);
-    if (!complete) return 2;
+    const { catalog, status } = await createListing(given, terminal);
+    if (status !== exit.done) return status;
     const { skill } = findOffered(catalog, name);
-    const report = async (python: string | null, directory: string | null): Promise<number> => {
+    const report = async (python: string | null, directory: string | null): Promise<ExitCode> => {
       if (given.json === true) await terminal.printJson({ skill: skill.name, python, directory });
       else if (python !== null) await terminal.print([`${skill.name} has its packages, for Python ${python}\n`]);
-      return 0;
+      return exit.done;
     };
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const file = locateSkillFile(source, skill, requirementsFile);
@@ -46,17 +46,15 @@ export const command = defineCommand({
       terminal.note(`${skill.name} has no ${requirementsFile}; nothing to install`);
       return await report(null, null);
     }
-    if (part.bytes.length < part.size) {
-      terminal.note(`${requirementsFile} of ${skill.name} is larger than 1 MiB; nothing was installed`);
-      return 1;
-    }
+    if (part.bytes.length < part.size)
+      throw new SkillsError(
+        "FILE_TOO_LARGE",
+        `${requirementsFile} of ${skill.name} is larger than 1 MiB; nothing was installed`,
+      );
     const python = await findPython();
-    if ("reason" in python) {
-      terminal.note(python.reason);
-      return 1;
-    }
+    if ("reason" in python) throw new SkillsError("SANDBOX_UNAVAILABLE", python.reason);
     terminal.progress.show(`installing the packages of ${skill.name}`);
-    const install = async (signal: AbortSignal): Promise<number> => {
+    const install = async (signal: AbortSignal): Promise<ExitCode> => {
       const { directory } = await installRequirements({
         requirements: part.bytes,
         python: python.executable,
@@ -72,8 +70,7 @@ export const command = defineCommand({
       return await interruptible(terminal, install, "interrupted; nothing was installed");
     } catch (error) {
       if (!isSkillsError(error)) throw error;
-      reportRefusal(error, given, terminal);
-      return 1;
+      return reportRefusal(error, given, terminal);
     }
   },
 });

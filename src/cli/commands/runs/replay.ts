@@ -2,7 +2,7 @@ import type { JsonDifference, Replay } from "../../../runtime/runs.ts";
 import { running } from "../../arguments/running-options.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { callTools } from "../../call-tools.ts";
-import { defineCommand } from "../../command.ts";
+import { defineCommand, exit } from "../../command.ts";
 import { toOwnPaths } from "../../report/outcome.ts";
 import { safeText } from "../../report/safe-text.ts";
 
@@ -17,7 +17,7 @@ export const command = defineCommand({
     "acp-skills runs list shows the runs. The new run is one of them, and needs the same approvals as any other.",
     notes.sandbox,
     notes.secrets,
-    "Exits with 0 if the output is the same, with 1 if it is different or the replay is refused, with 130 if it is interrupted.",
+    "Exits with 0 if the output is the same, with 1 if it is different, with 3 if the replay is refused.",
     notes.roots,
     notes.data,
   ],
@@ -31,7 +31,7 @@ export const command = defineCommand({
       const replay = await tools.replay(runId);
       if (asJson) await terminal.printJson(toShown(replay));
       else await terminal.print(describe(replay));
-      return replay.same ? 0 : 1;
+      return replay.same ? exit.done : exit.found;
     });
   },
 });

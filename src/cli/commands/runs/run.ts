@@ -7,7 +7,7 @@ import { running } from "../../arguments/running-options.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { readInput } from "../../arguments/values.ts";
 import { type Tools, callTools } from "../../call-tools.ts";
-import { defineCommand, usageError, text, texts, flag } from "../../command.ts";
+import { defineCommand, usageError, text, texts, flag, exit } from "../../command.ts";
 import { describeRun, inWordsOfRun, toOwnPaths } from "../../report/outcome.ts";
 
 export const command = defineCommand({
@@ -36,7 +36,7 @@ export const command = defineCommand({
     "acp-skills show NAME lists the inputs and permissions of a skill.",
     notes.sandbox,
     notes.secrets,
-    "Exits with 1 if the run fails or is refused, with 130 if it is interrupted.",
+    "Exits with 1 if the run fails, with 3 if it is refused.",
     notes.roots,
     notes.data,
   ],
@@ -65,8 +65,8 @@ export const command = defineCommand({
         ...(script !== undefined && { script }),
       };
       if (given["dry-run"] === true) {
-        await terminal.printJson(await tools.app.toolbox.check("execute_skill", input, tools.caller));
-        return 0;
+        await terminal.printJson({ ...(await tools.app.toolbox.check("execute_skill", input, tools.caller)) });
+        return exit.done;
       }
       const result = (await tools.call("execute_skill", input)) as RunResult;
       const { clamped, timeout_ms } = result.limits_applied;
@@ -77,7 +77,7 @@ export const command = defineCommand({
       const places = { catalog: tools.catalog, cwd: terminal.cwd };
       if (asJson) await terminal.printJson(result);
       else await terminal.print(describeRun(result, script !== undefined, places));
-      return result.status === "completed" ? 0 : 1;
+      return result.status === "completed" ? exit.done : exit.found;
     });
   },
 });

@@ -1,6 +1,7 @@
+import { SkillsError } from "../../../base/errors.ts";
 import { type RunSpec, type StoredRun, diskRunStore, runRecordsIn } from "../../../runtime/runs.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, exit } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
 import { labelled, table } from "../../report/table.ts";
 import { jsonText, safeLines, safeText } from "../../report/safe-text.ts";
@@ -13,7 +14,6 @@ export const command = defineCommand({
   notes: [
     "list: runs of the last 24 hours, newest first. show ID: what was to run, how it went, and its result.",
     "A run is interrupted if its process ended before it.",
-    "Exits with 1 if there is no such run.",
     notes.data,
   ],
   async run({ options, positionals: [action = "", id] }, terminal) {
@@ -26,16 +26,17 @@ export const command = defineCommand({
       if (options.json === true) await terminal.printJson({ runs });
       else if (runs.length === 0) terminal.note("no runs in the last 24 hours");
       else await terminal.print(table(["WHEN", "RUN", "STATUS", "DOOR", "WHAT"], runs.map(toRow), terminal));
-      return 0;
+      return exit.done;
     }
     const run = await store.read(id);
-    if (run === undefined) {
-      terminal.note(`there is no run ${id} in the last 24 hours; acp-skills runs list shows all`);
-      return 1;
-    }
+    if (run === undefined)
+      throw new SkillsError(
+        "FILE_NOT_FOUND",
+        `there is no run ${id} in the last 24 hours; acp-skills runs list shows all`,
+      );
     if (options.json === true) await terminal.printJson(run);
     else await terminal.print(describe(run, terminal));
-    return 0;
+    return exit.done;
   },
 });
 

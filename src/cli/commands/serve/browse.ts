@@ -5,8 +5,8 @@ import { canIdentifyPeerUsers } from "../../../base/network/peer-users.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { running, toSkillsOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots } from "../../arguments/shared-options.ts";
-import { existingDirectory } from "../../arguments/values.ts";
-import { defineCommand, usageError, text, flag } from "../../command.ts";
+import { existingDirectory, ports, parseNumber } from "../../arguments/values.ts";
+import { defineCommand, text, flag, exit } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import { spawn } from "node:child_process";
 import { systemCode } from "../../../base/failures/system-error.ts";
@@ -37,9 +37,9 @@ export const command = defineCommand({
     notes.data,
   ],
   async run({ options }, terminal) {
-    const port = toNumber("--port", options.port, { least: 0, most: 65_535 }) ?? 0;
-    const idleMinutes =
-      toNumber("--idle-minutes", options["idle-minutes"], { least: 1, most: 10_080 }) ?? defaultIdleMinutes;
+    const { port: portText = "0", "idle-minutes": minutes = String(defaultIdleMinutes) } = options;
+    const port = parseNumber("--port", portText, ports);
+    const idleMinutes = parseNumber("--idle-minutes", minutes, [1, 10_080]);
     const directory = existingDirectory("--cwd", options.cwd);
     const settings = readOptions(toSkillsOptions(options, terminal.log), { home: terminal.home });
     // What runCommand sets for commands that read once and end.
@@ -88,21 +88,9 @@ export const command = defineCommand({
       stop();
       await app.close();
     }
-    return idle.signal.aborted ? 0 : 130;
+    return idle.signal.aborted ? exit.done : exit.interrupted;
   },
 });
-
-function toNumber(
-  option: string,
-  text: string | undefined,
-  { least, most }: { readonly least: number; readonly most: number },
-): number | undefined {
-  if (text === undefined) return undefined;
-  const number = /^\d{1,6}$/.test(text) ? Number(text) : NaN;
-  if (!(number >= least && number <= most))
-    throw usageError(`${option} needs a number from ${least} to ${most}, not ${text}`);
-  return number;
-}
 
 /** Calls back for each line that is entered at the terminal. Nothing is read where stdin is no terminal. Returns a function that ends this. */
 function onEnter(listener: () => void, stdin: NodeJS.ReadStream = process.stdin): () => void {

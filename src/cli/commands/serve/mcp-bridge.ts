@@ -1,6 +1,6 @@
 import { systemClock } from "../../../base/clock.ts";
 import { runBridge } from "../../../mcp/bridge.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, exit } from "../../command.ts";
 
 /** Started by wrapped agents that support MCP servers over stdio only; not by users. */
 export const command = defineCommand({
@@ -14,6 +14,6 @@ export const command = defineCommand({
     const { stdin: input, stdout: output } = process;
     const { log } = terminal;
     const isDone = await runBridge({ input, output, path, log, clock: systemClock, parent: () => process.ppid });
-    return isDone ? 0 : 1;
+    return isDone ? exit.done : exit.unable;
   },
 });

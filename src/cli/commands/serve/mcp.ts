@@ -7,7 +7,7 @@ import { logProblemsOf } from "../../../skills/skillset.ts";
 import { running, toSkillsOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots } from "../../arguments/shared-options.ts";
 import { existingDirectory } from "../../arguments/values.ts";
-import { defineCommand } from "../../command.ts";
+import { defineCommand, exit } from "../../command.ts";
 import { interruptible } from "../../report/terminal.ts";
 
 /** Shares its blobs with `acp-skills call`: they belong to the user of this machine. */
@@ -35,7 +35,7 @@ export const command = defineCommand({
         stopLooking();
         await app.close();
       }
-      return signal.aborted ? 130 : 0;
+      return signal.aborted ? exit.interrupted : exit.done;
     });
   },
 });

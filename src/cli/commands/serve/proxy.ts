@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runProxy } from "../../../acp/run-proxy.ts";
 import { createSessionOptions, session, sessionNotes } from "../../arguments/session-options.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, exit } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
 
 /** Runs until the conductor closes stdin. */
@@ -23,11 +23,11 @@ export const command = defineCommand({
       );
     setFlagsFromString("--heap-growing-percent=20");
     const options = createSessionOptions(given, terminal);
-    if (options === undefined) return 2;
+    if (options === undefined) return exit.usage;
     // The timers of our clock do not keep the process alive while the last messages are awaited; this one does.
     setInterval(() => undefined, 2 ** 30);
     const { signal } = onInterruption();
     await runProxy({ input: process.stdin, output: process.stdout, signal, options });
-    process.exit(signal.aborted ? 130 : 0);
+    process.exit(signal.aborted ? exit.interrupted : exit.done);
   },
 });

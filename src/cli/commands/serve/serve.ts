@@ -8,8 +8,8 @@ import { logPublishedProblems } from "../../../skills/skillset.ts";
 import { newToken, toTokenDigest } from "../../../wire/http/admission.ts";
 import { running, toRunningOptions, toSkillsOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots } from "../../arguments/shared-options.ts";
-import { existingDirectory, toAbsolute } from "../../arguments/values.ts";
-import { defineCommand, usageError, text, flag } from "../../command.ts";
+import { existingDirectory, ports, reasonOf, toAbsolute, parseNumber } from "../../arguments/values.ts";
+import { choice, defineCommand, usageError, text, flag, exit } from "../../command.ts";
 import { type Terminal, onInterruption } from "../../report/terminal.ts";
 import { type LocalTokens, type ServeConfig, defaultConfig, withLocalCaller } from "../../../serve/config.ts";
 import type { Log } from "../../../base/log.ts";
@@ -33,7 +33,10 @@ export const command = defineCommand({
       "JSON with provider, access, callers and their tokens. If it has no callers, a token for you is printed.",
     ),
     "new-token": flag("Print a new token, and the digest for the configuration; then exit."),
-    "log-level": text("LEVEL", "debug (every request), info, warning or error, to stderr as JSON. Default: info."),
+    "log-level": choice(
+      ["debug", "info", "warning", "error"],
+      "What goes to stderr as JSON; debug: every request. Default: info.",
+    ),
     audit: text(
       "FILE",
       "Append each row of the ledger to FILE, too, as JSON Lines, which others may move away; -: to the log.",
@@ -47,18 +50,18 @@ export const command = defineCommand({
   async run({ options }, terminal) {
     if (options["new-token"] === true) {
       await terminal.print([newTokenText()]);
-      return 0;
+      return exit.done;
     }
-    const { audit, host = "127.0.0.1" } = options;
-    const port = toPort(options.port);
+    const { audit, host = "127.0.0.1", "log-level": level = "info" } = options;
+    const port = parseNumber("--port", options.port ?? String(defaultPort), ports);
     toRunningOptions(options);
     const directory = existingDirectory("--cwd", options.cwd);
     if (audit !== undefined && audit !== "-") checkAudit(audit);
     const opened = await loadServeConfig(options.config, terminal);
-    if (opened === undefined) return 2;
+    if (opened === undefined) return exit.usage;
     const { config: given, skills: configured } = opened;
     const { createHttpLog } = await import("../../../serve/telemetry.ts");
-    const { log, requestEnded } = await createHttpLog({ level: toLogLevel(options["log-level"]) });
+    const { log, requestEnded } = await createHttpLog({ level });
     const skillsOptions = toSkillsOptions(options, log);
     const settings = readOptions({
       ...skillsOptions,
@@ -78,7 +81,9 @@ export const command = defineCommand({
     const { signal, stop } = onInterruption();
     let stopFollowing = (): void => undefined;
     try {
+      terminal.progress.show("reading skills");
       const session = app.openSession({ cwd: directory });
+      session.catalog.ready.then(terminal.progress.done, terminal.progress.done);
       logPublishedProblems(session, log);
       const { serveHttp } = await import("../../../serve/serve-http.ts");
       const server = await serveHttp(app, session, config, { host, port, requestEnded });
@@ -99,7 +104,7 @@ export const command = defineCommand({
       stopFollowing();
       await app.close();
     }
-    return 130;
+    return exit.interrupted;
   },
 });
 
@@ -150,23 +155,8 @@ function checkAudit(file: string): void {
   try {
     appendFileSync(toAbsolute(file), "", { mode: 0o600 });
   } catch (error) {
-    throw usageError(`--audit ${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    throw usageError(`--audit ${file} cannot be written: ${reasonOf(error)}`);
   }
-}
-
-const logLevels = ["debug", "info", "warning", "error"] as const;
-
-function toLogLevel(text = "info"): (typeof logLevels)[number] {
-  const level = logLevels.find((known) => known === text);
-  if (level === undefined) throw usageError(`--log-level needs ${logLevels.join(", ")}, not ${text}`);
-  return level;
-}
-
-function toPort(text: string | undefined): number {
-  if (text === undefined) return defaultPort;
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
-  if (!(port <= 65_535)) throw usageError(`--port needs a number from 0 to 65535, not ${text}`);
-  return port;
 }
 
 interface OpenedConfig {

@@ -3,7 +3,7 @@ import { devNull } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { exitAs, wrapAgentCommand } from "../../../acp/wrap-command.ts";
 import { createSessionOptions, session, sessionNotes } from "../../arguments/session-options.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { defineCommand, usageError, exit } from "../../command.ts";
 
 /** Ends this process like the agent: with its exit code, or by its signal. */
 export const command = defineCommand({
@@ -25,7 +25,7 @@ export const command = defineCommand({
     // Each list of thousands of skills leaves megabytes of garbage: collect it after growing by a fifth instead of doubling.
     setFlagsFromString("--heap-growing-percent=20");
     const options = createSessionOptions(given, terminal);
-    if (options === undefined) return 2;
+    if (options === undefined) return exit.usage;
     // The timers of our clock do not keep the process alive while the last messages are awaited; this one does.
     setInterval(() => undefined, 2 ** 30);
     const status = await wrapAgentCommand({

@@ -3,7 +3,7 @@ import { readLock } from "../../../sources/lock-file.ts";
 import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
 import { isCut, parseSource } from "../../../sources/source.ts";
 import { isNothing } from "../../../skills/permissions.ts";
-import { type OptionValues, defineCommand, usageError, flag } from "../../command.ts";
+import { type OptionValues, defineCommand, usageError, flag, type ExitCode, exit } from "../../command.ts";
 import { counted, cutCodePoints, shortList } from "../../../base/text/code-points.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import { type Paint, type Terminal, noteSome } from "../../report/terminal.ts";
@@ -65,7 +65,7 @@ export const command = defineCommand({
     ...lockNotes,
     "Every skill that an agent would be offered is installed under the name that its source gives it; acp-skills check shows its problems.",
     "Installing grants nothing: what a skill requests is asked when it runs, or approved with acp-skills approvals grant NAME.",
-    "Exits with 1 if something was not installed, or you declined.",
+    "Exits with 3 if something was not installed, or you declined.",
   ],
   async run({ options: given, positionals: [text, ...names] }, terminal) {
     const where = skillsPlaceFromOptions(given, terminal);
@@ -94,7 +94,7 @@ export const command = defineCommand({
           terminal,
         );
         const chosen = await choose(index, names, { given, terminal });
-        if (chosen === undefined) return 1;
+        if (chosen === undefined) return exit.usage;
         terminal.progress.show(`downloading from ${source.label}`);
         const found = await downloadAll(chosen, { reader, level: given.level, signal });
         terminal.progress.done();
@@ -140,7 +140,7 @@ interface Found {
   readonly signal: AbortSignal;
 }
 
-async function install({ index, found, where, given, terminal, signal }: Found): Promise<number> {
+async function install({ index, found, where, given, terminal, signal }: Found): Promise<ExitCode> {
   const lock = readLock(where);
   const skills = findSkillsDirectory(where);
   const { plans, refusals } = await planInstalls(found, {
@@ -181,7 +181,7 @@ async function install({ index, found, where, given, terminal, signal }: Found):
     const rows = plans.map((planned) => toJson(planned, isWanted, where));
     await terminal.printJson({ source: index.source.label, dry_run: isDry, skills: rows, refused: refusals });
   }
-  return refusals.length === 0 && (isWanted || isDry) ? 0 : 1;
+  return refusals.length === 0 && (isWanted || isDry) ? exit.done : exit.unable;
 }
 
 async function isWantedBy(

@@ -1,6 +1,6 @@
 import { useOfSkill } from "../../../sources/invoke.ts";
 import { allowPrivate, json, token } from "../../arguments/shared-options.ts";
-import { defineCommand, choice } from "../../command.ts";
+import { defineCommand, choice, exit } from "../../command.ts";
 import { type Source, parseSource } from "../../../sources/source.ts";
 import { withReader } from "./install/source-options.ts";
 import { table } from "../../report/table.ts";
@@ -26,7 +26,7 @@ export const command = defineCommand({
   notes: [
     "SOURCE: a domain or URL, OWNER/REPO[@REF] of GitHub, git:URL[#REF], or registry:URL. Nothing is installed.",
     "USE: install (acp-skills add), invoke (as a service of its publisher), or cannot, and why.",
-    "Exits with 1 if nothing is found, or if an address could not be read.",
+    "Exits with 1 if nothing is found, with 3 if an address could not be read.",
   ],
   async run({ options, positionals: [text = ""] }, terminal) {
     const source = parseSource(text);
@@ -37,7 +37,7 @@ export const command = defineCommand({
         const index = await read(source, type, reader, signal, terminal);
         if (json === true) await terminal.printJson(toJson(index));
         else await printTable(index, type, terminal);
-        return index.isPartial === true || index.skills.length === 0 ? 1 : 0;
+        return index.isPartial === true ? exit.unable : index.skills.length === 0 ? exit.found : exit.done;
       },
     );
   },

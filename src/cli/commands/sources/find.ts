@@ -2,13 +2,13 @@ import { byCodePoint } from "../../../base/text/code-points.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { rankByWords, toQueryWords } from "../../../runtime/caller.ts";
 import { allowPrivate, cwd, json, notes, roots, token } from "../../arguments/shared-options.ts";
-import { defineCommand, usageError, texts } from "../../command.ts";
+import { defineCommand, usageError, texts, type ExitCode, exit } from "../../command.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { createListing } from "../../listing.ts";
 import { parseSource } from "../../../sources/source.ts";
 import { withReader } from "./install/source-options.ts";
 import { table } from "../../report/table.ts";
-import { safeText } from "../../report/safe-text.ts";
+import { errorLines, safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import type { RemoteIndex, SourceLister } from "../../../sources/reader.ts";
@@ -30,7 +30,7 @@ export const command = defineCommand({
     "Searches names, tags and descriptions, of the skills here and of the sources; best matches first.",
     "SOURCE: a domain or URL, OWNER/REPO[@REF] of GitHub, git:URL[#REF], or registry:URL. Nothing is installed.",
     notes.roots,
-    "Exits with 1 if nothing is found, or a directory or source cannot be read.",
+    "Exits with 1 if nothing is found, with 3 if a source cannot be read.",
   ],
   async run({ options, positionals }, terminal) {
     const words = toQueryWords(positionals.join(" "));
@@ -38,8 +38,8 @@ export const command = defineCommand({
     // Sources are searched as they are now, not in the copies of them.
     const { source: texts = [], "allow-private": allowPrivate, token, ...here } = options;
     const sources = texts.map(parseSource);
-    const search = async (reader?: SourceLister, signal?: AbortSignal): Promise<number> => {
-      const { catalog, complete } = await createListing(here, terminal);
+    const search = async (reader?: SourceLister, signal?: AbortSignal): Promise<ExitCode> => {
+      const { catalog, status } = await createListing(here, terminal);
       const local = catalog.snapshot.skills.map(({ skill }): Candidate => ({
         ...skill,
         from: shownPath(skill.directory, terminal.cwd),
@@ -51,16 +51,16 @@ export const command = defineCommand({
           } catch (error) {
             signal?.throwIfAborted();
             if (!isSkillsError(error)) throw error;
-            terminal.note(error.message);
+            terminal.note(...errorLines(error.message));
             return undefined;
           }
         }),
       );
       const theirs = read.flatMap((index) => (index === undefined ? [] : candidatesOf(index)));
       const found = rank([...local, ...theirs], words);
-      await print(found, { isJson: options.json === true }, terminal);
-      const isComplete = complete && read.every((index) => index !== undefined && index.isPartial !== true);
-      return isComplete && found.length > 0 ? 0 : 1;
+      await print(found, options.json === true, terminal);
+      if (read.some((index) => index === undefined || index.isPartial === true)) return exit.unable;
+      return status !== exit.done ? status : found.length > 0 ? exit.done : exit.found;
     };
     if (sources.length === 0) return await search();
     const directory = toAbsolute(options.cwd ?? ".");
@@ -96,11 +96,7 @@ function rank(candidates: readonly Candidate[], words: readonly string[]): reado
     .map(({ candidate }) => candidate);
 }
 
-async function print(
-  found: readonly Candidate[],
-  { isJson }: { readonly isJson: boolean },
-  terminal: Terminal,
-): Promise<void> {
+async function print(found: readonly Candidate[], isJson: boolean, terminal: Terminal): Promise<void> {
   if (isJson) {
     const skills = found.map(({ name, version, description, from }) => ({ name, version, description, from }));
     await terminal.printJson({ skills });

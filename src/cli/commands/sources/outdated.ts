@@ -1,6 +1,6 @@
 import { readLock } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
-import { defineCommand } from "../../command.ts";
+import { defineCommand, exit } from "../../command.ts";
 import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { type UpdateLookup, failuresOf, latestWords, versionWords } from "../../../sources/update.ts";
@@ -19,7 +19,7 @@ export const command = defineCommand({
   notes: [
     "Lists the skills of the lock whose source now has other bytes. acp-skills update --check shows what changed.",
     ...lockNotes,
-    "Exits with 1 if a skill is outdated or not offered any more, or if a source cannot be read.",
+    "Exits with 1 if a skill is outdated or not offered any more, with 3 if a source cannot be read.",
   ],
   async run({ options }, terminal) {
     const where = skillsPlaceFromOptions(options, terminal);
@@ -28,7 +28,7 @@ export const command = defineCommand({
     const looking = { where, entries: [...lock.entries], skills, restored: ["missing"] as const };
     return await withUpdates(options, lock, looking, terminal, async (found) => {
       const outdated = found.filter(({ latest: { state } }) => state === "updated");
-      if (options.json === true) await terminal.printJson(found.map(toJson));
+      if (options.json === true) await terminal.printJson({ skills: found.map(toJson) });
       else if (outdated.length > 0) {
         const rows = outdated.map(toRow);
         await terminal.print(table(["NAME", "INSTALLED", "LATEST", "SOURCE"], rows, terminal));
@@ -37,7 +37,8 @@ export const command = defineCommand({
       const isCurrent = found.every(({ latest: { state } }) => state === "current" || state === "missing");
       if (found.length === 0) terminal.note(emptyWords(where));
       else if (isCurrent) terminal.note("no skill is outdated");
-      return found.some(({ latest: { state } }) => ["updated", "gone", "failed"].includes(state)) ? 1 : 0;
+      if (found.some(({ latest: { state } }) => state === "failed")) return exit.unable;
+      return found.some(({ latest: { state } }) => state === "updated" || state === "gone") ? exit.found : exit.done;
     });
   },
 });

@@ -1,5 +1,5 @@
 import { readLock } from "../../../sources/lock-file.ts";
-import { defineCommand, flag } from "../../command.ts";
+import { defineCommand, flag, exit } from "../../command.ts";
 import { lockedKey, lossWords, notInLock, stateOf } from "../../../sources/installed.ts";
 import { recoverSkillsDirectory, removeSkills } from "../../../sources/install.ts";
 import {
@@ -26,7 +26,7 @@ export const command = defineCommand({
   notes: [
     "Removes skills that add installed, and their entries in the lock.",
     ...lockNotes,
-    "Exits with 1, and removes nothing, if one of them is not in the lock or may have changed.",
+    "Exits with 3, and removes nothing, if one of them is not in the lock or may have changed.",
   ],
   async run({ options, positionals }, terminal) {
     const where = skillsPlaceFromOptions(options, terminal);
@@ -64,7 +64,7 @@ export const command = defineCommand({
         for (const key of keys) terminal.note(`removed ${key}`);
       }
       if (options.json === true) await terminal.printJson({ removed: isWanted ? keys : [], refused: refusals });
-      return isWanted ? 0 : 1;
+      return isWanted ? exit.done : exit.unable;
     });
   },
 });

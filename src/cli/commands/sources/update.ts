@@ -2,7 +2,7 @@ import { SkillsError } from "../../../base/errors.ts";
 import { type LockDifference, readLock } from "../../../sources/lock-file.ts";
 import type { Lock } from "../../../sources/lock.ts";
 import type { SkillsPlace } from "../../../sources/skills-place.ts";
-import { type OptionValues, defineCommand, flag } from "../../command.ts";
+import { type OptionValues, defineCommand, flag, exit } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal, Paint } from "../../report/terminal.ts";
 import {
@@ -47,7 +47,7 @@ export const command = defineCommand({
     "Asks the sources of the lock for what they have now, shows what changes in each file and what a skill newly requests, and asks before it replaces anything.",
     "An approval holds for exact bytes: an updated skill is asked about again.",
     ...lockNotes,
-    "Exits with 1 if something was not updated; with --check, if there is something to update.",
+    "Exits with 1 if there is an update that was not made, or a skill is not offered any more, with 3 if one cannot be made.",
   ],
   async run({ options: given, positionals }, terminal) {
     const where = skillsPlaceFromOptions(given, terminal);
@@ -68,10 +68,11 @@ export const command = defineCommand({
         for (const failure of failuresOf(found)) terminal.note(failure);
         const results: Result[] = [];
         for (const one of found) results.push(await update(one, { where, given, terminal, signal }));
-        if (given.json === true) await terminal.printJson(results);
+        if (given.json === true) await terminal.printJson({ skills: results });
         if (results.length === 0) terminal.note(emptyWords(where));
         else if (given.json !== true && results.every(isUpToDate)) terminal.note("everything is up to date");
-        return results.every(({ state }) => state === "current" || state === "updated" || state === "skipped") ? 0 : 1;
+        if (results.some(({ state }) => state === "refused" || state === "failed")) return exit.unable;
+        return results.some(({ state }) => state === "available" || state === "gone") ? exit.found : exit.done;
       },
     );
   },

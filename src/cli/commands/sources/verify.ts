@@ -1,6 +1,6 @@
 import { readLock, unfinishedWords } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
-import { defineCommand } from "../../command.ts";
+import { defineCommand, exit } from "../../command.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { type InstalledState, differenceWords, stateOf, unlockedNames } from "../../../sources/installed.ts";
@@ -37,7 +37,7 @@ export const command = defineCommand({
         `${counted(results.length, "skill")}: ${bad.length === 0 ? "all as locked" : `${bad.length} not as locked, or unknown`}`,
       );
     if (unfinished !== undefined) terminal.note(unfinished);
-    return isOk ? 0 : 1;
+    return isOk ? exit.done : exit.found;
   },
 });
 

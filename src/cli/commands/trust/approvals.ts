@@ -3,7 +3,7 @@ import { localLedger } from "../../../runtime/ledger.ts";
 import { type ApprovalStore, diskApprovals } from "../../../runtime/trust.ts";
 import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
-import { type OptionValues, defineCommand, usageError, flag, choice, text } from "../../command.ts";
+import { type OptionValues, defineCommand, usageError, flag, choice, text, type ExitCode } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { blockSkill, grantApproval } from "./approvals/grant-approval.ts";
@@ -32,7 +32,7 @@ export interface Approving {
 }
 
 interface Action {
-  act(given: Approving): Promise<number>;
+  act(given: Approving): Promise<ExitCode>;
   readonly least: number;
   readonly most: number;
   /** Options besides those that every action knows. */
@@ -71,7 +71,6 @@ export const command = defineCommand({
     "block NAME: no version of it runs or is read, as with Block in an editor; some editors do not show that answer. Everywhere, or in the project that it came with. unblock NAME…: remove blocks only.",
     "revoke NAME|ID…: remove grants and blocks of this project and those for everywhere; the next run asks again. export: everything as JSON. import FILE: add what another machine exported.",
     "An organisation approves for many people at once with grants in its policy: acp-skills policy --help.",
-    "Exits with 1 if there is nothing to show or revoke, or if it cannot be granted, blocked or imported.",
     notes.roots,
     notes.data,
   ],

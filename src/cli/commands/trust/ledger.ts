@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { isWithin } from "../../../base/paths/location.ts";
 import { type LedgerEntry, ledgerDirectory, localLedger, outcomes, verifyLedger } from "../../../runtime/ledger.ts";
 import { shortDigest } from "../../../runtime/question.ts";
 import { json, notes } from "../../arguments/shared-options.ts";
-import { parseSince, toAbsolute } from "../../arguments/values.ts";
-import { defineCommand, usageError, text, choice } from "../../command.ts";
+import { parseSince, readNamedFile, toAbsolute } from "../../arguments/values.ts";
+import { defineCommand, usageError, text, choice, type ExitCode, exit } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
 import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
@@ -55,12 +54,15 @@ export const command = defineCommand({
       const shown = [heading, ...rows].map((row) => row.filter((_, column) => isShown[column]));
       await terminal.print(table(shown[0] ?? heading, shown.slice(1), terminal));
     }
-    return 0;
+    return exit.done;
   },
 });
 
-async function verify(audit: string | undefined, asJson: boolean, terminal: Terminal): Promise<number> {
-  const lines = audit === undefined ? [] : readAudit(audit);
+/** A string cannot be longer than twice that. */
+const maxAuditBytes = 256 * 1024 * 1024;
+
+async function verify(audit: string | undefined, asJson: boolean, terminal: Terminal): Promise<ExitCode> {
+  const lines = audit === undefined ? [] : readNamedFile(audit, maxAuditBytes).split("\n");
   const rooms = await verifyLedger(ledgerDirectory(dataDirectory(terminal)), lines);
   const isIntact = rooms.every(({ fault }) => fault === undefined);
   if (asJson) await terminal.printJson({ intact: isIntact, rooms });
@@ -77,15 +79,7 @@ async function verify(audit: string | undefined, asJson: boolean, terminal: Term
     });
     await terminal.print(table(["WHAT", "ROWS", "STATE", "DIGEST"], rows, terminal));
   }
-  return isIntact ? 0 : 1;
-}
-
-function readAudit(file: string): readonly string[] {
-  try {
-    return readFileSync(toAbsolute(file), "utf8").split("\n");
-  } catch (error) {
-    throw usageError(`--audit ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  return isIntact ? exit.done : exit.found;
 }
 
 interface Filter extends Partial<Pick<LedgerEntry, "outcome" | "caller" | "grant">> {

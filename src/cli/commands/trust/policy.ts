@@ -1,5 +1,5 @@
 import { listing, notes } from "../../arguments/shared-options.ts";
-import { defineCommand, usageError, type OptionValues } from "../../command.ts";
+import { defineCommand, usageError, type OptionValues, type ExitCode, exit } from "../../command.ts";
 import path from "node:path";
 import {
   type PolicyLayer,
@@ -13,7 +13,7 @@ import { policyFileName } from "../../../wire/policy-file.ts";
 import { policiesIn } from "../../arguments/policies.ts";
 import { directoryFault } from "../../arguments/values.ts";
 import { padToWidth, labelled, table } from "../../report/table.ts";
-import { jsonText, safeText } from "../../report/safe-text.ts";
+import { safeText } from "../../report/safe-text.ts";
 import { saySeverities, prettyProblem } from "../../report/problem-report.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
@@ -33,7 +33,7 @@ export const command = defineCommand({
     "check: validate the policies that count here: of the organisation, of $ACP_SKILLS_POLICY, and of the project; or one FILE.",
     "explain NAME: what the policies decide about a skill, and which rule decides it. Approvals of people are in acp-skills approvals.",
     notes.roots,
-    "check exits with 1 if a file has an error, explain if there is no such skill or a --skills directory cannot be read.",
+    "check exits with 1 if a file has an error.",
   ],
   async run({ options, positionals: [action = "", argument] }, terminal) {
     if (action !== "check" && action !== "explain") throw usageError(`unknown action ${action}; use check or explain`);
@@ -55,7 +55,7 @@ async function checkPolicies(
   file: string | undefined,
   { cwd: asked, json }: Checking,
   terminal: Terminal,
-): Promise<number> {
+): Promise<ExitCode> {
   const { cwd, home } = terminal;
   const directory = path.resolve(cwd, asked ?? ".");
   const fault = asked === undefined ? [] : directoryFault("--cwd", directory);
@@ -64,15 +64,12 @@ async function checkPolicies(
     file === undefined
       ? policiesIn(directory, terminal)
       : [toLayer({ file: path.resolve(cwd, file), origin: "project" }, home)];
-  if (json === true) await terminal.print(layersJson(layers));
+  const problems = layers.flatMap((layer) => layer.problems);
+  if (json === true) await terminal.printJson({ files: layers.map(toShownFile), problems });
   else if (layers.length === 0) terminal.note(`no policy counts here; a project's is in ${policyFileName}`);
   else await terminal.print(describeLayers(layers, terminal, file === undefined));
-  return fault.length > 0 || layers.some(({ policy }) => policy === undefined) ? 1 : 0;
-}
-
-function* layersJson(layers: readonly PolicyLayer[]): Iterable<string> {
-  const files = layers.map(({ origin, file, policy }) => ({ origin, file, used: policy !== undefined }));
-  yield `${jsonText({ files, problems: layers.flatMap(({ problems }) => problems) }, 2)}\n`;
+  if (fault.length > 0) return exit.usage;
+  return layers.some(({ policy }) => policy === undefined) ? exit.found : exit.done;
 }
 
 /** Each problem with a code frame, then one line a file. */
@@ -93,8 +90,12 @@ function* describeLayers(layers: readonly PolicyLayer[], terminal: Terminal, has
 }
 
 /** Prints what the policies decide about a skill, and which rules do. */
-async function explainSkill(name: string, options: OptionValues<typeof listing>, terminal: Terminal): Promise<number> {
-  const { catalog, complete } = await createListing(options, terminal);
+async function explainSkill(
+  name: string,
+  options: OptionValues<typeof listing>,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { catalog, status } = await createListing(options, terminal);
   const { skill } = findOffered(catalog, name);
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const { files, digest = "" } = await createSkillHasher().hash(source, skill.directory, new AbortController().signal);
@@ -105,7 +106,11 @@ async function explainSkill(name: string, options: OptionValues<typeof listing>,
   const decisions = explainPolicies(layers, { subject, wants: permissionsOf(skill), hasCode, home: terminal.home });
   if (options.json === true) await terminal.printJson(toShown(subject, layers, decisions));
   else await terminal.print(describeDecisions(subject, { layers, decisions }, terminal));
-  return complete ? 0 : 1;
+  return status;
+}
+
+function toShownFile({ origin, file, policy }: PolicyLayer): object {
+  return { origin, file, used: policy !== undefined };
 }
 
 /** Keys in a fixed order. */
@@ -118,7 +123,7 @@ function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: re
     source,
     own: isOwn,
     license: license?.() ?? "unspecified",
-    files: layers.map(({ origin, file, policy }) => ({ origin, file, used: policy !== undefined })),
+    files: layers.map(toShownFile),
     decisions: decisions.map(({ about, verdict, why, place }) => ({ about, verdict, why, ...place })),
   };
 }

@@ -67,7 +67,7 @@ test("reports a circular symbolic link, as a SKILL.md and as a PATH, and still c
   ]);
   symlinkSync("self", project.at("self"));
   expect(await check("self")).toEqual({
-    code: 1,
+    code: 2,
     stdout: "",
     stderr: "acp-skills: self: symbolic link without a target\nacp-skills: found 0, checked 0, not checked 0\n",
   });
@@ -75,7 +75,7 @@ test("reports a circular symbolic link, as a SKILL.md and as a PATH, and still c
 
 test("reports a PATH that cannot be accessed", async () => {
   const long = "n".repeat(300);
-  expect(await problemsOf(long)).toMatchObject({ code: 1, problems: [{ code: "unreadable", file: project.at(long) }] });
+  expect(await problemsOf(long)).toMatchObject({ code: 2, problems: [{ code: "unreadable", file: project.at(long) }] });
 });
 
 test.skipIf(process.getuid?.() === 0)("reports files in a directory that can be listed but not entered", async () => {
@@ -193,12 +193,12 @@ test("reports a dangling symbolic link where a skill is expected, and ignores it
   expect(await problemsOf("docs", "skills/docx")).toMatchObject({ problems: [] });
 });
 
-test("exits with 1 if a PATH does not exist or contains no skill", async () => {
+test("exits with 2 if a PATH does not exist, and with 1 if it contains no skill", async () => {
   mkdirSync(project.at("empty"));
   project.write("notes.md", "");
   const missing = await problemsOf("missing");
   expect(missing).toMatchObject({
-    code: 1,
+    code: 2,
     checked: 0,
     problems: [{ severity: "error", file: project.at("missing") }],
   });
@@ -278,7 +278,7 @@ test("--fix without a path changes only what is offered here, no backup beside i
   const backup = project.write("backup/pdf/SKILL.md", broken);
   expect(await runCli(["check", "--fix"], { cwd: project.directory })).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("name what is to be fixed, such as check . --fix") as string,
+    stderr: expect.stringContaining("name what is to be fixed,\n  such as check . --fix") as string,
   });
   const offered = project.write(".agents/skills/pdf/SKILL.md", broken);
   await runCli(["check", "--fix"], { cwd: project.directory });

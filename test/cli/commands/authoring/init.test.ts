@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } 
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { type CliRun, runCli } from "../../run-cli.ts";
+import { type CliRun, runCli, unfolded } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -52,7 +52,7 @@ describe("acp-skills init", () => {
     mkdirSync(path.join(project.directory, ".agents"));
     symlinkSync(elsewhere, path.join(project.directory, ".agents", "skills"));
     const { code, stderr } = await cli("init", "sort-rows");
-    expect([code, stderr]).toEqual([1, expect.stringContaining("is a symlink out of the project")]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining("is a symlink out of the project")]);
     expect(readdirSync(elsewhere)).toEqual([]);
     expect((await cli("init", "sort-rows", "--directory", ".agents/skills")).code).toBe(0);
     expect(readdirSync(elsewhere)).toEqual(["sort-rows"]);
@@ -62,8 +62,8 @@ describe("acp-skills init", () => {
   test("overwrites nothing", async () => {
     project.write(".agents/skills/a-b/notes.txt", "mine");
     const { code, stderr } = await cli("init", "a-b");
-    expect(code).toBe(1);
-    expect(stderr).toContain("a-b is not created: it exists already; choose another name");
+    expect(code).toBe(3);
+    expect(unfolded(stderr)).toContain("a-b is not created: it exists already; choose another name");
     expect(existsSync(project.at(".agents/skills/a-b/SKILL.md"))).toBe(false);
   });
 
@@ -79,7 +79,7 @@ describe("acp-skills init", () => {
   ])("refuses %j", async (args, message) => {
     const { code, stderr } = await cli("init", ...args);
     expect(code).toBe(2);
-    expect(stderr).toMatch(new RegExp(message));
+    expect(unfolded(stderr)).toMatch(new RegExp(message));
     expect(existsSync(project.at(".agents"))).toBe(false);
   });
 });

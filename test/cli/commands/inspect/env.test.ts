@@ -128,7 +128,7 @@ test("does not run a program of the project", async () => {
 test("names a skill that does not exist, and still shows the others", async () => {
   skill("a", "license: MIT");
   const { code, stdout, stderr } = await env(["a", "b"]);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "nothing is required\n" });
+  expect({ code, stdout }).toEqual({ code: 3, stdout: "nothing is required\n" });
   expect(stderr).toContain("b");
 });
 

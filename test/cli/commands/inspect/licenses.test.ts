@@ -42,6 +42,7 @@ test("--json prints what is stated, and the license files", async () => {
   const file = writeSkill("pdf", "See LICENSE", terms);
   const { stdout } = await licenses(["--json"]);
   expect(JSON.parse(stdout)).toEqual({
+    schemaVersion: 1,
     skills: [
       {
         name: "pdf",
@@ -105,7 +106,7 @@ test("a PATH is a SKILL.md, a skill, or a directory of skills; one that is missi
   const { code, stderr } = await licenses(["absent", ".agents/skills/a"]);
   expect(stderr).toContain(`PATH ${project.at("absent")}: no such directory`);
   expect(stderr).toContain("1 skill: 1 declared");
-  expect(code).toBe(1);
+  expect(code).toBe(2);
 });
 
 test("--csv and --json exclude each other", async () => {
@@ -128,5 +129,5 @@ test("a skill does not run if a policy denies its license", async () => {
     env: { ACP_SKILLS_POLICY: policy },
   });
   expect(stderr).toContain("denies the license GPL-3.0:");
-  expect(code).toBe(1);
+  expect(code).toBe(3);
 });

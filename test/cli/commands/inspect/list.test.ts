@@ -79,6 +79,7 @@ test("an empty list exits with 0", async () => {
   const { code, stderr, listed } = await list("--json");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(listed()).toEqual({
+    schemaVersion: 1,
     skills: [],
     problems: [],
     counts: { found: 0, checked: 0, notChecked: 0, complete: true, reasons: [] },
@@ -113,11 +114,11 @@ test("a skill with problems is listed with them, an invalid one only as a proble
   expect(listed().problems).toContainEqual(expect.objectContaining({ code: "frontmatter-missing", severity: "error" }));
 });
 
-test("exits with 1 if a --skills directory cannot be read, and still lists the other roots", async () => {
+test("exits with 2 if a --skills directory cannot be read, and still lists the other roots", async () => {
   project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
   project.write("a-file", "");
   const { code, stderr, listed } = await list("--json", "--skills", "missing", "--skills", "a-file");
-  expect(code).toBe(1);
+  expect(code).toBe(2);
   expect(stderr.split("\n")).toEqual([
     `acp-skills: --skills ${project.at("missing")}: no such directory`,
     `acp-skills: --skills ${project.at("a-file")}: not a directory`,
@@ -126,12 +127,12 @@ test("exits with 1 if a --skills directory cannot be read, and still lists the o
   expect(listed().skills.map(({ name }) => name)).toEqual(["pdf"]);
 });
 
-test.skipIf(process.getuid?.() === 0)("exits with 1 for a --skills directory without permission", async () => {
+test.skipIf(process.getuid?.() === 0)("exits with 2 for a --skills directory without permission", async () => {
   project.write("closed/pdf/SKILL.md", skillText("pdf"));
   chmodSync(project.at("closed"), 0);
   const { code, stderr } = await list("--skills", "closed");
   chmodSync(project.at("closed"), 0o755);
-  expect(code).toBe(1);
+  expect(code).toBe(2);
   expect(stderr).toContain("cannot be read (EACCES)");
 });
 
@@ -181,7 +182,7 @@ test("ends silently if the reader closes stdout early", async () => {
   child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
   child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
   await new Promise((resolve) => child.once("close", resolve));
-  expect({ stdout, stderr }).toEqual({ stdout: '{"skills":[\n', stderr: "" });
+  expect({ stdout, stderr }).toEqual({ stdout: '{"schemaVersion":1,"skills":[\n', stderr: "" });
 });
 
 test("names only roots with problems, not one whose path is a prefix of another", async () => {

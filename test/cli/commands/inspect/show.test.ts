@@ -87,11 +87,11 @@ test("the dotted name and the slug find the same skill", async () => {
   expect((await show("sales-leads-sync", "--json")).stdout).toBe(dotted.stdout);
 });
 
-test("an unknown name exits with 1 and suggests the nearest ones", async () => {
+test("an unknown name exits with 3 and suggests the nearest ones", async () => {
   project.write(".agents/skills/commit-message/SKILL.md", skillText("commit-message"));
   project.write(".agents/skills/commit-review/SKILL.md", skillText("commit-review"));
   expect(await show("comit-message")).toEqual({
-    code: 1,
+    code: 3,
     stdout: "",
     stderr: "acp-skills: unknown skill comit-message; did you mean commit-message?\n",
   });

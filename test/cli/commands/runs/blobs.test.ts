@@ -54,7 +54,7 @@ describe("acp-skills blobs", () => {
 
   test("list of an empty store reports that on stderr", async () => {
     expect(await blobs("list")).toEqual({ code: 0, stdout: "", stderr: "acp-skills: no blobs stored\n" });
-    expect(JSON.parse((await blobs("list", "--json")).stdout)).toEqual({ blobs: [] });
+    expect(JSON.parse((await blobs("list", "--json")).stdout)).toEqual({ schemaVersion: 1, blobs: [] });
   });
 
   test("show prints facts and a safe preview; read prints the bytes", async () => {
@@ -91,13 +91,13 @@ describe("acp-skills blobs", () => {
     const [one, two] = [await put("a", "text/plain", "1"), await put("b", "text/plain", "2")];
     const absent = `blob:${"0".repeat(32)}`;
     expect(await blobs("rm", one, absent, two)).toEqual({
-      code: 1,
+      code: 3,
       stdout: "",
       stderr: `acp-skills: no such blob: ${absent}; acp-skills blobs list shows all\n`,
     });
-    expect(JSON.parse((await blobs("list", "--json")).stdout)).toEqual({ blobs: [] });
+    expect(JSON.parse((await blobs("list", "--json")).stdout)).toEqual({ schemaVersion: 1, blobs: [] });
     expect(await blobs("show", one)).toMatchObject({
-      code: 1,
+      code: 3,
       stdout: "",
       stderr: `acp-skills: no such blob: ${one}; acp-skills blobs list shows all\n`,
     });
@@ -108,13 +108,13 @@ describe("acp-skills blobs", () => {
     await put("local", "text/plain", "new");
     expect(await blobs("sweep")).toEqual({ code: 0, stdout: "1 blob removed, 3 bytes freed\n", stderr: "" });
     const { stdout } = await blobs("sweep", "--json");
-    expect(JSON.parse(stdout)).toEqual({ removed: 0, freed_bytes: 0, in_use: 0 });
+    expect(JSON.parse(stdout)).toEqual({ schemaVersion: 1, removed: 0, freed_bytes: 0, in_use: 0 });
   });
 
-  test("an unusable data directory is reported in one line with exit code 1", async () => {
+  test("an unusable data directory is reported in one line with exit code 3", async () => {
     project.write("data/blobs", "a file");
     const { code, stdout, stderr } = await blobs("list");
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toMatch(/^acp-skills: Blobs cannot be read: a file is in the place of their directory\. .*\n$/);
   });
 });

@@ -12,8 +12,10 @@ async function call(args: readonly string[], input?: string): Promise<CliRun> {
 
 function toReply({ code, stdout, stderr }: CliRun): Awaited<ReturnType<OpenDoor["call"]>> {
   if (code === 0) return { result: JSON.parse(stdout) as unknown };
-  if (code !== 1 || stdout !== "") throw new Error(`not a refusal: ${stdout}${stderr}`);
-  return { error: JSON.parse(stderr) as { code: number; data: object } };
+  if ((code !== 2 && code !== 3) || stdout !== "") throw new Error(`not a refusal: ${stdout}${stderr}`);
+  const { schemaVersion, ...error } = JSON.parse(stderr) as { schemaVersion: number; code: number; data: object };
+  expect(schemaVersion).toBe(1);
+  return { error };
 }
 
 describeDoors(
@@ -51,7 +53,7 @@ describe("acp-skills call", () => {
 
   test("an unknown tool is an error with the nearest names", async () => {
     const { code, stdout, stderr } = await call(["list_skils"]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(JSON.parse(stderr)).toMatchObject({
       code: -32601,
       data: { code: "METHOD_NOT_FOUND", available: expect.arrayContaining(["list_skills"]) as string[] },
@@ -59,12 +61,12 @@ describe("acp-skills call", () => {
   });
 
   test.each([
-    [["list_skills", "{limit"], /^acp-skills: INPUT is not JSON: .* \(see acp-skills call --help\)\n$/],
-    [["list_skills", "@nothing.json"], /^acp-skills: nothing\.json cannot be read: .*\n$/],
+    [["list_skills", "{limit"], /^acp-skills: INPUT is not JSON: .*\n  \(see acp-skills call --help\)\n$/],
+    [["list_skills", "@nothing.json"], /^acp-skills: nothing\.json cannot be read: .*\n  \(see .*\)\n$/],
     [["list_skills", "{}", "more"], /^acp-skills: unexpected argument more /],
     [["list_skills", "--skills", "nowhere"], /^acp-skills: --skills .*nowhere: no such directory\n$/],
     [["list_skills", "--cwd", "nowhere"], /^acp-skills: --cwd .*nowhere: no such directory\n$/],
-  ])("%j is a usage error: one line, exit code 2, and nothing is called", async (args, stderr) => {
+  ])("%j is a usage error: exit code 2, and nothing is called", async (args, stderr) => {
     expect(await call(args)).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(stderr) as string });
   });
 

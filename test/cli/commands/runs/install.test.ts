@@ -41,7 +41,7 @@ describe("acp-skills install", () => {
       writeAction("first==1.0\n");
       writeWheel(project.at("wheels"), "first");
       const before = await runCli(["run", "a.b", ...only], { cwd: project.directory });
-      expect(before).toMatchObject({ code: 1, stderr: expect.stringContaining("acp-skills install a.b") as string });
+      expect(before).toMatchObject({ code: 3, stderr: expect.stringContaining("acp-skills install a.b") as string });
       const installed = await install("a-b", "--json");
       expect(installed).toMatchObject({ code: 0, stderr: "" });
       expect(JSON.parse(installed.stdout)).toMatchObject({ skill: "a.b" });
@@ -54,7 +54,7 @@ describe("acp-skills install", () => {
     writeAction("nosuch==1.0\n");
     const { code, stdout, stderr } = await install("a.b");
     expect({ code, stdout, stderr }).toEqual({
-      code: 1,
+      code: 3,
       stdout: "",
       stderr: expect.stringContaining("nosuch") as string,
     });
@@ -66,7 +66,7 @@ describe("acp-skills install", () => {
     writeAction(`${"#".repeat(1024 * 1024)}\nfirst==1.0\n`);
     const { code, stdout, stderr } = await install("a.b");
     const told = "acp-skills: code/requirements.txt of a.b is larger than 1 MiB; nothing was installed\n";
-    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: told });
+    expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: "", stderr: told });
   });
 
   test("reports that a skill requires nothing", async () => {
@@ -77,12 +77,12 @@ describe("acp-skills install", () => {
       stderr: expect.stringContaining("nothing to install") as string,
     });
     const { stdout } = await install("a.b", "--json");
-    expect(JSON.parse(stdout)).toEqual({ skill: "a.b", python: null, directory: null });
+    expect(JSON.parse(stdout)).toEqual({ schemaVersion: 1, skill: "a.b", python: null, directory: null });
   });
 
   test("refuses an unknown skill", async () => {
     writeAction();
     const { code, stderr } = await install("a.c");
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("a.c") as string });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining("a.c") as string });
   });
 });

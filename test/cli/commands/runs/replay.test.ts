@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type CliRun, runCli } from "../../run-cli.ts";
+import { type CliRun, runCli, unfolded } from "../../run-cli.ts";
 import { skillText, useTemporaryProject, writeSecretAction } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -58,9 +58,9 @@ describe("acp-skills replay", () => {
     const [blob = ""] = /blob:[0-9a-f]{32}/.exec(blobs.stdout) ?? [];
     await runCli(["blobs", "rm", blob], { cwd: project.directory });
     expect(await cli(["replay", id])).toEqual({
-      code: 1,
+      code: 3,
       stdout: "",
-      stderr: `acp-skills: The run ${id} cannot be replayed: the blob ${blob} is no longer stored.\n`,
+      stderr: `acp-skills: The run ${id} cannot be replayed:\n  the blob ${blob} is no longer stored.\n`,
     });
   });
 
@@ -91,8 +91,8 @@ describe("acp-skills replay", () => {
     const id = await run("run", "a.b", "--json");
     project.write("skills/a.b/main.py", "def main(args):\n    return 2\n");
     const changed = await cli(["replay", id]);
-    expect({ code: changed.code, stdout: changed.stdout }).toEqual({ code: 1, stdout: "" });
-    expect(changed.stderr).toMatch(
+    expect({ code: changed.code, stdout: changed.stdout }).toEqual({ code: 3, stdout: "" });
+    expect(unfolded(changed.stderr)).toMatch(
       /the skill a\.b 1\.0\.0 \(sha256:\w{12}…\) is no longer installed: its files changed since\./,
     );
     const json = await cli(["replay", id, "--json"]);
@@ -102,13 +102,13 @@ describe("acp-skills replay", () => {
     const granted = await cli(["run", "key.use", "--grant", "key.use:secrets", "--json"], key);
     const { run_id } = JSON.parse(granted.stdout) as { run_id: string };
     const refused = await cli(["replay", run_id], key);
-    expect(refused.code).toBe(1);
+    expect(refused.code).toBe(3);
     expect(refused.stderr).toContain("key.use needs approval");
     const allowed = await cli(["replay", run_id, "--grant", "key.use:secrets"], key);
     expect(allowed).toMatchObject({ code: 0, stderr: "" });
     expect(allowed.stdout).toContain("note: The values of ACP_SKILLS_ABSENT_KEY were read again");
     const unknown = await cli(["replay", "run_0000000000"]);
-    expect(unknown.stderr).toBe(
+    expect(unfolded(unknown.stderr)).toBe(
       "acp-skills: The run run_0000000000 cannot be replayed: it is not among the runs of the last 24 hours. acp-skills runs list shows them.\n",
     );
   });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseDuration } from "../../../../src/cli/commands/runs/run.ts";
-import { type CliRun, runCli, startCli } from "../../run-cli.ts";
+import { type CliRun, runCli, startCli, unfolded } from "../../run-cli.ts";
 import { skillText, useTemporaryProject, writeSecretAction } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -134,7 +134,7 @@ describe("acp-skills run", () => {
       names.map((name) => `[inputs.${name}]\ntype = "string"\nrequired = true\n`).join(""),
     );
     const missing = await run("a.b");
-    expect(missing.code).toBe(1);
+    expect(missing.code).toBe(2);
     for (const name of names) expect(missing.stderr).toContain(`${name} in --args is required: a string`);
     const args = JSON.stringify(Object.fromEntries(names.map((name) => [name, `${name}!`])));
     const { stdout } = await run("a.b", "--args", args, "--json");
@@ -156,7 +156,7 @@ describe("acp-skills run", () => {
   test("a missing permission is refused with the command that approves it", async () => {
     writeSecretAction(project);
     const { code, stdout, stderr } = await run("key.use");
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toContain("You can approve exactly this version with: acp-skills approvals grant key.use@sha256:");
   });
 
@@ -192,7 +192,7 @@ describe("acp-skills run", () => {
     ] as const) {
       const { code, stderr } = await runCli(granted, { cwd, env: { ACP_SKILLS_HOME } });
       expect({ code, stderr }).toEqual({
-        code: 1,
+        code: 3,
         stderr: expect.stringContaining("cannot be used as a project") as string,
       });
     }
@@ -218,7 +218,7 @@ describe("acp-skills run", () => {
   test("an unknown name is refused with the nearest one", async () => {
     writeAction("def main():\n    pass\n");
     const { code, stderr } = await run("a.c");
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "acp-skills: unknown skill a.c; did you mean a.b?\n" });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: "acp-skills: unknown skill a.c; did you mean a.b?\n" });
   });
 
   test.each<[string, string[]]>([
@@ -243,8 +243,8 @@ describe("acp-skills run", () => {
     );
     project.write("skills/words/SKILL.md", skillText("words"));
     const { code, stdout, stderr } = await run(...args);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain(told);
+    expect({ code, stdout }).toEqual({ code: /--script|shows all/.test(told) ? 3 : 2, stdout: "" });
+    expect(unfolded(stderr)).toContain(told);
     expect(stderr).not.toMatch(/Did you mean.*Available/);
     expect(stderr).not.toMatch(
       /execute_skill|describe_skill|list_skills|create_blob|input_blobs|timeout_ms|violations/,

@@ -66,7 +66,10 @@ describe("acp-skills runs", () => {
       [when, "run_0000000002", "refused", "cli", "code, def main():"],
       [when, "run_0000000001", "completed", "cli", "a.b 1.2.0"],
     ]);
-    expect(JSON.parse((await cli("runs", "list", "--json")).stdout)).toEqual({ runs: [refused, completed] });
+    expect(JSON.parse((await cli("runs", "list", "--json")).stdout)).toEqual({
+      schemaVersion: 1,
+      runs: [refused, completed],
+    });
   });
 
   test("show prints the spec, the events and the result, without control characters", async () => {
@@ -76,14 +79,17 @@ describe("acp-skills runs", () => {
     for (const part of ["a.b 1.2.0", "sha256:abc", "session:s1@x", "9 ms", "Completed.", '"n": 1', "hello"])
       expect(stdout).toContain(part);
     expect(stdout).not.toContain("\u001b");
-    expect(JSON.parse((await cli("runs", "show", "run_0000000001", "--json")).stdout)).toEqual(completed);
+    expect(JSON.parse((await cli("runs", "show", "run_0000000001", "--json")).stdout)).toEqual({
+      schemaVersion: 1,
+      ...completed,
+    });
     expect((await cli("runs", "show", "run_0000000002")).stdout).toContain("RUNTIME_BUSY: The queue is full.");
   });
 
-  test("reports an empty list, exits with 1 for an unknown run, and skips a damaged record with a warning", async () => {
+  test("reports an empty list, exits with 3 for an unknown run, and skips a damaged record with a warning", async () => {
     expect(await cli("runs", "list")).toMatchObject({ code: 0, stderr: "acp-skills: no runs in the last 24 hours\n" });
     expect(await cli("runs", "show", "run_0000000009")).toEqual({
-      code: 1,
+      code: 3,
       stdout: "",
       stderr: "acp-skills: there is no run run_0000000009 in the last 24 hours; acp-skills runs list shows all\n",
     });

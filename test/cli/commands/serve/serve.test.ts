@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, renameSync } from "node:fs";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { newToken, toTokenDigest } from "../../../../src/wire/http/admission.ts";
-import { runCli, startCli } from "../../run-cli.ts";
+import { runCli, startCli, unfolded } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -104,7 +104,7 @@ describe("acp-skills serve", () => {
     const { port } = new URL(url);
     const { code, stderr } = await runCli(["serve", "--port", port], { cwd: project.directory });
     expect(code).toBe(2);
-    expect(stderr).toContain(
+    expect(unfolded(stderr)).toContain(
       `Cannot listen on 127.0.0.1:${port}: port ${port} is in use; choose another one with --port, or 0 for any free one.`,
     );
   });
@@ -112,7 +112,7 @@ describe("acp-skills serve", () => {
   it.each([
     [["--port", "70000"], "--port needs a number from 0 to 65535, not 70000"],
     [["--host", "0.0.0.0", "--port", "0"], "--host 0.0.0.0 lets other machines connect"],
-    [["--log-level", "loud"], "--log-level needs debug, info, warning, error, not loud"],
+    [["--log-level", "loud"], "--log-level needs debug, info, warning or error, not loud"],
   ])("refuses %s", async (args, message) => {
     const { code, stderr } = await runCli(["serve", ...args], { cwd: project.directory });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) as string });

@@ -41,6 +41,7 @@ test("--type lists the skills of one type, and --json prints them", async () => 
   publish();
   const { code, stdout } = await discover(publisher.url, "--type", "knowledge", "--json");
   expect(JSON.parse(stdout)).toEqual({
+    schemaVersion: 1,
     source: `${publisher.url}/`,
     form: "skill-sharing",
     skills: [
@@ -66,13 +67,13 @@ test("texts of others cannot command the terminal", async () => {
   expect(stdout + stderr).not.toMatch(/[\u001b\u202e]/);
 });
 
-test("something that may be there but cannot be read now exits with 1, beside what is there", async () => {
+test("something that may be there but cannot be read now exits with 3, beside what is there", async () => {
   publish();
   publisher.pages["/skills/rows/descriptor.json"] = 503;
   const { code, stdout, stderr } = await discover(publisher.url);
   expect(stdout).toMatch(/^rows .*unknown +its descriptor was not read$/m);
   expect(stderr).toContain("rows/descriptor.json answered 503");
-  expect(code).toBe(1);
+  expect(code).toBe(3);
 });
 
 test("where nothing is, each address and its answer is named", async () => {
@@ -80,7 +81,7 @@ test("where nothing is, each address and its answer is named", async () => {
   expect(stdout).toBe("");
   expect(stderr).toContain(`${publisher.url}/.well-known/skill-sharing answered 404; `);
   expect(stderr).toContain(`${publisher.url}/marketplace.json answered 404`);
-  expect(code).toBe(1);
+  expect(code).toBe(3);
 });
 
 test.each([
@@ -125,7 +126,7 @@ test.each([
 test("a private address is refused, with the option that allows it", async () => {
   const { code, stderr } = await discover("10.0.0.1");
   expect(stderr).toBe(
-    "acp-skills: https://10.0.0.1/ cannot be read: 10.0.0.1 is a private address; if you trust it, allow it with --allow-private 10.0.0.1\n",
+    "acp-skills: https://10.0.0.1/ cannot be read: 10.0.0.1 is a private address; if you trust it,\n  allow it with --allow-private 10.0.0.1\n",
   );
-  expect(code).toBe(1);
+  expect(code).toBe(3);
 });

@@ -42,12 +42,12 @@ test("--json prints the matches", async () => {
   });
 });
 
-test("a source that cannot be read leaves the other matches, and exits with 1", async () => {
+test("a source that cannot be read leaves the other matches, and exits with 3", async () => {
   writeSkill("tables", "Reads tables.");
   const { code, stdout, stderr } = await find("tables", "--source", publisher.url);
   expect(stdout).toContain("Reads tables.");
   expect(stderr).toContain(`${publisher.url}/ lists no skills`);
-  expect(code).toBe(1);
+  expect(code).toBe(3);
 });
 
 test("without a match it says so, and exits with 1", async () => {

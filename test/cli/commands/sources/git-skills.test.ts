@@ -146,11 +146,11 @@ test.runIf(hasGit && process.platform !== "win32")(
     project.write("work/skills-lock.json", JSON.stringify({ version: 1, skills: { alpha: entry } }));
     for (const command of [["outdated"], ["update", "--yes"], ["update", "--yes", "--allow-private", "1.1.1.1"]])
       expect(await run(...command)).toMatchObject({
-        code: 1,
+        code: 3,
         stderr: expect.stringContaining(`if you trust it, give it once: --source ${url}`) as string,
       });
     expect(existsSync(started)).toBe(false);
-    expect((await run("outdated", "--source", url)).code).toBe(1);
+    expect((await run("outdated", "--source", url)).code).toBe(3);
     expect(existsSync(started)).toBe(true);
     rmSync(started);
     await run("outdated");

@@ -50,7 +50,7 @@ test.each([
   ]) {
     const { code, stderr } = await cli(...command);
     expect({ code, stderr }).toEqual({
-      code: 1,
+      code: 3,
       stderr: expect.stringMatching(/nothing is installed or removed there/) as string,
     });
   }
@@ -61,8 +61,8 @@ test("no skills directory is created through a link of .agents into git", async 
   writeRepository(".git");
   symlinkSync(".git", project.at(".agents"));
   await bringLock();
-  expect((await cli("update", "--yes", ...here)).code).toBe(1);
-  expect((await cli("init", "mine")).code).toBe(1);
+  expect((await cli("update", "--yes", ...here)).code).toBe(3);
+  expect((await cli("init", "mine")).code).toBe(3);
   expect(existsSync(project.at(".git/skills"))).toBe(false);
 });
 
@@ -86,7 +86,7 @@ test("init and check --fix write nothing through a link into a repository, or to
   mkdirSync(project.at("skills/pdf"), { recursive: true });
   symlinkSync("../../.git/hooks/broken", project.at("skills/pdf/SKILL.md"));
   expect(await cli("init", "info", "--directory", "made")).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining("it leads into a repository of git") as string,
   });
   expect(readdirSync(project.at(".git")).sort()).toEqual(["HEAD", "hooks", "objects", "refs"]);

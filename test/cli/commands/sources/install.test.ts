@@ -57,7 +57,7 @@ test("a source that a policy denies is denied to add, update and discover, and s
     ["discover", origin],
   ]) {
     const { code, stderr } = await cli(...args);
-    expect([args, code, stderr]).toEqual([args, 1, expect.stringContaining(`denies the source ${origin}`) as string]);
+    expect([args, code, stderr]).toEqual([args, 3, expect.stringContaining(`denies the source ${origin}`) as string]);
   }
   expect((await cli("policy", "explain", "alpha")).stdout).toMatch(/^the source .*denied +sources\.deny has/m);
   expect((await cli("list")).stdout).toMatch(/^alpha .* denied/m);
@@ -88,7 +88,7 @@ test("without a terminal nothing is installed unless --yes says so; --dry-run on
   await publish({ alpha: two.alpha });
   const refused = await cli("add", origin);
   expect(refused).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining("add --yes. Nothing was changed.") as string,
   });
   const dry = await cli("add", origin, "--dry-run", "--json");
@@ -105,12 +105,12 @@ test("of several skills the person says which, or --all; an unknown name gets th
   await publish(two);
   const listed = await cli("add", origin, "--yes");
   expect(listed).toMatchObject({
-    code: 1,
+    code: 2,
     stderr: expect.stringMatching(/offers 2 skills.*\n.* {2}alpha\n.* {2}beta\n/) as string,
   });
   const wrong = await cli("add", origin, "alpa", "--yes");
   expect(wrong).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining("does not offer alpa; did you mean alpha?") as string,
   });
   expect((await cli("add", origin, "pdf-tables")).stderr).toContain(
@@ -118,6 +118,7 @@ test("of several skills the person says which, or --all; an unknown name gets th
   );
   const json = await cli("add", origin, "--yes", "--json");
   expect(JSON.parse(json.stdout)).toEqual({
+    schemaVersion: 1,
     source: `${origin}/`,
     dry_run: false,
     skills: [],
@@ -135,11 +136,11 @@ test("a directory that is not ours, or differs by case only, is refused; --repla
   project.write(".agents/skills/alpha/SKILL.md", "mine");
   project.write(".agents/skills/BETA/SKILL.md", "mine");
   const { code, stderr } = await cli("add", origin, "--all", "--yes");
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(stderr).toContain("alpha cannot be installed: it exists here and is not in the lock; --replace replaces it");
   expect(stderr).toContain("BETA exists, which differs by case only");
   expect(readFileSync(project.at(".agents/skills/alpha/SKILL.md"), "utf8")).toBe("mine");
-  expect((await cli("add", origin, "alpha", "--yes", "--discard-changes")).code).toBe(1);
+  expect((await cli("add", origin, "alpha", "--yes", "--discard-changes")).code).toBe(3);
   expect((await cli("add", origin, "alpha", "--yes", "--replace")).code).toBe(0);
   expect(readFileSync(project.at(".agents/skills/alpha/SKILL.md"), "utf8")).toContain("name: alpha");
 });
@@ -183,7 +184,7 @@ test.each(["con", "nul", "com1"])("a skill named %s, which is a device on Window
   const { origin, publish } = await openPublisher();
   await publish({ [name]: { "SKILL.md": skillText(name) } });
   const { code, stderr } = await cli("add", origin, "--all", "--yes");
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(stderr).toContain("which is a device on Windows");
   expect(readdirSync(project.directory)).toEqual([]);
 });
@@ -194,7 +195,7 @@ test("local changes and another source are refused, each with its own option; th
   await second.publish(two);
   await cli("add", first.origin, "--yes");
   const other = await cli("add", second.origin, "--all", "--yes");
-  expect(other.code).toBe(1);
+  expect(other.code).toBe(3);
   expect(other.stderr).toContain(
     `alpha cannot be installed: it is installed from ${first.origin}/; --replace replaces`,
   );
@@ -204,10 +205,10 @@ test("local changes and another source are refused, each with its own option; th
   project.write(".agents/skills/alpha/notes.md", "mine");
   const changed = await cli("add", first.origin, "--yes");
   expect(changed).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining("local changes (changed: SKILL.md; added: notes.md;") as string,
   });
-  expect((await cli("add", first.origin, "--yes", "--replace")).code).toBe(1);
+  expect((await cli("add", first.origin, "--yes", "--replace")).code).toBe(3);
   expect((await cli("add", second.origin, "alpha", "--yes", "--replace")).stderr).toContain(
     "--discard-changes replaces",
   );
@@ -230,7 +231,7 @@ test.each([
     await publish(two);
     writeFileSync(project.at("skills-lock.json"), text);
     for (const args of [["add", origin, "alpha", "--yes"], ["remove", "alpha"], ["update"], ["outdated"], ["verify"]])
-      expect(await cli(...args)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) as string });
+      expect(await cli(...args)).toMatchObject({ code: 3, stderr: expect.stringContaining(message) as string });
     expect(asked).toEqual([]);
     expect(readdirSync(project.directory)).toEqual(["skills-lock.json"]);
     expect(lockText()).toBe(text);
@@ -244,7 +245,7 @@ test("what an agent would be offered is installed with its problems reported; --
   const { origin, publish } = await openPublisher();
   await publish({ long, extra, empty: { "SKILL.md": "no frontmatter" }, alpha: two.alpha });
   const strict = await cli("add", origin, "--all", "--yes", "--level", "spec");
-  expect(strict.code).toBe(1);
+  expect(strict.code).toBe(3);
   expect(strict.stderr).toContain(
     "long cannot be installed: acp-skills check --level spec reports description-too-long: ",
   );
@@ -254,7 +255,7 @@ test("what an agent would be offered is installed with its problems reported; --
   expect(strict.stderr).toContain("1 installed, 3 refused, 0 unchanged");
   expect(installed()).toEqual(["alpha"]);
   const { code, stdout, stderr } = await cli("add", origin, "--all", "--yes");
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(stdout).toContain("SKILL.md:3 description-too-long: ");
   expect(stdout).toContain("SKILL.md:4 field-unexpected: ");
   expect(stderr).toContain("empty cannot be installed: no agent can use it:");
@@ -285,7 +286,7 @@ test("a skill whose own files give it an unrelated name is asked about: --yes do
   const { origin, publish } = await openPublisher();
   await publish({ helper: { "SKILL.md": skillText("deploy") }, alpha: two.alpha });
   const refused = await cli("add", origin, "--all", "--yes");
-  expect(refused.code).toBe(1);
+  expect(refused.code).toBe(3);
   expect(refused.stderr).toContain(
     "helper cannot be installed: its own files name it deploy, and agents are offered it as deploy; --yes does not",
   );
@@ -293,7 +294,7 @@ test("a skill whose own files give it an unrelated name is asked about: --yes do
   const asked = await cli("add", origin, "helper");
   expect(asked.stdout).toContain("helper 0.0.0");
   expect(asked.stderr).toContain("which agents are offered under another name (helper as deploy),");
-  expect(asked.code).toBe(1);
+  expect(asked.code).toBe(3);
 });
 
 test("the token of a capability URL is not in the lock, and update needs it again", async () => {
@@ -305,10 +306,10 @@ test("the token of a capability URL is not in the lock, and update needs it agai
   await publish({ alpha: { "SKILL.md": skillText("alpha", "Newer. Use when alpha is asked for.") } }, "/s/T0ken_x-1/");
   const without = await cli("outdated", "--allow-private", "127.0.0.1");
   expect(without).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining(`give the whole URL of ${origin}/s/…/ with --source`) as string,
   });
-  expect((await cli("update", "--yes")).code).toBe(1);
+  expect((await cli("update", "--yes")).code).toBe(3);
   const found = await cli("update", "--yes", "--source", `${origin}/s/T0ken_x-1/`);
   expect(found).toMatchObject({ code: 0, stderr: expect.stringContaining("updated alpha") as string });
   expect(lockText()).not.toContain("T0ken");
@@ -322,7 +323,7 @@ test("a link out of the project is never followed", async () => {
   mkdirSync(project.at("in"));
   symlinkSync("../elsewhere", project.at("in", ".agents"));
   const { code, stderr } = await runCli(["add", origin, "--yes"], { cwd: project.at("in") });
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(stderr).toContain("is a symlink out of the project");
   expect(readdirSync(elsewhere)).toEqual([]);
 });

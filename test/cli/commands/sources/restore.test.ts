@@ -53,7 +53,7 @@ test("a fresh clone learns what is missing, and add installs exactly that; verif
     "missing  alpha: its directory does not exist; acp-skills add installs",
   );
   const asked = await cli("add", ...here);
-  expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining("exactly as the lock names them") as string });
+  expect(asked).toMatchObject({ code: 3, stderr: expect.stringContaining("exactly as the lock names them") as string });
   const { code, stderr } = await cli("add", "--yes", ...here);
   expect([code, stderr]).toEqual([0, expect.stringContaining("2 installed, 0 there already, 0 not possible")]);
   expect(lockNow()).toBe(lock);
@@ -76,7 +76,7 @@ test("other bytes are never installed: the rest is, or nothing with --frozen, wh
   ]) {
     const frozen = cloneOf(lock, env);
     const { code, stderr } = await frozen.cli("add", ...args, ...here);
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toMatch(why);
     expect(stderr).toContain("0 installed, 0 there already, 1 not possible; --frozen installs all or nothing");
     expect((await frozen.cli("verify")).stdout).toMatch(/^missing {2}alpha/m);
@@ -84,7 +84,7 @@ test("other bytes are never installed: the rest is, or nothing with --frozen, wh
   }
   const { cli, lock: lockNow } = cloneOf(lock);
   const { code, stderr } = await cli("add", "--yes", ...here);
-  expect([code, stderr]).toEqual([1, expect.stringMatching(why)]);
+  expect([code, stderr]).toEqual([3, expect.stringMatching(why)]);
   expect(stderr).toContain("1 installed, 0 there already, 1 not possible");
   expect(lockNow()).toBe(lock);
 });
@@ -96,7 +96,7 @@ test("what was changed here stays, unless --discard-changes restores it", async 
   const file = path.join(at, ".agents/skills/alpha/SKILL.md");
   writeFileSync(file, `${skillText("alpha")}Mine.\n`);
   const { code, stderr } = await cli("add", ...here);
-  expect([code, stderr]).toEqual([1, expect.stringContaining("it has local changes (changed: SKILL.md")]);
+  expect([code, stderr]).toEqual([3, expect.stringContaining("it has local changes (changed: SKILL.md")]);
   expect(readFileSync(file, "utf8")).toContain("Mine.");
   expect((await cli("add", "--discard-changes", ...here)).code).toBe(0);
   expect(readFileSync(file, "utf8")).toBe(skillText("alpha"));
@@ -110,7 +110,7 @@ test("an entry of the skills package is restored by its hash, and one that has n
   const text = JSON.stringify({ version: 1, skills: { alpha: { ...theirs, computedHash }, beta: theirs } });
   const { cli } = cloneOf(text);
   const { code, stderr } = await cli("add", "--yes", ...here);
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(stderr).toContain("installed alpha");
   expect(stderr).toContain(
     "beta: its entry in the lock pins nothing, neither a commit nor a digest; acp-skills update beta",
@@ -130,6 +130,6 @@ test.each([
 test("without a lock there is nothing to install", async () => {
   const { cli, at } = cloneOf("{}");
   rmSync(path.join(at, "skills-lock.json"));
-  expect(await cli("add")).toMatchObject({ code: 1, stderr: expect.stringContaining("does not exist") as string });
+  expect(await cli("add")).toMatchObject({ code: 3, stderr: expect.stringContaining("does not exist") as string });
   expect((await cli("list")).stderr).not.toContain("skills-lock.json");
 });

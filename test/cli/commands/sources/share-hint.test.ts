@@ -13,7 +13,7 @@ test("the command that approves a skill of a share works as it is printed, witho
   await publish({ alpha }, "/s/T0ken_x-1/");
   const share = ["--source", `${origin}/s/T0ken_x-1/`];
   const refused = await cli("run", "alpha", "--script", "scripts/run.py", ...share);
-  expect(refused.code).toBe(1);
+  expect(refused.code).toBe(3);
   expect(refused.stderr).not.toContain("T0ken");
   const [, command = ""] = /with: acp-skills (approvals grant \S+ --source '\S+\/s\/…\/')$/m.exec(refused.stderr) ?? [];
   await close();

@@ -48,7 +48,7 @@ async function openPrivate(place: (path: string) => string): Promise<Awaited<Ret
 test("a private source is read with the token of a variable, which is in no output, lock or ledger", async () => {
   const { origin } = await openPrivate((path) => path);
   const without = await cli("add", origin, "--yes");
-  expect(without.code).toBe(1);
+  expect(without.code).toBe(3);
   expect(without.stderr).toContain(
     "--token env:NAME of acp-skills add, update, discover and find, or the URL of a share (/s/TOKEN/)",
   );
@@ -108,6 +108,6 @@ test("of several sources, the token says whose it is", async () => {
   const { code, stderr } = await cli("find", "alpha", ...sources, "--token", "env:ADA_TOKEN");
   expect([code, stderr]).toEqual([
     2,
-    expect.stringContaining("there are several sources; say whose it is: https://HOST=env:ADA_TOKEN"),
+    expect.stringContaining("there are several sources; say whose it is:\n  https://HOST=env:ADA_TOKEN"),
   ]);
 });

@@ -63,9 +63,16 @@ test("other bytes under the same version are named", async () => {
   expect(code).toBe(1);
   expect(stdout).toContain("same version, other bytes");
   const { stdout: json } = await cli("update", "--check", "--json", ...here);
-  expect(JSON.parse(json)).toMatchObject([
-    { name: "alpha", state: "available", same_version: true, files: { changed: ["SKILL.md"], added: [], removed: [] } },
-  ]);
+  expect(JSON.parse(json)).toMatchObject({
+    skills: [
+      {
+        name: "alpha",
+        state: "available",
+        same_version: true,
+        files: { changed: ["SKILL.md"], added: [], removed: [] },
+      },
+    ],
+  });
 });
 
 test("what a file contains cannot write to the terminal", async () => {
@@ -82,7 +89,7 @@ test("a skill that was changed here is not replaced unless --discard-changes say
   await publish({ alpha: version("2.0.0") });
   const refused = await cli("update", "--yes", ...here);
   expect(refused).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining("local changes (changed: old.md;") as string,
   });
   expect(skillMd()).toContain("1.0.0");
@@ -102,13 +109,16 @@ test("a skill that was changed here is named where its source has nothing newer,
       "acp-skills: alpha: nothing newer, but it has local changes (changed: SKILL.md; does not fit the lock: digest, computedHash); --discard-changes restores it\n",
   });
   const { stdout } = await cli("update", "--json", ...here);
-  expect(JSON.parse(stdout)).toEqual([
-    {
-      name: "alpha",
-      state: "current",
-      local_changes: { missing: [], changed: ["SKILL.md"], added: [], hashes: ["digest", "computedHash"] },
-    },
-  ]);
+  expect(JSON.parse(stdout)).toEqual({
+    schemaVersion: 1,
+    skills: [
+      {
+        name: "alpha",
+        state: "current",
+        local_changes: { missing: [], changed: ["SKILL.md"], added: [], hashes: ["digest", "computedHash"] },
+      },
+    ],
+  });
   expect(skillMd()).toBe("mine\n");
   const shown = await cli("update", "--discard-changes", ...here);
   expect(shown).toMatchObject({
@@ -133,7 +143,7 @@ test("a source that disappears, or no longer has the skill, leaves everything as
     });
   await close();
   for (const command of ["outdated", "update"])
-    expect(await cli(command, ...here)).toMatchObject({ code: 1, stderr: expect.stringContaining("alpha:") as string });
+    expect(await cli(command, ...here)).toMatchObject({ code: 3, stderr: expect.stringContaining("alpha:") as string });
   expect(skillMd()).toContain("1.0.0");
   expect((await cli("verify")).code).toBe(0);
 });
@@ -146,7 +156,7 @@ test("a lock that a project brought cannot name servers of this machine: once fo
   const { host } = new URL(origin);
   for (const command of ["outdated", "update"])
     expect(await cli(command)).toEqual({
-      code: 1,
+      code: 3,
       stdout: "",
       stderr: `acp-skills: alpha, beta: ${origin}/ is on this machine, and a project's lock may be written by others; if you trust it, add --allow-private ${host}\n`,
     });
@@ -174,7 +184,7 @@ test("--source gives the whole URL of each share, and is refused where no skill 
   const given = shares.flatMap((share) => ["--source", share]);
   expect(await cli("outdated", ...given)).toMatchObject({ code: 0, stderr: "acp-skills: no skill is outdated\n" });
   expect(await cli("outdated", ...given.slice(0, 2))).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: `acp-skills: beta: The secret part of its URL is not in the lock; give the whole URL of ${publishers[1]?.origin}/s/…/ with --source.\n`,
   });
   for (const command of ["outdated", "update"])
@@ -236,17 +246,17 @@ test("remove takes what the lock has, asks for --discard-changes after changes, 
   await addAlpha();
   project.write(".agents/skills/mine/SKILL.md", skillText("mine"));
   expect(await cli("remove", "alhpa")).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining("did you mean alpha?") as string,
   });
   expect((await cli("remove", "mine")).stderr).toContain("mine is not in the lock");
   project.write(".agents/skills/alpha/old.md", "mine\n");
   expect(await cli("remove", "alpha")).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringContaining("--discard-changes removes it") as string,
   });
   const removed = await cli("remove", "alpha", "-y", "--discard-changes", "--json");
-  expect(JSON.parse(removed.stdout)).toEqual({ removed: ["alpha"], refused: [] });
+  expect(JSON.parse(removed.stdout)).toEqual({ schemaVersion: 1, removed: ["alpha"], refused: [] });
   expect(readdirSync(project.at(".agents/skills"))).toEqual(["mine"]);
   expect(lockText()).toBe('{\n  "version": 1,\n  "skills": {}\n}\n');
 });
@@ -296,7 +306,7 @@ test("an update that gives a skill another name is refused", async () => {
   await publish({ alpha: { "SKILL.md": skillText("deploy") } });
   const { code, stderr } = await cli("update", "--yes", ...here);
   expect(stderr).toContain("alpha: its own files name it deploy now; add that from its source, and remove alpha");
-  expect(code).toBe(1);
+  expect(code).toBe(3);
 });
 
 test("files that the lock has no hash of take --discard-changes, and are named: they may be a person's own", async () => {
@@ -313,7 +323,7 @@ test("files that the lock has no hash of take --discard-changes, and are named: 
     [["remove", "alpha"], "removes"],
   ] as const) {
     const words = `the lock has no hash of its files, which may be yours (SKILL.md, notes/a.md); --discard-changes ${does} it`;
-    expect(await cli(...command)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
+    expect(await cli(...command)).toMatchObject({ code: 3, stderr: expect.stringContaining(words) as string });
     expect(skillMd()).toBe("mine\n");
   }
   expect((await cli("update", "--yes", "--discard-changes", ...here)).code).toBe(0);
@@ -330,7 +340,7 @@ test("a repository of git in an installed skill is a local change: what was neve
     ["remove", "alpha"],
   ])
     expect(await cli(...command)).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringContaining("it has local changes (added: .git); --discard-changes") as string,
     });
   expect(existsSync(branch)).toBe(true);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type CliRun, runCli } from "../../run-cli.ts";
+import { type CliRun, runCli, unfolded } from "../../run-cli.ts";
 import { userName } from "../../../../src/base/processes/live-process.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 
@@ -69,8 +69,8 @@ describe("acp-skills approvals", () => {
     );
     const refused = await approvals("grant", "deploy");
     expect(refused).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("You blocked the skill deploy. You can undo that with: ") as string,
+      code: 3,
+      stderr: expect.stringContaining("You blocked the skill deploy. You can undo that with:\n  ") as string,
     });
     expect((await cli("ledger")).stdout).toMatch(/block +deploy/);
     expect(refused.stderr).toContain("acp-skills approvals unblock deploy");
@@ -90,7 +90,7 @@ describe("acp-skills approvals", () => {
       { type: "block", skill: "plain", from: "project", project: project.directory },
     ]);
     expect(await approvals("block", "deploi")).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringContaining("deploy") as string,
     });
     expect(await approvals("block")).toMatchObject({
@@ -121,7 +121,7 @@ describe("acp-skills approvals", () => {
     expect((await approvals("revoke", "deploy")).stderr).toMatch(/^acp-skills: revoked grant_\S+ of deploy, in \S+\n$/);
     expect(await listed()).toMatchObject([{ project: project.at("other") }]);
     const elsewhere = await approvals("revoke", "deploy");
-    expect(elsewhere).toMatchObject({ code: 1 });
+    expect(elsewhere).toMatchObject({ code: 3 });
     expect(elsewhere.stderr).toContain(`in other projects only (${project.at("other")}): name the ID, or add --all`);
     expect((await approvals("revoke", "deploy", "--all")).stderr).toContain(`of deploy, in ${project.at("other")}`);
     await approvals(...grant, "--cwd", "other");
@@ -202,7 +202,7 @@ describe("acp-skills approvals", () => {
     project.write("acp-skills.policy.json", '{ "approvals": "session" }');
     const { code, stdout } = await approvals("grant", "deploy", "--json");
     expect([code, JSON.parse(stdout)]).toMatchObject([
-      1,
+      3,
       { allowed: false, skill: "deploy", why: expect.stringContaining("only when it asks") as string },
     ]);
   });
@@ -215,7 +215,7 @@ describe("acp-skills approvals", () => {
       code: 0,
       stderr: `acp-skills: models may no longer read the skills that came with ${project.directory}\n`,
     });
-    expect(await approvals("revoke", "--project")).toMatchObject({ code: 1 });
+    expect(await approvals("revoke", "--project")).toMatchObject({ code: 3 });
     expect(await listed()).toEqual([]);
   });
 
@@ -236,7 +236,7 @@ describe("acp-skills approvals", () => {
     }
     project.write("old.json", JSON.stringify(value));
     const old = await approvals("import", "old.json");
-    expect(old.code).toBe(1);
+    expect(old.code).toBe(3);
     expect(old.stderr).toContain("elsewhere does not exist here; its approvals were not imported: --for-project DIR");
     expect(old.stderr).toContain("1 answer expired, not imported");
     expect(await listed()).toHaveLength(1);
@@ -251,7 +251,7 @@ describe("acp-skills approvals", () => {
   test("an approval that cannot be stored is not blamed on a policy", async () => {
     project.write("data/trust", "not a directory");
     const { code, stderr } = await approvals("grant", "deploy");
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toContain("acp-skills: The approval of deploy could not be stored: nothing was granted.");
     expect(stderr).not.toContain("policy");
   });
@@ -265,18 +265,18 @@ describe("acp-skills approvals", () => {
     [["revoke", "deploy"], "no approval of deploy"],
     [["show", "deploy"], "no approval of deploy"],
     [["import"], "missing FILE"],
-    [["import", "none.json"], "none.json: no such file; nothing was imported"],
-    [["import", "a".repeat(300)], "it cannot be read (ENAMETOOLONG); nothing was imported"],
+    [["import", "none.json"], "none.json cannot be read: ENOENT: no such file or directory; nothing was imported"],
+    [["import", "a".repeat(300)], "cannot be read: ENAMETOOLONG: name too long; nothing was imported"],
     [["import", "own/deploy/main.py"], "not JSON"],
     [["allow", "deploy"], "unknown action allow"],
     [["revoke", "deploy", "--scope", "project"], "approvals revoke has no option --scope"],
     [["block", "deploy", "--expires", "1d"], "approvals block has no option --expires"],
     [["list", "--all"], "approvals list has no option --all"],
-    [["import", "none.json", "--for-project", "none"], "none.json: no such file"],
+    [["import", "none.json", "--for-project", "none"], "none.json cannot be read: ENOENT"],
   ])("%j is refused with a precise message", async (args, message) => {
     const { code, stderr } = await approvals(...args);
     expect(code).toBeGreaterThan(0);
-    expect(stderr).toContain(message);
+    expect(unfolded(stderr)).toContain(message);
   });
 
   test("a file of another format grants nothing", async () => {

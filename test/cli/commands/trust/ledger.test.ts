@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type CliRun, runCli } from "../../run-cli.ts";
+import { type CliRun, runCli, unfolded } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -48,6 +48,7 @@ describe("acp-skills ledger", () => {
   test("--json prints the same entries as one JSON value", async () => {
     project.write("data/ledger/000001.jsonl", lines.join("\n"));
     expect(JSON.parse((await ledger("--json")).stdout)).toEqual({
+      schemaVersion: 1,
       uses: [
         { ...nothing, at: "2026-11-21T10:00:00.000Z", tool: "list_skills", session_id: "s1", door: "mcp" },
         expect.objectContaining({ tool: "describe_skill", skill: "pdf-tools", session_id: "s\u001b1" }),
@@ -90,7 +91,9 @@ describe("acp-skills ledger", () => {
     expect(await ledger("--skill", "absent")).toEqual(nothing);
     const since = await ledger("--since", "yesterday");
     expect(since).toMatchObject({ code: 2, stdout: "" });
-    expect(since.stderr).toContain("--since needs a duration such as 90m, 2h or 7d, or a date such as 2026-11-22");
+    expect(unfolded(since.stderr)).toContain(
+      "--since needs a duration such as 90m, 2h or 7d, or a date such as 2026-11-22",
+    );
     const outcome = await ledger("--outcome", "alowed");
     expect(outcome).toMatchObject({ code: 2, stdout: "" });
     expect(outcome.stderr).toContain("allowed");
@@ -145,12 +148,12 @@ describe("acp-skills ledger", () => {
     );
   });
 
-  test("an empty ledger is reported; an unreadable one exits with 1", async () => {
+  test("an empty ledger is reported; an unreadable one exits with 3", async () => {
     expect(await ledger()).toEqual({ code: 0, stdout: "", stderr: "acp-skills: the ledger is empty\n" });
     project.write("other", "a file");
     const env = { ACP_SKILLS_HOME: project.at("other") };
     const { code, stdout, stderr } = await runCli(["ledger"], { cwd: project.directory, env });
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toMatch(/^acp-skills: The ledger in .* cannot be read: .*\n$/);
   });
 });

@@ -42,6 +42,7 @@ describe("acp-skills policy check", () => {
     const { code, stdout } = await policy("check", "--json");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
+      schemaVersion: 1,
       files: [
         { origin: "configuration", file: project.at("given.json"), used: true },
         { origin: "project", file: project.at(file), used: true },
@@ -129,8 +130,8 @@ describe("acp-skills policy explain", () => {
     });
   });
 
-  test("exits with 1 for a skill that does not exist", async () => {
+  test("exits with 3 for a skill that does not exist", async () => {
     project.write("given.json", "{}");
-    expect(await policy("explain", "nothing")).toMatchObject({ code: 1, stdout: "" });
+    expect(await policy("explain", "nothing")).toMatchObject({ code: 3, stdout: "" });
   });
 });

@@ -1,20 +1,22 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { rules } from "../../../../skills/rules.ts";
+import { jsonLines } from "../../../report/json-output.ts";
 import { jsonText, safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../../base/paths/location.ts";
 import { type Reporter, notShown, shownProblems } from "../../../report/problem-report.ts";
 
-/** `{problems, checked, fixed, fixable, counts}`, one problem per line. */
-export const jsonReporter: Reporter = function* ({ problems, checked, fixed, fixable, counts }) {
-  yield '{"problems":[';
-  let separator = "\n";
-  for (const { code, severity, file, line, column, endLine, endColumn, message, fix } of problems) {
-    yield separator + jsonText({ code, severity, file, line, column, endLine, endColumn, message, fix });
-    separator = ",\n";
-  }
-  yield `\n],"checked":${checked},"fixed":${jsonText(fixed.map(({ file, codes }) => ({ file, codes })))},"fixable":${fixable},"counts":${jsonText(counts)}}\n`;
-};
+/** `{schemaVersion, problems, checked, fixed, fixable, counts}`. */
+export const jsonReporter: Reporter = ({ problems, checked, fixed, fixable, counts }) =>
+  jsonLines({
+    problems: problems.map(({ code, severity, file, line, column, endLine, endColumn, message, fix }) => {
+      return { code, severity, file, line, column, endLine, endColumn, message, fix };
+    }),
+    checked,
+    fixed: fixed.map(({ file, codes }) => ({ file, codes })),
+    fixable,
+    counts,
+  });
 
 /** GitHub Actions workflow commands, which GitHub shows as annotations next to the lines. */
 export const githubReporter: Reporter = function* ({ problems }, { cwd, maxProblems }) {

@@ -1,10 +1,11 @@
+import { SkillsError } from "../../../../base/errors.ts";
 import { type ConfirmedInstall, carryOut, recoverSkillsDirectory } from "../../../../sources/install.ts";
 import { readLock } from "../../../../sources/lock-file.ts";
 import { type SkillsPlace, shownSkillsDirectory } from "../../../../sources/skills-place.ts";
 import { type UpdateLookup, failuresOf, latestWords } from "../../../../sources/update.ts";
 import { counted } from "../../../../base/text/code-points.ts";
 import { shownPath } from "../../../../base/paths/location.ts";
-import type { OptionValues } from "../../../command.ts";
+import { type OptionValues, type ExitCode, exit } from "../../../command.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import { confirm, emptyWords, recordInstalls, type recheckOptions, withUpdates } from "./source-options.ts";
 
@@ -16,14 +17,11 @@ type Restoring = OptionValues<typeof recheckOptions> & {
 };
 
 /** Installs exactly what the lock names, and says of the rest why not. With `frozen`, all of it or nothing. The lock stays as it is. */
-export async function restoreLocked(given: Restoring, where: SkillsPlace, terminal: Terminal): Promise<number> {
+export async function restoreLocked(given: Restoring, where: SkillsPlace, terminal: Terminal): Promise<ExitCode> {
   const skills = await recoverSkillsDirectory(where, (note) => terminal.note(note));
   const lock = readLock(where);
   const entries = [...lock.entries];
-  if (entries.length === 0) {
-    terminal.note(emptyWords(where));
-    return 1;
-  }
+  if (entries.length === 0) throw new SkillsError("UNREADABLE", emptyWords(where));
   const { "discard-changes": discards, frozen: isFrozen = isInCi() } = given;
   const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
   const looking = { where, entries, skills, restored, isExact: true };
@@ -52,7 +50,8 @@ export async function restoreLocked(given: Restoring, where: SkillsPlace, termin
     );
     if (given.json === true)
       await terminal.printJson({ frozen: isFrozen, skills: found.map((one) => toJson(one, isWanted)) });
-    return failed.length === 0 && (isWanted || todo.length === 0 || given["dry-run"] === true) ? 0 : 1;
+    const isDone = failed.length === 0 && (isWanted || todo.length === 0 || given["dry-run"] === true);
+    return isDone ? exit.done : exit.unable;
   });
 }
 

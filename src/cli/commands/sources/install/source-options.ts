@@ -6,7 +6,7 @@ import { type SkillsPlace, globalPlace, projectPlace } from "../../../../sources
 import { levels } from "../../../../skills/rules.ts";
 import { existingDirectory } from "../../../arguments/values.ts";
 import { allowPrivate, cwd, json, token, tokensByOrigin } from "../../../arguments/shared-options.ts";
-import { type OptionTable, type OptionValues, choice, flag, texts } from "../../../command.ts";
+import { type OptionTable, type OptionValues, choice, flag, texts, type ExitCode } from "../../../command.ts";
 import { type Terminal, interruptible } from "../../../report/terminal.ts";
 import { deniedSources } from "../../../arguments/policies.ts";
 import type { SourceLister } from "../../../../sources/reader.ts";
@@ -70,11 +70,11 @@ interface ReaderOptions {
   readonly terminal: Terminal;
 }
 
-/** Works with the ways to sources, and closes them. Returns the exit code, 130 if it was interrupted. */
+/** Works with the ways to sources, and closes them. Returns what to exit with. */
 export async function withReader(
   { allowPrivate = [], typed, token, directory, terminal }: ReaderOptions,
-  work: (reader: SourceLister, signal: AbortSignal) => Promise<number>,
-): Promise<number> {
+  work: (reader: SourceLister, signal: AbortSignal) => Promise<ExitCode>,
+): Promise<ExitCode> {
   const urls = typed.map(({ url }) => url);
   const tokens = tokensByOrigin(token, typed);
   const denied = deniedSources(directory, terminal);
@@ -92,14 +92,14 @@ export async function withReader(
 
 type Looking = Omit<Parameters<typeof findUpdates>[0], "reader" | "named" | "allowPrivate" | "signal">;
 
-/** Asks the sources of a lock, and works with what they have. Returns the exit code, 130 if it was interrupted. */
+/** Asks the sources of a lock, and works with what they have. Returns what to exit with. */
 export async function withUpdates(
   { source, token, "allow-private": allowPrivate }: OptionValues<typeof recheckOptions>,
   lock: Lock,
   looking: Looking,
   terminal: Terminal,
-  work: (found: readonly UpdateLookup[], signal: AbortSignal) => Promise<number>,
-): Promise<number> {
+  work: (found: readonly UpdateLookup[], signal: AbortSignal) => Promise<ExitCode>,
+): Promise<ExitCode> {
   const named = namedSources(lock, source);
   const asked = { allowPrivate, typed: named.typed, token, directory: looking.where.base, terminal };
   return await withReader(asked, async (reader, signal) => {

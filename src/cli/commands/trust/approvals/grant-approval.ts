@@ -6,19 +6,20 @@ import type { Asker, CallingSkill, PolicyRefusal, Trust } from "../../../../runt
 import { isNothing } from "../../../../skills/permissions.ts";
 import { askAboutSkill, shortDigest } from "../../../../runtime/question.ts";
 import { parseUntil } from "../../../arguments/values.ts";
-import { usageError } from "../../../command.ts";
+import { usageError, type ExitCode, exit } from "../../../command.ts";
 import { toPerson } from "../../../report/outcome.ts";
+import { errorLines } from "../../../report/safe-text.ts";
 import { isNamedApproval, readApprovals } from "./list-approvals.ts";
 import type { Approving } from "../approvals.ts";
 import { type InstalledVersion, copiedVersion, installedSkill } from "./find-installed.ts";
 
 /** Allows one version of a skill, or trusts a project, as a person's answer would. */
-export async function grantApproval(given: Approving): Promise<number> {
+export async function grantApproval(given: Approving): Promise<ExitCode> {
   return await answer(given, given.options.project === true ? grantProject : grantSkill);
 }
 
 /** Blocks the skills of a name, as a person's answer would: for editors that do not show this answer. */
-export async function blockSkill(given: Approving): Promise<number> {
+export async function blockSkill(given: Approving): Promise<ExitCode> {
   return await answer(given, async (trust, asker, { targets: [name = ""], options: { scope: reach }, store }) => {
     for (const { request } of (await installedSkill(name, given)).versions)
       await trust.answered(request(), asker, { answer: "block" }, { reach });
@@ -34,7 +35,7 @@ const hint = "The warning above says what to correct in the data directory.";
 
 type Answer = (trust: Trust, asker: AtTerminal, given: Approving) => Promise<Granted>;
 
-async function answer(given: Approving, act: Answer): Promise<number> {
+async function answer(given: Approving, act: Answer): Promise<ExitCode> {
   const { options, store, terminal } = given;
   const app = openApp(readOptions({ log: terminal.log }, { home: terminal.home }), { approvals: store });
   let granted: Granted;
@@ -46,9 +47,9 @@ async function answer(given: Approving, act: Answer): Promise<number> {
     await app.close();
   }
   const { message, shown } = granted;
-  terminal.note(message);
+  terminal.note(...errorLines(message));
   if (options.json === true) await terminal.printJson(shown);
-  return shown["allowed"] === false ? 1 : 0;
+  return shown["allowed"] === false ? exit.unable : exit.done;
 }
 
 interface Granted {

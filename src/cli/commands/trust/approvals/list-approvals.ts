@@ -1,3 +1,4 @@
+import { SkillsError } from "../../../../base/errors.ts";
 import { asAvailable, nearest } from "../../../../base/text/nearest.ts";
 import { inWords, type Capabilities, noCapabilities } from "../../../../skills/permissions.ts";
 import { changesOf } from "../../../../skills/copied-files.ts";
@@ -9,14 +10,15 @@ import { findInstalled } from "./find-installed.ts";
 import { imported } from "./record-changes.ts";
 import { type ApprovalStore, type Approvals, type ApprovalScope, projectOf } from "../../../../runtime/trust.ts";
 import path from "node:path";
+import { type ExitCode, exit } from "../../../exit-code.ts";
 import { isWithin } from "../../../../base/paths/location.ts";
 
-export async function listApprovals({ options, store, terminal }: Approving): Promise<number> {
+export async function listApprovals({ options, store, terminal }: Approving): Promise<ExitCode> {
   const approvals = await readApprovals(store);
   if (options.json === true) await terminal.printJson({ approvals });
   else if (approvals.length === 0) terminal.note("nothing is approved or blocked");
   else await terminal.print(table(heading, approvals.map(toRow), terminal));
-  return 0;
+  return exit.done;
 }
 
 const heading = ["SKILL", "VERSION", "DIGEST", "WHERE", "BY", "WHEN", "ID", "WHAT"];
@@ -41,15 +43,12 @@ function whatOf({ type, capabilities, called_by: by, from, expires }: Omit<Appro
 }
 
 /** Everything about one skill or grant, and which files of the approved version have changed since. */
-export async function showApproval(given: Approving): Promise<number> {
+export async function showApproval(given: Approving): Promise<ExitCode> {
   const { targets, options, store, terminal } = given;
   const [target = ""] = targets;
   const all = await readApprovals(store);
   const found = all.filter((approval) => isNamedApproval(approval, target));
-  if (found.length === 0) {
-    terminal.note(nothingNamed(target, all));
-    return 1;
-  }
+  if (found.length === 0) throw new SkillsError("SKILL_NOT_FOUND", nothingNamed(target, all));
   const shown = [];
   for (const approval of found) {
     const { digest, skill } = approval;
@@ -77,7 +76,7 @@ export async function showApproval(given: Approving): Promise<number> {
         "\n",
       ]);
   }
-  return 0;
+  return exit.done;
 }
 
 function nothingNamed(target: string, all: readonly Approval[]): string {
@@ -137,16 +136,16 @@ export function isNamedApproval({ id, skill }: Pick<Approval, "id" | "skill">, t
 }
 
 /** Removes grants and blocks by id or name, or the trust in a project. */
-export async function revokeApprovals(given: Approving): Promise<number> {
+export async function revokeApprovals(given: Approving): Promise<ExitCode> {
   return await remove(given, () => true);
 }
 
 /** Removes blocks only: what was approved counts again. */
-export async function unblockSkills(given: Approving): Promise<number> {
+export async function unblockSkills(given: Approving): Promise<ExitCode> {
   return await remove(given, ({ type }) => type === "block");
 }
 
-async function remove(given: Approving, isOfKind: (approval: Approval) => boolean): Promise<number> {
+async function remove(given: Approving, isOfKind: (approval: Approval) => boolean): Promise<ExitCode> {
   const { targets, options, store, terminal } = given;
   const all = (await readApprovals(store)).filter(isOfKind);
   const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
@@ -195,5 +194,5 @@ async function remove(given: Approving, isOfKind: (approval: Approval) => boolea
     );
   }
   if (options.json === true) await terminal.printJson({ revoked: found });
-  return found.length === 0 || missing.length > 0 ? 1 : 0;
+  return found.length === 0 || missing.length > 0 ? exit.unable : exit.done;
 }

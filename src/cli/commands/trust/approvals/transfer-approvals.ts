@@ -1,7 +1,6 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { systemCode } from "../../../../base/failures/system-error.ts";
 import { isSkillsError } from "../../../../base/errors.ts";
 import {
   type ApprovalScope,
@@ -12,13 +11,15 @@ import {
   projectOf,
   repositoryAt,
 } from "../../../../runtime/trust.ts";
-import { usageError } from "../../../command.ts";
+import { usageError, type ExitCode, exit } from "../../../command.ts";
+import { readNamedFile } from "../../../arguments/values.ts";
 import { counted } from "../../../../base/text/code-points.ts";
 import type { Terminal } from "../../../report/terminal.ts";
 import type { Approving } from "../approvals.ts";
 import { imported } from "./record-changes.ts";
 
 const exported = z.strictObject({
+  schemaVersion: z.literal(1).optional(),
   format: z.literal("acp-skills exported approvals 1"),
   exported: z.iso.datetime(),
   scopes: z
@@ -41,20 +42,20 @@ const exported = z.strictObject({
     .max(10_000),
 });
 
-export async function exportApprovals({ store, terminal }: Approving): Promise<number> {
+export async function exportApprovals({ store, terminal }: Approving): Promise<ExitCode> {
   const scopes = await Promise.all((await store.scopes()).map((scope) => store.read(scope)));
   await terminal.printJson({
     format: "acp-skills exported approvals 1",
     exported: new Date().toISOString(),
     scopes,
   } satisfies z.input<typeof exported>);
-  return 0;
+  return exit.done;
 }
 
 const maxBytes = 32 * 1024 * 1024;
 
 /** Adds what another machine exported. What expired, and projects that are not here, are left out and reported. */
-export async function importApprovals({ targets, options, store, terminal }: Approving): Promise<number> {
+export async function importApprovals({ targets, options, store, terminal }: Approving): Promise<ExitCode> {
   const file = path.resolve(terminal.cwd, targets[0] ?? "");
   const { scopes } = readExported(file);
   const target = options["for-project"];
@@ -82,7 +83,7 @@ export async function importApprovals({ targets, options, store, terminal }: App
   if (expired > 0) terminal.note(`${counted(expired, "answer")} expired, not imported`);
   terminal.note(`imported ${counted(added, "answer")}`);
   if (options.json === true) await terminal.printJson({ imported: added, expired, absent_projects: absent });
-  return added === 0 && (expired > 0 || absent.length > 0) ? 1 : 0;
+  return added === 0 && (expired > 0 || absent.length > 0) ? exit.unable : exit.done;
 }
 
 /** The project that the approvals of the only project of a file are for. */
@@ -131,21 +132,13 @@ async function merge(
 /** Throws INVALID_OPTIONS that says what is wrong with the file. */
 function readExported(file: string): z.output<typeof exported> {
   const fault = (what: string): Error => usageError(`${file}: ${what}; nothing was imported`);
-  let text: string;
-  try {
-    if (!statSync(file).isFile()) throw fault("not a file");
-    if (statSync(file).size > maxBytes) throw fault(`larger than ${maxBytes / 1024 / 1024} MiB`);
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    if (isSkillsError(error)) throw error;
-    const code = systemCode(error);
-    throw fault(code === "ENOENT" ? "no such file" : `it cannot be read (${code || String(error)})`);
-  }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(readNamedFile(file, maxBytes));
   } catch (error) {
-    throw fault(`not JSON (${String(error)})`);
+    throw isSkillsError(error)
+      ? usageError(`${error.message}; nothing was imported`)
+      : fault(`not JSON (${String(error)})`);
   }
   const parsed = exported.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -11,7 +11,14 @@ describe("json", () => {
 
   test("prints one JSON value with one problem per line", () => {
     const text = [...jsonReporter(exampleReport, exampleContext)].join("");
-    expect(JSON.parse(text)).toEqual({ problems: exampleReport.problems, checked: 2, fixed: [], fixable: 1, counts });
+    expect(JSON.parse(text)).toEqual({
+      schemaVersion: 1,
+      problems: exampleReport.problems,
+      checked: 2,
+      fixed: [],
+      fixable: 1,
+      counts,
+    });
     expect(text.split("\n")).toHaveLength(5);
   });
 
@@ -26,7 +33,7 @@ describe("json", () => {
 
   test("prints all fields of an empty report", () => {
     const text = [...jsonReporter({ ...exampleReport, problems: [], checked: 0, fixable: 0 }, exampleContext)].join("");
-    expect(JSON.parse(text)).toEqual({ problems: [], checked: 0, fixed: [], fixable: 0, counts });
+    expect(JSON.parse(text)).toEqual({ schemaVersion: 1, problems: [], checked: 0, fixed: [], fixable: 0, counts });
   });
 
   test("also escapes control characters that JSON permits", () => {
