@@ -62,8 +62,9 @@ const mayImport = {
     ...["runtime/blobs", "runtime/ledger", "runtime/options", ...forDoors],
   ],
   conformance: ["base", "wire", "client", "acp"],
+  evals: ["base", "skills", "wire", "client", "acp", "conformance", "runtime/options", ...forDoors],
   cli: [
-    ...["base", "skills", "wire", "sources", "mcp", "acp", "serve", "browser/server", "conformance"],
+    ...["base", "skills", "wire", "sources", "mcp", "acp", "serve", "browser/server", "conformance", "evals"],
     ...["runtime/blobs", "runtime/ledger", "runtime/options", "runtime/sandbox", ...forDoors],
   ],
   "index.ts": ["base", "skills", "wire", "client", "acp", "runtime/options", ...forDoors],
@@ -92,6 +93,7 @@ const packagesOf = {
   "browser/page": ["@leeoniya/ufuzzy", "@preact/signals", "marked", "preact"],
   "browser/server": ["zod"],
   conformance: ["@agentclientprotocol/sdk", "zod"],
+  evals: ["zod"],
   cli: ["jsonc-parser", "semver", "zod"],
 };
 const packageRules = Object.entries(packagesOf).map(([wing, names]) => {

@@ -47,6 +47,17 @@ const localChanges = z.object({ missing: texts, changed: texts, added: texts, ha
 const files = z.object({ added: texts, removed: texts, changed: texts });
 const version = orNull(text);
 const policyFile = z.object({ origin: text, file: text, used: flag });
+const spread = z.object({ mean: z.number(), stddev: z.number() }).meta({ id: "spread" });
+const evalSummary = z.object({
+  runs: count,
+  failed: count,
+  pass_rate: spread.optional(),
+  time_seconds: spread,
+  tokens: spread.optional(),
+});
+const share = z
+  .object({ count, of: count, share: z.number(), low: z.number(), high: z.number() })
+  .meta({ id: "share", description: "With a confidence interval of 95 %." });
 const license = {
   license: text.optional().describe("An SPDX expression."),
   status: z.enum(["declared", "unknown", "unspecified"]),
@@ -157,6 +168,43 @@ const commands = {
     skills: z.array(
       z.object({ name: text, version: text, ...license, denied: refusal.optional(), path: text, sources: texts }),
     ),
+  }),
+  eval: output({
+    skill: text,
+    directory: text.describe("Where the results are recorded."),
+    runs: z.array(
+      z.object({
+        id: text,
+        number: count,
+        withSkill: flag,
+        shouldTrigger: flag,
+        results: z.array(
+          z.object({
+            text,
+            weight: z.number(),
+            passed: orNull(flag).describe("Null where nobody could tell."),
+            evidence: text,
+          }),
+        ),
+        use: z.enum(["used", "unused", "unseen"]),
+        stopReason: text,
+        fault: text.optional(),
+        durationMs: z.number(),
+        tokens: z.number().optional(),
+        rejected: count,
+      }),
+    ),
+    benchmark: z.object({
+      run_summary: z.object({
+        with_skill: evalSummary.optional(),
+        without_skill: evalSummary.optional(),
+        delta: z
+          .object({ pass_rate: z.number().optional(), time_seconds: z.number(), tokens: z.number().optional() })
+          .optional(),
+      }),
+      triggering: z.object({ precision: share.optional(), recall: share.optional(), unseen: count }),
+    }),
+    worse: version.describe("In what the skill makes it worse."),
   }),
   env: output({
     machine: z.object({ system: text, architecture: text, node: text }),

@@ -210,7 +210,7 @@ const typedCommonJs = `
 import acpSkills = require("acp-skills");
 import type { Skills } from "acp-skills";
 async function main(): Promise<void> {
-  const skills: Skills = await acpSkills.openSkills({ skills: ["skills"], defaultRoots: false, dataDirectory: "data" });
+  const skills: Skills = await acpSkills.openSkills({ directories: ["skills"], defaultRoots: false, dataDirectory: "data" });
   console.log(JSON.stringify((await skills.list()).map(({ name }) => name)));
   await skills.close();
 }
@@ -222,7 +222,7 @@ const listing = `
 async function main() {
   const told = [];
   const log = (level, message) => told.push(message);
-  const skills = await openSkills({ skills: ["skills"], defaultRoots: false, dataDirectory: "data", log });
+  const skills = await openSkills({ directories: ["skills"], defaultRoots: false, dataDirectory: "data", log });
   const names = (await skills.list()).map(({ name }) => name);
   await skills.close();
   console.log(JSON.stringify({ names, told }));

@@ -14,7 +14,10 @@ const skills = ["--skills", "skills", "--no-default-roots"];
 
 /** One command line for each command that ends by itself. The others are processes in all of their tests. */
 const lines: Record<
-  Exclude<CommandName, "wrap" | "proxy" | "mcp" | "mcp-bridge" | "serve" | "browse" | "doctor" | "conformance">,
+  Exclude<
+    CommandName,
+    "wrap" | "proxy" | "eval" | "mcp" | "mcp-bridge" | "serve" | "browse" | "doctor" | "conformance"
+  >,
   readonly string[]
 > = {
   list: skills,

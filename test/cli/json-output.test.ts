@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, expect, test } from "vitest";
 import type { Command } from "../../src/cli/command.ts";
@@ -33,7 +34,8 @@ async function printed(
   { stream = "stdout", cwd = project.directory }: { stream?: "stdout" | "stderr"; cwd?: string } = {},
 ): Promise<Readonly<Record<string, unknown>>> {
   const args = typeof line === "string" ? line.split(" ") : line;
-  const run = await runCli([...args, "--json"], { cwd });
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  const run = await runCli([...args.slice(0, end), "--json", ...args.slice(end)], { cwd });
   const value = JSON.parse(run[stream]) as Readonly<Record<string, unknown>>;
   ajv.validate(`output#/$defs/${name}`, value);
   expect
@@ -59,6 +61,18 @@ function writeAction(): void {
 }
 
 const only = "--skills skills --no-default-roots";
+
+test("of sessions with and without a skill", async () => {
+  project.write("skills/greet/SKILL.md", skillText("greet"));
+  project.write("skills/greet/evals/evals.json", '[{ "prompt": "say hi", "assertions": [{ "pattern": "hi" }] }]');
+  const agent = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
+  const line = ["eval", "skills/greet", "--runs", "1", "--", process.execPath, agent];
+  expect(await printed("eval", line)).toMatchObject({
+    skill: "greet",
+    runs: [{ id: "1" }, { withSkill: false }],
+    worse: null,
+  });
+});
 
 test("of the skills of a directory", async () => {
   project.write(
@@ -174,7 +188,7 @@ test("of a recorded conversation", async () => {
 });
 
 /** Parts of what is printed. */
-const parts = ["approval", "capabilities", "counts", "problem", "run-result", "stored-run"];
+const parts = ["approval", "capabilities", "counts", "problem", "run-result", "share", "spread", "stored-run"];
 
 afterAll(() => {
   const names = Object.keys(schema.$defs).filter((name) => !parts.includes(name));

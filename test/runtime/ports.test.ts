@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Skills, openSkills } from "../../src/acp/in-process.ts";
 import { isSkillsError } from "../../src/base/errors.ts";
 
@@ -18,7 +18,9 @@ beforeEach(() => {
     'name = "acme.add"\nversion = "1.0.0"\ndescription = "Adds."\nkind = "action"\n\n[runtime]\nlanguage = "python"\nentrypoint = "code/main.py"\n',
   );
 });
-afterEach(() => {
+const opened: Skills[] = [];
+afterEach(async () => {
+  for (const skills of opened.splice(0)) await skills.close();
   rmSync(directory, { recursive: true });
 });
 
@@ -42,7 +44,7 @@ async function open(
     ports,
     ...more,
   });
-  onTestFinished(() => skills.close());
+  opened.push(skills);
   return { skills, logged };
 }
 

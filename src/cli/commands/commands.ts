@@ -25,6 +25,10 @@ export const commands = {
   init: { summary: "Create a skill", load: () => import("./authoring/init.ts") },
   check: { summary: "Validate skills and report problems", load: () => import("./authoring/check.ts") },
   run: { summary: "Run a skill's code in a sandbox", load: () => import("./runs/run.ts") },
+  eval: {
+    summary: "Measure whether an agent uses a skill, and whether it helps",
+    load: () => import("./authoring/eval.ts"),
+  },
   find: { summary: "Search skills here and at sources", load: () => import("./sources/find.ts") },
   discover: {
     summary: "Show which skills a domain, registry or repository offers",

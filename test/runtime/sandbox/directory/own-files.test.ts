@@ -33,7 +33,8 @@ describe("a bundled package without its own data files", () => {
     });
     const { stderr } = (await running.catch((error: unknown) => error)) as { stderr: string };
     const inside = path.join(directory, "dist/runtime/sandbox/inside");
-    expect(stderr).toContain(`Files of the package acp-skills are missing: ${inside}.`);
+    expect(stderr).toMatch(/^acp-skills: .*Files of the package acp-skills are missing:\n/);
+    expect(stderr).toContain(`  ${inside}.`);
     expect(stderr).toContain(`copy the contents of its dist/runtime/sandbox to ${path.dirname(inside)}.`);
     expect(stderr.match(/are missing/g)).toHaveLength(1);
   });

@@ -1,0 +1,189 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { systemClock } from "../../../base/clock.ts";
+import { attempt } from "../../../base/failures/system-error.ts";
+import { parseIfJson } from "../../../base/json/json-value.ts";
+import { shownPath } from "../../../base/paths/location.ts";
+import { counted } from "../../../base/text/code-points.ts";
+import type { Evaluation } from "../../../evals/evaluate.ts";
+import { type Benchmark, type EvalRun, type Share, passRate } from "../../../evals/statistics.ts";
+import { readOptions } from "../../../runtime/options.ts";
+import { openRunEnvironment } from "../../../runtime/runs.ts";
+import { describeSkillText } from "../../../skills/document.ts";
+import { toSlug } from "../../../skills/skill.ts";
+import { toAbsolute } from "../../arguments/values.ts";
+import { defineCommand, exit, flag, text, texts, usageError } from "../../command.ts";
+import { jsonObject } from "../../report/json-output.ts";
+import { table } from "../../report/table.ts";
+import { type Terminal, interruptible } from "../../report/terminal.ts";
+
+export const command = defineCommand({
+  usage: "eval SKILL [options] -- AGENT [ARG…]",
+  takesRest: true,
+  positionals: { name: "SKILL", minimum: 1, maximum: 1, values: "files" },
+  options: {
+    runs: text("N", "How often each case runs, with the skill and without it. Default: 3."),
+    case: texts("ID", "Only this case. Repeatable."),
+    judge: text(
+      "COMMAND",
+      "An agent that judges assertions in words, such as 'claude-agent-acp'; never the session itself.",
+    ),
+    "with-only": flag("Run only with the skill."),
+    alone: flag("Leave out your other skills."),
+    timeout: text("SECONDS", "How long a session may take. Default: 600."),
+    workspace: text("DIR", "Where results are recorded. Default: NAME-workspace beside the current directory's files."),
+    baseline: text("DIR", "An earlier iteration: exits with 1 if its pass rate was higher."),
+    policy: text("FILE", "A policy that says what skills may do. Everything else is rejected: nobody is asked."),
+    json: flag("Print JSON."),
+  },
+  examples: [
+    "eval .agents/skills/pdf -- claude-agent-acp",
+    "eval ./pdf --runs 5 --judge 'gemini --acp' -- codex-acp",
+    "eval ./pdf --with-only --baseline pdf-workspace/iteration-1 -- opencode acp",
+  ],
+  notes: [
+    'Cases are in evals/evals.json of the skill: {"evals": [{"id", "prompt", "files", "assertions", "should_trigger"}]}.',
+    'An assertion is a sentence, for the judge; or {"pattern", "in"?}, {"file"}, or {"script", "args"?}: a script of the',
+    "  skill in the sandbox, with the answer as stdin and the session's files in /skills/eval.outputs. It passes with exit 0.",
+    "Each session costs what your agent costs. Its text is never put into a prompt: whether the skill is found is measured, too.",
+    "Exits with 1 if the skill makes it worse: than the baseline, or else than without the skill; or if no session worked.",
+  ],
+  async run({ options, positionals: [given = ""], rest = [] }, terminal) {
+    const [agent = "", ...args] = rest;
+    if (agent === "") throw usageError("missing agent; write: acp-skills eval SKILL -- AGENT [ARG…]");
+    const skill = findSkill(given, terminal.cwd);
+    const [{ evaluate }, { readSuite }] = await Promise.all([
+      import("../../../evals/evaluate.ts"),
+      import("../../../evals/suite.ts"),
+    ]);
+    const cases = readSuite(skill.directory).filter(
+      ({ id }) => options.case === undefined || options.case.includes(id),
+    );
+    if (cases.length === 0) throw usageError(`--case ${(options.case ?? []).join(", ")}: there is no such case`);
+    const before = options.baseline === undefined ? undefined : readBaseline(toAbsolute(options.baseline));
+    const settings = readOptions({ log: terminal.log }, { home: terminal.home });
+    const environment = openRunEnvironment(settings);
+    const [judge, ...judgeArgs] = (options.judge ?? "").split(/\s+/).filter((word) => word !== "");
+    try {
+      return await interruptible(terminal, async (signal) => {
+        const evaluation = await evaluate({
+          ...{ skill, cases, signal, clock: systemClock },
+          agent: { command: agent, args },
+          judge: judge === undefined ? undefined : { command: judge, args: judgeArgs },
+          runs: toCount("--runs", options.runs, 3, 100),
+          timeout: toCount("--timeout", options.timeout, 600, 86_400) * 1_000,
+          comparesWithout: options["with-only"] !== true,
+          keepsOthers: options.alone !== true,
+          options: { log: terminal.log, ...(options.policy !== undefined && { policy: toAbsolute(options.policy) }) },
+          workspace: toAbsolute(options.workspace ?? `${skill.slug}-workspace`),
+          openSandbox: environment.sandbox,
+          onProgress: (activity) => terminal.progress.show(activity),
+        });
+        terminal.progress.done();
+        const worse = findWorse(evaluation, before);
+        if (options.json === true) {
+          const { iteration: directory, ...found } = evaluation;
+          await terminal.print([jsonObject({ skill: skill.name, directory, ...found, worse: worse ?? null })]);
+        } else await terminal.print(report(evaluation, terminal));
+        if (worse !== undefined) terminal.note(worse);
+        if (signal.aborted) terminal.note(`interrupted; ${counted(evaluation.runs.length, "run")} recorded`);
+        return signal.aborted ? exit.interrupted : worse === undefined ? exit.done : exit.found;
+      });
+    } finally {
+      await environment.close();
+    }
+  },
+});
+
+function findSkill(
+  given: string,
+  cwd: string,
+): { readonly directory: string; readonly name: string; readonly slug: string } {
+  const places = [path.resolve(cwd, given.replace(/[/\\]SKILL\.md$/, "")), path.join(cwd, ".agents", "skills", given)];
+  const directory = places.find((place) => existsSync(path.join(place, "SKILL.md")));
+  if (directory === undefined) throw usageError(`${given} is no directory of a skill: it has no SKILL.md`);
+  const { name = path.basename(directory) } = describeSkillText(readFileSync(path.join(directory, "SKILL.md"), "utf8"));
+  const slug = toSlug(name);
+  if (slug === undefined) throw usageError(`${given}: ${name} is no name of a skill; see acp-skills check`);
+  return { directory, name, slug };
+}
+
+function toCount(option: string, value: string | undefined, usual: number, most: number): number {
+  if (value === undefined) return usual;
+  const count = /^\d{1,6}$/.test(value) ? Number(value) : 0;
+  if (count < 1 || count > most) throw usageError(`${option} needs 1 to ${most}, not ${value}`);
+  return count;
+}
+
+function readBaseline(directory: string): Benchmark {
+  const file = path.join(directory, "benchmark.json");
+  const value = parseIfJson(attempt(() => readFileSync(file, "utf8"), "")) as Partial<Benchmark> | undefined;
+  if (value?.run_summary?.with_skill === undefined)
+    throw usageError(`--baseline ${directory}: there is no usable benchmark.json`);
+  return value as Benchmark;
+}
+
+/** In what the skill makes it worse, as a sentence. */
+function findWorse({ benchmark, runs }: Evaluation, before: Benchmark | undefined): string | undefined {
+  if (runs.length > 0 && runs.every(({ fault }) => fault !== undefined))
+    return `no session worked: ${runs[0]?.fault ?? ""}`;
+  const { with_skill: now, without_skill: without } = benchmark.run_summary;
+  const [rate, other] = [now?.pass_rate?.mean, (before?.run_summary.with_skill ?? without)?.pass_rate?.mean];
+  if (rate === undefined || other === undefined || rate >= other) return undefined;
+  return `worse than ${before === undefined ? "without the skill" : "the baseline"}: ${percent(rate)} of assertions pass instead of ${percent(other)}`;
+}
+
+function* report({ runs, benchmark, iteration }: Evaluation, terminal: Terminal): Iterable<string> {
+  const ids = [...new Set(runs.map(({ id }) => id))];
+  const cells = (id: string, withSkill: boolean): string => {
+    const own = runs.filter((run) => run.id === id && run.withSkill === withSkill);
+    const rates = own.flatMap(({ results }) => passRate(results) ?? []);
+    if (own.length === 0) return "";
+    if (rates.length === 0) return own.every(({ fault }) => fault !== undefined) ? "failed" : "not judged";
+    return percent(rates.reduce((sum, rate) => sum + rate, 0) / rates.length);
+  };
+  yield* table(
+    ["CASE", "WITH", "WITHOUT", "USED", "WHAT DID NOT HOLD"],
+    ids.map((id) => [id, cells(id, true), cells(id, false), usesOf(runs, id), faultsOf(runs, id)]),
+    terminal,
+  );
+  const { with_skill: inside, without_skill: outside } = benchmark.run_summary;
+  const line = (name: string, one: typeof inside): string =>
+    one === undefined
+      ? ""
+      : `${name}: ${one.pass_rate === undefined ? "nothing judged" : `${percent(one.pass_rate.mean)} ± ${percent(one.pass_rate.stddev)}`}, ${one.time_seconds.mean} s${one.tokens === undefined ? "" : `, ${Math.round(one.tokens.mean)} tokens`}${one.failed === 0 ? "" : `, ${counted(one.failed, "failed session")}`}\n`;
+  yield `\n${line("with the skill", inside)}${line("without it", outside)}`;
+  const { precision, recall, unseen } = benchmark.triggering;
+  yield shareLine("used where it should be", recall);
+  yield shareLine("should be used where it was", precision);
+  if (unseen > 0) yield `cannot be seen in ${counted(unseen, "run")}: the agent handed its work on\n`;
+  const rejected = runs.reduce((sum, run) => sum + run.rejected, 0);
+  if (rejected > 0)
+    yield `${counted(rejected, "permission request")} rejected: nobody is asked in an eval; --policy allows more\n`;
+  yield `recorded in ${shownPath(iteration, terminal.cwd)}\n`;
+}
+
+function shareLine(name: string, share: Share | undefined): string {
+  if (share === undefined) return "";
+  const { count, of, low, high } = share;
+  return `${name}: ${count} of ${of} (95 %: ${percent(low)} to ${percent(high)})\n`;
+}
+
+function usesOf(runs: readonly EvalRun[], id: string): string {
+  const own = runs.filter((run) => run.id === id && run.withSkill && run.fault === undefined);
+  const used = own.filter(({ use }) => use === "used").length;
+  const mark = own[0]?.shouldTrigger === false ? ", should not" : "";
+  return own.some(({ use }) => use === "unseen") ? "cannot be seen" : `${used} of ${own.length}${mark}`;
+}
+
+function faultsOf(runs: readonly EvalRun[], id: string): string {
+  const own = runs.filter((run) => run.id === id && run.withSkill);
+  const faults = own.flatMap(
+    ({ fault, results }) => fault ?? results.filter(({ passed }) => passed === false).map(({ text: words }) => words),
+  );
+  return [...new Set(faults)].join("; ");
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}

@@ -1,0 +1,104 @@
+import {
+  closeSync,
+  constants,
+  cpSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { SkillsError } from "../base/errors.ts";
+import { attempt } from "../base/failures/system-error.ts";
+import type { EvalCase } from "./suite.ts";
+
+/** Where agents look for skills of a project. */
+const skillRoots = [path.join(".agents", "skills"), path.join(".claude", "skills")];
+
+/** What is passed on of the files that a session leaves. */
+const limits = { files: 200, bytes: 20 * 1024 * 1024 };
+
+/** A file that a session wrote or changed; `path` is relative, with `/`. */
+export interface OutputFile {
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/** The fresh project of one session. */
+export interface CaseDirectory {
+  readonly directory: string;
+  /** What the session left, once its agent is gone. `more`: there was too much of it. */
+  outputs(): { readonly files: readonly OutputFile[]; readonly more: boolean };
+  remove(): void;
+}
+
+/**
+ * A new directory with copies of the files of a case, and of the skill unless it is left out; without its `evals`, which say what is
+ * expected. Files of `evals/files/` are at the same paths below the project. Throws INVALID_OPTIONS for a file that is missing.
+ */
+export function makeCaseDirectory(
+  skill: { readonly directory: string; readonly slug: string },
+  { files, id }: EvalCase,
+  withSkill: boolean,
+): CaseDirectory {
+  const directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-eval-")));
+  const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  try {
+    const before = new Map<string, Buffer>();
+    for (const file of files) {
+      const bytes = attempt(() => readFileSync(path.join(skill.directory, file)), undefined);
+      if (bytes === undefined)
+        throw new SkillsError("INVALID_OPTIONS", `Case ${id}: ${file} is missing in ${skill.directory}.`);
+      const target = path.posix.normalize(file).replace(/^evals\/(?:files\/)?/, "");
+      mkdirSync(path.dirname(path.join(directory, target)), { recursive: true });
+      writeFileSync(path.join(directory, target), bytes);
+      before.set(target, bytes);
+    }
+    const evals = path.join(skill.directory, "evals");
+    const filter = (source: string): boolean => source !== evals;
+    for (const root of withSkill ? skillRoots : [])
+      cpSync(skill.directory, path.join(directory, root, skill.slug), { recursive: true, filter });
+    return { directory, remove, outputs: () => outputsIn(directory, before) };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** The agent is gone, but was not in a sandbox: links are not followed, and only files are opened. */
+function outputsIn(directory: string, before: ReadonlyMap<string, Buffer>): ReturnType<CaseDirectory["outputs"]> {
+  const files: OutputFile[] = [];
+  let left = limits.bytes;
+  const folders = [""];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of readdirSync(path.join(directory, folder), { withFileTypes: true })) {
+      const name = path.posix.join(folder, entry.name);
+      if (entry.isDirectory() && ![".agents", ".claude", ".git"].includes(name)) folders.push(name);
+      if (!entry.isFile()) continue;
+      const bytes = readPlain(path.join(directory, name), left);
+      if (bytes === undefined || files.length >= limits.files) return { files, more: true };
+      if (before.get(name)?.equals(bytes) === true) continue;
+      left -= bytes.length;
+      files.push({ path: name, bytes });
+    }
+  }
+  return { files: files.sort((one, other) => (one.path < other.path ? -1 : 1)), more: false };
+}
+
+/** Undefined if it is larger, or no file. */
+function readPlain(file: string, most: number): Buffer | undefined {
+  const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
+  const descriptor = openSync(file, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stats = fstatSync(descriptor);
+    return stats.isFile() && stats.size <= most ? readFileSync(descriptor) : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,131 @@
+import { PassThrough } from "node:stream";
+import { type WrapCommandOptions, wrapAgentCommand } from "../acp/wrap-command.ts";
+import { type Clock, withinTime } from "../base/clock.ts";
+import { version } from "../base/version.ts";
+import { arrayOf, fieldsOf } from "../client/json.ts";
+import { type PeerResponse, connectPeer } from "../conformance/peer.ts";
+import { type TranscriptEntry, createRecording } from "../conformance/transcript.ts";
+import { initialize, requestPermission, sessionNew, sessionPrompt } from "../wire/methods.ts";
+
+export interface SessionRequest extends Pick<WrapCommandOptions, "command" | "args" | "options"> {
+  /** The session's directory. */
+  readonly cwd: string;
+  readonly prompt: string;
+  /** In milliseconds, for the whole session. */
+  readonly timeout: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** What one session with one prompt was. */
+export interface EvalSession {
+  readonly entries: readonly TranscriptEntry[];
+  /** What the agent said, without its thoughts. */
+  readonly answer: string;
+  /** As the agent gives it; `failed` if it never did. */
+  readonly stopReason: string;
+  /** Why there is no answer: a sentence without full stop. */
+  readonly fault?: string;
+  readonly durationMs: number;
+  /** Where the agent tells usage. */
+  readonly tokens?: number;
+  /** Permission requests, all of which were rejected. */
+  readonly rejected: number;
+}
+
+/** How long an agent has to end after its session. */
+const endTime = 20_000;
+
+/**
+ * Opens a fresh session of an agent with skills, as a person's editor would, sends one prompt, and ends the agent. Nobody is asked for a
+ * permission: what the options do not allow is rejected. Never throws for what an agent does.
+ */
+export async function runSession(request: SessionRequest): Promise<EvalSession> {
+  const { command, args, cwd, options, prompt, timeout, clock, signal } = request;
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const closing = new AbortController();
+  const startedAt = clock.now();
+  const wrapped = { command, ...(args && { args }), cwd, input, output, ...(options && { options }) };
+  const exited = wrapAgentCommand(wrapped, { closing: closing.signal });
+  let rejected = 0;
+  const recorder = createRecording().open("eval");
+  const peer = connectPeer({
+    ...{ side: "agent", input: output, output: input, recorder, clock },
+    toId: (number) => number,
+    requested: (id, method, params) => {
+      if (method === requestPermission) rejected++;
+      const answer = method === requestPermission ? { result: reject(params) } : { error: unknownMethod };
+      peer.send({ jsonrpc: "2.0", id, ...answer });
+    },
+  });
+  exited.then(
+    ({ exitCode }) => peer.leave(`the agent exited with code ${exitCode}`),
+    (error: unknown) => peer.leave(error instanceof Error ? error.message : String(error)),
+  );
+  const interrupt = (): void => peer.leave("it was interrupted");
+  if (signal.aborted) interrupt();
+  signal.addEventListener("abort", interrupt);
+  const ask = async (method: string, params: object): Promise<Readonly<Record<string, unknown>>> =>
+    resultOf(method, await peer.request(method, params, timeout - (clock.now() - startedAt)));
+  try {
+    await ask(initialize, {
+      protocolVersion: 1,
+      clientInfo: { name: "acp-skills eval", version },
+      clientCapabilities: {},
+    });
+    const { sessionId } = await ask(sessionNew, { cwd, mcpServers: [] });
+    const ended = await ask(sessionPrompt, { sessionId, prompt: [{ type: "text", text: prompt }] });
+    return { ...recorded(), stopReason: String(ended["stopReason"]), ...tokensOf(ended) };
+  } catch (error) {
+    return { ...recorded(), stopReason: "failed", fault: error instanceof Error ? error.message : String(error) };
+  } finally {
+    signal.removeEventListener("abort", interrupt);
+    input.end();
+    if (
+      (await withinTime(
+        exited.catch(() => true),
+        clock,
+        endTime,
+      )) === undefined
+    )
+      closing.abort();
+    await exited.catch(() => undefined);
+  }
+
+  function recorded(): Pick<EvalSession, "entries" | "answer" | "durationMs" | "rejected"> {
+    const { entries } = recorder;
+    return { entries, answer: answerIn(entries), durationMs: Math.round(clock.now() - startedAt), rejected };
+  }
+}
+
+const unknownMethod = { code: -32601, message: "Method not found" };
+
+/** An option that rejects, if there is one. */
+function reject(params: unknown): object {
+  const options = arrayOf(fieldsOf(params)?.["options"]).map(fieldsOf);
+  const option = options.find((one) => one?.["kind"] === "reject_once");
+  return {
+    outcome: option === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId: option["optionId"] },
+  };
+}
+
+function resultOf(method: string, response: PeerResponse): Readonly<Record<string, unknown>> {
+  if ("failed" in response) throw new Error(`${method}: ${response.failed}`);
+  if ("error" in response) throw new Error(`${method}: ${JSON.stringify(response.error).slice(0, 300)}`);
+  return fieldsOf(response.result) ?? {};
+}
+
+function tokensOf({ usage }: Readonly<Record<string, unknown>>): { readonly tokens?: number } {
+  const { totalTokens } = fieldsOf(usage) ?? {};
+  return typeof totalTokens === "number" ? { tokens: totalTokens } : {};
+}
+
+function answerIn(entries: readonly TranscriptEntry[]): string {
+  return entries
+    .map(({ from, message }) => {
+      const update = from === "agent" ? fieldsOf(fieldsOf(fieldsOf(message)?.["params"])?.["update"]) : undefined;
+      const text = fieldsOf(update?.["content"])?.["text"];
+      return update?.["sessionUpdate"] === "agent_message_chunk" && typeof text === "string" ? text : "";
+    })
+    .join("");
+}

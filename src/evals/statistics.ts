@@ -1,0 +1,135 @@
+import type { SkillUse } from "./recognise-use.ts";
+import type { AssertionResult } from "./grade.ts";
+
+/** One run of one case, with the skill or without it. */
+export interface EvalRun {
+  readonly id: string;
+  readonly withSkill: boolean;
+  readonly number: number;
+  readonly shouldTrigger: boolean;
+  readonly results: readonly AssertionResult[];
+  readonly use: SkillUse;
+  readonly stopReason: string;
+  readonly fault?: string;
+  readonly durationMs: number;
+  readonly tokens?: number;
+  /** Permission requests that were rejected. */
+  readonly rejected: number;
+}
+
+export interface Spread {
+  readonly mean: number;
+  readonly stddev: number;
+}
+
+/** How many runs did what they should, with a confidence interval of 95 %. */
+export interface Share {
+  readonly count: number;
+  readonly of: number;
+  readonly share: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface Configuration {
+  readonly runs: number;
+  readonly failed: number;
+  readonly pass_rate?: Spread;
+  readonly time_seconds: Spread;
+  readonly tokens?: Spread;
+}
+
+/** As `benchmark.json` of the Agent Skills guide has it, and whether the skill was used when it should be. */
+export interface Benchmark {
+  readonly run_summary: {
+    readonly with_skill?: Configuration;
+    readonly without_skill?: Configuration;
+    readonly delta?: { readonly pass_rate?: number; readonly time_seconds: number; readonly tokens?: number };
+  };
+  readonly triggering: {
+    /** Of the runs that used the skill, those that should. */
+    readonly precision?: Share;
+    /** Of the runs that should use the skill, those that did. */
+    readonly recall?: Share;
+    /** Runs in which it cannot be seen, because the agent handed its work on. */
+    readonly unseen: number;
+  };
+}
+
+/** The weighted share of the assertions that passed, of those that were judged; undefined if none was. */
+export function passRate(results: readonly AssertionResult[]): number | undefined {
+  const judged = results.filter(({ passed }) => passed !== null);
+  const all = judged.reduce((sum, { weight }) => sum + weight, 0);
+  const passed = judged.reduce((sum, { weight, passed: isPassed }) => sum + (isPassed === true ? weight : 0), 0);
+  return all === 0 ? undefined : passed / all;
+}
+
+export function toBenchmark(runs: readonly EvalRun[]): Benchmark {
+  const [inside, outside] = [true, false].map((withSkill) =>
+    summarise(runs.filter((run) => run.withSkill === withSkill)),
+  );
+  const seen = runs.filter(({ withSkill, use, fault }) => withSkill && use !== "unseen" && fault === undefined);
+  const used = seen.filter(({ use }) => use === "used");
+  const wanted = seen.filter(({ shouldTrigger }) => shouldTrigger);
+  const right = used.filter(({ shouldTrigger }) => shouldTrigger).length;
+  return {
+    run_summary: {
+      ...(inside && { with_skill: inside }),
+      ...(outside && { without_skill: outside }),
+      ...(inside && outside && { delta: difference(inside, outside) }),
+    },
+    triggering: {
+      ...(used.length > 0 && { precision: shareOf(right, used.length) }),
+      ...(wanted.length > 0 && { recall: shareOf(right, wanted.length) }),
+      unseen: runs.filter(({ withSkill, use }) => withSkill && use === "unseen").length,
+    },
+  };
+}
+
+function summarise(runs: readonly EvalRun[]): Configuration | undefined {
+  if (runs.length === 0) return undefined;
+  const rates = runs.flatMap(({ results }) => passRate(results) ?? []);
+  const tokens = runs.flatMap((run) => run.tokens ?? []);
+  return {
+    runs: runs.length,
+    failed: runs.filter(({ fault }) => fault !== undefined).length,
+    ...(rates.length > 0 && { pass_rate: spreadOf(rates) }),
+    time_seconds: spreadOf(runs.map(({ durationMs }) => durationMs / 1_000)),
+    ...(tokens.length > 0 && { tokens: spreadOf(tokens) }),
+  };
+}
+
+function difference(one: Configuration, other: Configuration): NonNullable<Benchmark["run_summary"]["delta"]> {
+  const { pass_rate, tokens } = one;
+  return {
+    ...(pass_rate && other.pass_rate && { pass_rate: rounded(pass_rate.mean - other.pass_rate.mean) }),
+    time_seconds: rounded(one.time_seconds.mean - other.time_seconds.mean),
+    ...(tokens && other.tokens && { tokens: rounded(tokens.mean - other.tokens.mean) }),
+  };
+}
+
+/** The standard deviation of a sample. */
+function spreadOf(values: readonly number[]): Spread {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { mean: rounded(mean), stddev: rounded(values.length < 2 ? 0 : Math.sqrt(squares / (values.length - 1))) };
+}
+
+/** Wilson's score interval. */
+export function shareOf(count: number, of: number): Share {
+  const z = 1.959964;
+  const share = count / of;
+  const middle = (share + z ** 2 / (2 * of)) / (1 + z ** 2 / of);
+  const half = (z * Math.sqrt((share * (1 - share)) / of + z ** 2 / (4 * of ** 2))) / (1 + z ** 2 / of);
+  return {
+    count,
+    of,
+    share: rounded(share),
+    low: rounded(Math.max(0, middle - half)),
+    high: rounded(Math.min(1, middle + half)),
+  };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
+}

@@ -1,0 +1,132 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isSkillsError } from "../../src/base/errors.ts";
+import { type EvalCase, readSuite } from "../../src/evals/suite.ts";
+
+let directory = "";
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), "acp-skills-suite-"));
+  mkdirSync(path.join(directory, "evals"));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+function read(value: unknown): readonly EvalCase[] {
+  writeFileSync(path.join(directory, "evals", "evals.json"), typeof value === "string" ? value : JSON.stringify(value));
+  return readSuite(directory);
+}
+
+test("reads the form of the Agent Skills guide", () => {
+  const suite = {
+    skill_name: "csv",
+    evals: [
+      {
+        id: 1,
+        prompt: "Chart it.",
+        expected_output: "A chart.",
+        files: ["evals/files/a.csv"],
+        assertions: ["There is a chart"],
+      },
+    ],
+  };
+  expect(read(suite)).toEqual([
+    {
+      id: "1",
+      prompt: "Chart it.",
+      expectedOutput: "A chart.",
+      files: ["evals/files/a.csv"],
+      assertions: [{ kind: "words", text: "There is a chart", weight: 1 }],
+      shouldTrigger: true,
+    },
+  ]);
+});
+
+test("reads the forms of others: expectations, weighted checks, and a list of queries", () => {
+  const [first] = read({ evals: [{ prompt: "p", expectations: ["It is so", { name: "n", check: "c", weight: 2 }] }] });
+  expect(first?.assertions).toEqual([
+    { kind: "words", text: "It is so", weight: 1 },
+    { kind: "words", text: "n: c", weight: 2 },
+  ]);
+  const queries = [{ query: "Merge PDFs" }, { query: "Weather?", should_trigger: false }];
+  expect(read(queries).map(({ id, prompt, shouldTrigger }) => [id, prompt, shouldTrigger])).toEqual([
+    ["1", "Merge PDFs", true],
+    ["2", "Weather?", false],
+  ]);
+});
+
+test("reads what is checked without a judge, and says it in words", () => {
+  const assertions = [
+    { pattern: "^\\d+$" },
+    { pattern: "a", in: "out.txt" },
+    { file: "chart.png", weight: 3 },
+    { script: "evals/check.py", args: ["x"], name: "sums are right" },
+  ];
+  expect(
+    read({ evals: [{ prompt: "p", assertions }] })[0]?.assertions.map(({ kind, text, weight }) => [kind, text, weight]),
+  ).toEqual([
+    ["pattern", "the answer matches ^\\d+$", 1],
+    ["pattern", "out.txt matches a", 1],
+    ["file", "chart.png is there", 3],
+    ["script", "sums are right", 1],
+  ]);
+});
+
+test("ids are names of directories, and differ", () => {
+  expect(read({ evals: [{ id: "../a b", prompt: "p" }] })[0]?.id).toBe("-a-b".replace(/^-/, ""));
+  expect(() =>
+    read({
+      evals: [
+        { id: "a b", prompt: "p" },
+        { id: "a/b", prompt: "p" },
+      ],
+    }),
+  ).toThrow("two cases have the id a-b");
+});
+
+test.each([
+  ["nothing", {}, "evals: "],
+  ["no case", { evals: [] }, "evals: "],
+  ["a case without a prompt", { evals: [{ id: 1 }] }, "evals/0/prompt: expected what the user asks"],
+  [
+    "a file elsewhere",
+    { evals: [{ prompt: "p", files: ["../../secret"] }] },
+    "evals/0/files/0: expected a path inside the skill",
+  ],
+  ["an absolute file", { evals: [{ prompt: "p", files: ["/etc/passwd"] }] }, "evals/0/files/0"],
+  ["no JSON", "{", "the file: "],
+  [
+    "a pattern that is none",
+    { evals: [{ prompt: "p", assertions: [{ pattern: "(" }] }] },
+    '"(" is no regular expression',
+  ],
+])("refuses %s, and says where", (_what, value, message) => {
+  expect(() => read(value)).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTIONS", message: expect.stringContaining(message) as string }) as Error,
+  );
+});
+
+test("says what to write where there are no cases", () => {
+  expect(() => readSuite(directory)).toThrow(
+    expect.objectContaining({
+      code: "UNREADABLE",
+      message: expect.stringContaining('Write {"evals"') as string,
+    }) as Error,
+  );
+});
+
+test("whatever the file has, it is read or refused by name", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
+      try {
+        expect(read(text).length).toBeGreaterThan(0);
+      } catch (error) {
+        expect(isSkillsError(error, "INVALID_OPTIONS")).toBe(true);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
