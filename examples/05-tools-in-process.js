@@ -24,7 +24,7 @@ for (const row of rows) console.log(`${row.name} ${row.version}`);
 
 const { skill } = await skills.call("describe_skill", { name: "release-notes" }, session);
 const paths = skill.files?.map(({ path }) => path);
-assert.deepEqual(paths, ["SKILL.md", "references/sections.md"]);
+assert.deepEqual(paths, ["SKILL.md", "evals/evals.json", "references/sections.md"]);
 
 const file = await skills.call("read_skill_file", { name: "release-notes", path: "references/sections.md" }, session);
 const { blob_id } = await skills.call("create_blob", { content: file.content, kind: "text/markdown" }, session);

@@ -6,7 +6,7 @@ import type { OutputFile } from "./case-directory.ts";
 import type { EvalSession } from "./run-session.ts";
 import type { Assertion } from "./suite.ts";
 
-/** As `grading.json` of the Agent Skills guide has it; null where nobody could tell. */
+/** As `grading.json` of the Agent Skills guide has it; null where nobody could decide. */
 export interface AssertionResult {
   readonly text: string;
   readonly passed: boolean | null;

@@ -27,7 +27,7 @@ export interface EvalSession {
   /** Why there is no answer: a sentence without full stop. */
   readonly fault?: string;
   readonly durationMs: number;
-  /** Where the agent tells usage. */
+  /** Where the agent reports its usage. */
   readonly tokens?: number;
   /** Permission requests, all of which were rejected. */
   readonly rejected: number;

@@ -1,7 +1,6 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { deprecate } from "node:util";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { defaultDataDirectory } from "../base/paths/data-directory.ts";
 import { SkillsError } from "../base/errors.ts";
@@ -9,9 +8,10 @@ import { type Log, silentLog } from "../base/log.ts";
 import { nearest } from "../base/text/nearest.ts";
 import { parseSource } from "../sources/source.ts";
 import { version as packageVersion } from "../base/version.ts";
-import type { Catalog } from "../skills/skillset.ts";
-import { noSuchSkill } from "../skills/skill.ts";
 import { grantText, parseGrant, permissionNames } from "../wire/grant-text.ts";
+import { type RenamedOptions, withNewNames } from "./options/renamed-options.ts";
+
+export { type IdleGrant, idleGrants, logIdleGrants } from "./options/idle-grants.ts";
 
 export const announcedForms = ["auto", "rfd", "commands", "none"] as const;
 
@@ -47,25 +47,6 @@ const blobLimits = [
 type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
 
 export const portNames = ["sandbox", "blobs", "approvals", "sources", "ledger"] as const;
-
-/** Names of options in 0.1: accepted in 0.2 with a warning, no longer in 0.3. */
-interface RenamedOptions {
-  /** @deprecated The new name is `directories`. */
-  readonly skills?: SkillsOptions["directories"];
-  /** @deprecated The new name is `announce`. */
-  readonly emit?: AnnouncedForm;
-  /** @deprecated The new name is `instructModel`. */
-  readonly teach?: boolean;
-  /** @deprecated The new name is `answerPermissions`. */
-  readonly approve?: boolean;
-}
-
-const newNames: Readonly<Record<keyof RenamedOptions, keyof SkillsOptions>> = {
-  skills: "directories",
-  emit: "announce",
-  teach: "instructModel",
-  approve: "answerPermissions",
-};
 
 /** Options that agents in process, wrapped commands and `openSkills` share. */
 export interface SkillsOptions extends RenamedOptions {
@@ -242,23 +223,6 @@ export function readOptions(
   };
 }
 
-/** Warns once in a process of each name. */
-function withNewNames(given: object): object {
-  const renamed = Object.entries(given).map(([name, value]) => {
-    if (!Object.hasOwn(newNames, name)) return [name, value] as const;
-    const newName = newNames[name as keyof RenamedOptions];
-    if (Object.hasOwn(given, newName))
-      throw invalidOption(`Options ${name} and ${newName} are the same.`, { option: name }, newName);
-    deprecate(
-      () => undefined,
-      `Option "${name}" of acp-skills is called "${newName}" now.`,
-      `ACP_SKILLS_OPTION_${name}`,
-    )();
-    return [newName, value] as const;
-  });
-  return Object.fromEntries(renamed);
-}
-
 /** Throws a SkillsError INVALID_OPTIONS for the first option whose name is not one of these. */
 export function refuseUnknown(options: object, names: readonly string[]): void {
   for (const name of Object.keys(options)) if (!names.includes(name)) throw unknownOption(name, names);
@@ -322,47 +286,4 @@ function invalidOption(message: string, facts: Record<string, unknown>, near: st
 /** Whether the ACP door has nothing to do: every message passes unchanged, and no service is needed. */
 export function hasNothingToDo({ announce, tools }: Pick<Settings, "announce" | "tools">): boolean {
   return announce === "none" && tools === "none";
-}
-
-/** A grant that has no effect, and why. */
-export interface IdleGrant {
-  readonly grant: string;
-  readonly reason: string;
-}
-
-/**
- * The grants that allow nothing: the name is misspelled, or the skill came with the project and the grant names no
- * digest. A path that is no skill is a project.
- */
-export function idleGrants(
-  grants: readonly string[],
-  catalog: Pick<Catalog, "find" | "snapshot">,
-): readonly IdleGrant[] {
-  return grants.flatMap((grant) => {
-    const parsed = parseGrant(grant);
-    if (parsed?.form === "path") return [];
-    const skill = parsed?.skill ?? grant;
-    const offered = catalog.find(skill);
-    if (offered === undefined) return [{ grant, reason: noSuchSkill(skill, catalog.snapshot) }];
-    if (parsed?.form === "digest" || offered.isOwn === true) return [];
-    const from = offered.remote === undefined ? "came with the project" : `is from ${offered.remote.label}`;
-    return [{ grant, reason: `${skill} ${from}; ${remedy}` }];
-  });
-}
-
-const remedy = "name its digest (NAME@DIGEST) or its directory, because names count only for your own skills";
-
-/** Logs the grants that allow nothing, once the skills are known. */
-export function logIdleGrants(
-  grants: readonly string[],
-  catalog: Pick<Catalog, "find" | "snapshot" | "ready">,
-  log: Log,
-): void {
-  if (grants.length === 0) return;
-  const report = (): void => {
-    for (const { grant, reason } of idleGrants(grants, catalog))
-      log("warning", `The grant ${grant} has no effect: ${reason}`);
-  };
-  // A disk that cannot be read is reported by the catalog.
-  catalog.ready.then(report, () => undefined);
 }

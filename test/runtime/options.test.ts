@@ -85,7 +85,7 @@ test("accepts the names of the version before, and warns once of each", async ()
   ]);
   expect(fault({ emit: "loud" }).message).toContain("Option announce");
   expect(fault({ skills: [], directories: [] }).message).toBe(
-    'Options skills and directories are the same. Did you mean "directories"?',
+    "Options skills and directories are the same: leave out skills.",
   );
 });
 

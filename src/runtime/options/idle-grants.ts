@@ -1,0 +1,47 @@
+import type { Log } from "../../base/log.ts";
+import { noSuchSkill } from "../../skills/skill.ts";
+import type { Catalog } from "../../skills/skillset.ts";
+import { parseGrant } from "../../wire/grant-text.ts";
+
+/** A grant that has no effect, and why. */
+export interface IdleGrant {
+  readonly grant: string;
+  readonly reason: string;
+}
+
+/**
+ * The grants that allow nothing: the name is misspelled, or the skill came with the project and the grant names no
+ * digest. A path that is no skill is a project.
+ */
+export function idleGrants(
+  grants: readonly string[],
+  catalog: Pick<Catalog, "find" | "snapshot">,
+): readonly IdleGrant[] {
+  return grants.flatMap((grant) => {
+    const parsed = parseGrant(grant);
+    if (parsed?.form === "path") return [];
+    const skill = parsed?.skill ?? grant;
+    const offered = catalog.find(skill);
+    if (offered === undefined) return [{ grant, reason: noSuchSkill(skill, catalog.snapshot) }];
+    if (parsed?.form === "digest" || offered.isOwn === true) return [];
+    const from = offered.remote === undefined ? "came with the project" : `is from ${offered.remote.label}`;
+    return [{ grant, reason: `${skill} ${from}; ${remedy}` }];
+  });
+}
+
+const remedy = "name its digest (NAME@DIGEST) or its directory, because names count only for your own skills";
+
+/** Logs the grants that allow nothing, once the skills are known. */
+export function logIdleGrants(
+  grants: readonly string[],
+  catalog: Pick<Catalog, "find" | "snapshot" | "ready">,
+  log: Log,
+): void {
+  if (grants.length === 0) return;
+  const report = (): void => {
+    for (const { grant, reason } of idleGrants(grants, catalog))
+      log("warning", `The grant ${grant} has no effect: ${reason}`);
+  };
+  // A disk that cannot be read is reported by the catalog.
+  catalog.ready.then(report, () => undefined);
+}
