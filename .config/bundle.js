@@ -106,7 +106,8 @@ await build({
         chunkFileNames: ({ name }) => (name === "location" ? "base/paths/location.js" : "chunks/[name].js"),
         codeSplitting: { groups: chunks },
         // Reading and compiling text is a part of each start. Names stay, for stack traces.
-        minify: { compress: false, mangle: false, codegen: true },
+        minify: { compress: false, mangle: false, codegen: { removeWhitespace: false } },
+        comments: false,
       },
     },
   },
