@@ -7,7 +7,7 @@ import { type PeerResponse, connectPeer } from "../conformance/peer.ts";
 import { type TranscriptEntry, createRecording } from "../conformance/transcript.ts";
 import { initialize, requestPermission, sessionNew, sessionPrompt } from "../wire/methods.ts";
 
-export interface SessionRequest extends Pick<WrapCommandOptions, "command" | "args" | "options"> {
+export interface SessionRequest extends Pick<WrapCommandOptions, "command" | "args" | "env" | "options"> {
   /** The session's directory. */
   readonly cwd: string;
   readonly prompt: string;
@@ -41,11 +41,11 @@ const endTime = 20_000;
  * permission: what the options do not allow is rejected. Never throws for what an agent does.
  */
 export async function runSession(request: SessionRequest): Promise<EvalSession> {
-  const { command, args, cwd, options, prompt, timeout, clock, signal } = request;
+  const { command, args = [], env, cwd, options = {}, prompt, timeout, clock, signal } = request;
   const [input, output] = [new PassThrough(), new PassThrough()];
   const closing = new AbortController();
   const startedAt = clock.now();
-  const wrapped = { command, ...(args && { args }), cwd, input, output, ...(options && { options }) };
+  const wrapped = { command, args, env, cwd, input, output, options };
   const exited = wrapAgentCommand(wrapped, { closing: closing.signal });
   let rejected = 0;
   const recorder = createRecording().open("eval");

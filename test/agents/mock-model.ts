@@ -33,7 +33,7 @@ export interface MockModel {
 }
 
 /** A planned call of a tool. */
-interface PlannedCall {
+export interface PlannedCall {
   readonly tool: string;
   readonly input: Input | ((results: readonly string[]) => Input);
 }
