@@ -191,6 +191,7 @@ const commands = {
         fault: text.optional(),
         durationMs: z.number(),
         tokens: z.number().optional(),
+        isCut: flag.optional().describe("Not all files that it left were recorded."),
         rejected: count,
       }),
     ),

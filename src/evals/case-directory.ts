@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { SkillsError } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
+import { guardedPart } from "../base/paths/guarded-names.ts";
 import type { EvalCase } from "./suite.ts";
 
 /** Where agents look for skills of a project. */
@@ -33,14 +34,15 @@ export interface OutputFile {
 /** The fresh project of one session. */
 export interface CaseDirectory {
   readonly directory: string;
-  /** What the session left, once its agent is gone. `more`: there was too much of it. */
-  outputs(): { readonly files: readonly OutputFile[]; readonly more: boolean };
+  /** What the session left, once its agent is gone. `isCut`: some of it is too large, too much, or cannot be read. */
+  outputs(): { readonly files: readonly OutputFile[]; readonly isCut: boolean };
   remove(): void;
 }
 
 /**
  * A new directory with copies of the files of a case, and of the skill unless it is left out; without its `evals`, which say what is
- * expected. Files of `evals/files/` are at the same paths below the project. Throws INVALID_OPTIONS for a file that is missing.
+ * expected. Files of `evals/files/` are at the same paths below the project. Throws INVALID_OPTIONS for a file that is missing, or that
+ * would be settings of an agent: the skill may be somebody else's.
  */
 export function makeCaseDirectory(
   skill: { readonly directory: string; readonly slug: string },
@@ -52,10 +54,16 @@ export function makeCaseDirectory(
   try {
     const before = new Map<string, Buffer>();
     for (const file of files) {
-      const bytes = attempt(() => readFileSync(path.join(skill.directory, file)), undefined);
+      const bytes = readPlain(path.join(skill.directory, file), limits.bytes);
       if (bytes === undefined)
-        throw new SkillsError("INVALID_OPTIONS", `Case ${id}: ${file} is missing in ${skill.directory}.`);
+        throw new SkillsError("INVALID_OPTIONS", `Case ${id}: ${file} is no readable file in ${skill.directory}.`);
       const target = path.posix.normalize(file).replace(/^evals\/(?:files\/)?/, "");
+      const guarded = guardedPart(target);
+      if (guarded !== undefined)
+        throw new SkillsError(
+          "INVALID_OPTIONS",
+          `Case ${id}: ${file} is not copied: agents and editors obey ${guarded}.`,
+        );
       mkdirSync(path.dirname(path.join(directory, target)), { recursive: true });
       writeFileSync(path.join(directory, target), bytes);
       before.set(target, bytes);
@@ -74,31 +82,35 @@ export function makeCaseDirectory(
 /** The agent is gone, but was not in a sandbox: links are not followed, and only files are opened. */
 function outputsIn(directory: string, before: ReadonlyMap<string, Buffer>): ReturnType<CaseDirectory["outputs"]> {
   const files: OutputFile[] = [];
-  let left = limits.bytes;
+  let [left, isCut] = [limits.bytes, false];
   const folders = [""];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of readdirSync(path.join(directory, folder), { withFileTypes: true })) {
+    const entries = attempt(() => readdirSync(path.join(directory, folder), { withFileTypes: true }), []);
+    for (const entry of entries) {
       const name = path.posix.join(folder, entry.name);
       if (entry.isDirectory() && ![".agents", ".claude", ".git"].includes(name)) folders.push(name);
       if (!entry.isFile()) continue;
       const bytes = readPlain(path.join(directory, name), left);
-      if (bytes === undefined || files.length >= limits.files) return { files, more: true };
-      if (before.get(name)?.equals(bytes) === true) continue;
-      left -= bytes.length;
-      files.push({ path: name, bytes });
+      if (bytes === undefined || files.length >= limits.files) isCut = true;
+      else if (before.get(name)?.equals(bytes) !== true) {
+        left -= bytes.length;
+        files.push({ path: name, bytes });
+      }
     }
   }
-  return { files: files.sort((one, other) => (one.path < other.path ? -1 : 1)), more: false };
+  return { files: files.sort((one, other) => (one.path < other.path ? -1 : 1)), isCut };
 }
 
-/** Undefined if it is larger, or no file. */
-function readPlain(file: string, most: number): Buffer | undefined {
+/** Undefined if it is larger, cannot be read, or is no file. */
+export function readPlain(file: string, most: number): Buffer | undefined {
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
-  const descriptor = openSync(file, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  try {
-    const stats = fstatSync(descriptor);
-    return stats.isFile() && stats.size <= most ? readFileSync(descriptor) : undefined;
-  } finally {
-    closeSync(descriptor);
-  }
+  return attempt(() => {
+    const descriptor = openSync(file, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const stats = fstatSync(descriptor);
+      return stats.isFile() && stats.size <= most ? readFileSync(descriptor) : undefined;
+    } finally {
+      closeSync(descriptor);
+    }
+  }, undefined);
 }

@@ -114,7 +114,7 @@ async function runOnce(
       signal,
     });
     if (signal.aborted) return undefined;
-    const { files } = project.outputs();
+    const { files, isCut } = project.outputs();
     const { prompt, expectedOutput } = one;
     const results = await grade(one.assertions, {
       ...{ session, files, skill, openSandbox, signal },
@@ -136,6 +136,7 @@ async function runOnce(
       ),
       ...{ stopReason, durationMs, rejected },
       ...(fault !== undefined && { fault }),
+      ...(isCut && { isCut }),
       ...(tokens !== undefined && { tokens }),
     };
     record(place, run, session, files);

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import path from "node:path";
+import { runInNewContext } from "node:vm";
 import type { MountedFile, RunHost, Sandbox, SandboxRun } from "../runtime/ports.ts";
 import { defaultRunLimits } from "../runtime/runs.ts";
-import type { OutputFile } from "./case-directory.ts";
+import { type OutputFile, readPlain } from "./case-directory.ts";
 import type { EvalSession } from "./run-session.ts";
 import type { Assertion } from "./suite.ts";
 
@@ -27,7 +27,7 @@ export interface Graded {
 }
 
 /** Only the beginning of a long text is searched, and shown. */
-const longest = { searched: 500_000, shown: 300 };
+const longest = { searched: 500_000, shown: 300, script: 1024 * 1024 };
 
 /** Whether each assertion holds after a session; a session without an answer passes none. */
 export async function grade(assertions: readonly Assertion[], graded: Graded): Promise<readonly AssertionResult[]> {
@@ -52,6 +52,24 @@ export async function grade(assertions: readonly Assertion[], graded: Graded): P
 type Verdict = Pick<AssertionResult, "passed" | "evidence">;
 
 async function check(assertion: Exclude<Assertion, { kind: "words" }>, graded: Graded): Promise<Verdict> {
+  try {
+    return await checkOne(assertion, graded);
+  } catch (error) {
+    return { passed: null, evidence: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** What a pattern finds. Throws for one that takes too long, which could otherwise not even be interrupted. */
+function search(pattern: string, text: string): string | undefined {
+  const found: unknown = runInNewContext(
+    "new RegExp(pattern, 'm').exec(text)?.[0]",
+    { pattern, text },
+    { timeout: 2_000 },
+  );
+  return typeof found === "string" ? found : undefined;
+}
+
+async function checkOne(assertion: Exclude<Assertion, { kind: "words" }>, graded: Graded): Promise<Verdict> {
   switch (assertion.kind) {
     case "file": {
       const found = graded.files.find(({ path: name }) => name === assertion.file);
@@ -71,8 +89,8 @@ async function check(assertion: Exclude<Assertion, { kind: "words" }>, graded: G
           ? graded.session.answer
           : graded.files.find(({ path: name }) => name === file)?.bytes.toString("utf8");
       if (content === undefined) return { passed: false, evidence: `${String(file)} was not written.` };
-      const found = new RegExp(pattern, "m").exec(content.slice(0, longest.searched));
-      return { passed: found !== null, evidence: (found?.[0] ?? content).slice(0, longest.shown) };
+      const found = search(pattern, content.slice(0, longest.searched));
+      return { passed: found !== undefined, evidence: (found ?? content).slice(0, longest.shown) };
     }
     case "script":
       return await runScript(assertion, graded);
@@ -92,28 +110,25 @@ async function runScript({ script, args }: Extract<Assertion, { kind: "script" }
   const print = (_stream: unknown, bytes: Uint8Array): void => {
     printed = (printed + Buffer.from(bytes).toString()).slice(-longest.shown);
   };
-  try {
-    const own = toMountedFile(script, readFileSync(path.join(skill.directory, script)));
-    const run: SandboxRun = {
-      runId: "run_eval",
-      program: { type: "script", skill: skill.slug, file: script, language, argv: args, stdin: session.answer },
-      skills: [
-        { name: skill.slug, files: [own] },
-        { name: outputsName, files: files.map(({ path: name, bytes }) => toMountedFile(name, bytes)) },
-      ],
-      ...{ brokered: [], blobs: [], secrets: {}, network: [], limits: defaultRunLimits },
-    };
-    const sandbox = await openSandbox();
-    const refusal = sandbox.refuses(run);
-    if (refusal !== undefined) return { passed: null, evidence: refusal };
-    const end = await sandbox.run(run, { ...silentHost, print }, signal);
-    return {
-      passed: end.type === "exited" && end.exitCode === 0,
-      evidence: printed.trim() || `It ended as ${end.type}.`,
-    };
-  } catch (error) {
-    return { passed: null, evidence: error instanceof Error ? error.message : String(error) };
-  }
+  const bytes = readPlain(path.join(skill.directory, script), longest.script);
+  if (bytes === undefined) return { passed: null, evidence: `${script} is no readable file of the skill.` };
+  const run: SandboxRun = {
+    runId: "run_eval",
+    program: { type: "script", skill: skill.slug, file: script, language, argv: args, stdin: session.answer },
+    skills: [
+      { name: skill.slug, files: [toMountedFile(script, bytes)] },
+      { name: outputsName, files: files.map(({ path: name, bytes }) => toMountedFile(name, bytes)) },
+    ],
+    ...{ brokered: [], blobs: [], secrets: {}, network: [], limits: defaultRunLimits },
+  };
+  const sandbox = await openSandbox();
+  const refusal = sandbox.refuses(run);
+  if (refusal !== undefined) return { passed: null, evidence: refusal };
+  const end = await sandbox.run(run, { ...silentHost, print }, signal);
+  return {
+    passed: end.type === "exited" && end.exitCode === 0,
+    evidence: printed.trim() || `It ended as ${end.type}.`,
+  };
 }
 
 function toMountedFile(name: string, bytes: Uint8Array): MountedFile {

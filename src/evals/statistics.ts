@@ -13,6 +13,8 @@ export interface EvalRun {
   readonly fault?: string;
   readonly durationMs: number;
   readonly tokens?: number;
+  /** Not all files that it left were recorded. */
+  readonly isCut?: boolean;
   /** Permission requests that were rejected. */
   readonly rejected: number;
 }

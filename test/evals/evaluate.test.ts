@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -124,6 +133,41 @@ test("scripts of the skill check the answer and the files in the sandbox", async
   if (good?.passed === null) skip(good.evidence);
   expect(good).toMatchObject({ passed: true, evidence: "got hello" });
   expect(bad).toMatchObject({ passed: false, evidence: "got bye" });
+});
+
+test("a pattern that takes too long is not judged, and holds up nothing for long", async () => {
+  const { runs } = await run(
+    [{ prompt: `say ${"a".repeat(40)}!`, assertions: [{ pattern: "(a+)+$" }, { pattern: "!" }] }],
+    {
+      comparesWithout: false,
+    },
+  );
+  expect(runs[0]?.results.map(({ passed, evidence }) => [passed, evidence])).toEqual([
+    [null, expect.stringContaining("timed out")],
+    [true, "!"],
+  ]);
+});
+
+test.each([
+  ".claude/settings.json",
+  "evals/files/.mcp.json",
+  "evals/files/sub/AGENTS.md",
+  "evals/files/acp-skills.policy.json",
+])("a case does not bring %s, which agents obey", async (file) => {
+  mkdirSync(path.dirname(path.join(directory, "greet", file)), { recursive: true });
+  writeFileSync(path.join(directory, "greet", file), "{}");
+  await expect(run([{ prompt: "say hi", files: [file] }])).rejects.toMatchObject({
+    code: "INVALID_OPTIONS",
+    message: expect.stringContaining("is not copied: agents and editors obey") as string,
+  });
+});
+
+test("a case's files are files of the skill: neither missing nor links", async () => {
+  symlinkSync("/etc/hostname", path.join(directory, "greet", "evals", "files", "link"));
+  for (const file of ["evals/files/link", "evals/files/none"])
+    await expect(run([{ prompt: "say hi", files: [file] }])).rejects.toMatchObject({
+      message: expect.stringContaining(`${file} is no readable file`) as string,
+    });
 });
 
 test("a judge sees the work and not the session; what has not the form of verdicts never passes", async () => {

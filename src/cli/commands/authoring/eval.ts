@@ -14,6 +14,7 @@ import { toSlug } from "../../../skills/skill.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, exit, flag, text, texts, usageError } from "../../command.ts";
 import { jsonObject } from "../../report/json-output.ts";
+import { safeText } from "../../report/safe-text.ts";
 import { table } from "../../report/table.ts";
 import { type Terminal, interruptible } from "../../report/terminal.ts";
 
@@ -144,7 +145,7 @@ function* report({ runs, benchmark, iteration }: Evaluation, terminal: Terminal)
   };
   yield* table(
     ["CASE", "WITH", "WITHOUT", "USED", "WHAT DID NOT HOLD"],
-    ids.map((id) => [id, cells(id, true), cells(id, false), usesOf(runs, id), faultsOf(runs, id)]),
+    ids.map((id) => [id, cells(id, true), cells(id, false), usesOf(runs, id), safeText(faultsOf(runs, id))]),
     terminal,
   );
   const { with_skill: inside, without_skill: outside } = benchmark.run_summary;
