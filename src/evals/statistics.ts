@@ -19,7 +19,7 @@ export interface EvalRun {
   readonly rejected: number;
 }
 
-export interface Spread {
+interface Spread {
   readonly mean: number;
   readonly stddev: number;
 }
@@ -33,7 +33,7 @@ export interface Share {
   readonly high: number;
 }
 
-export interface Configuration {
+interface Configuration {
   readonly runs: number;
   readonly failed: number;
   readonly pass_rate?: Spread;

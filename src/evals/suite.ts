@@ -5,7 +5,7 @@ import { SkillsError, isSkillsError } from "../base/errors.ts";
 import { parseIfJson } from "../base/json/json-value.ts";
 
 /** Where the cases of a skill are, below its directory. */
-export const suiteFile = "evals/evals.json";
+const suiteFile = "evals/evals.json";
 
 const maxSuiteBytes = 1024 * 1024;
 const maxCases = 1_000;

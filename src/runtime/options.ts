@@ -11,7 +11,7 @@ import { version as packageVersion } from "../base/version.ts";
 import { grantText, parseGrant, permissionNames } from "../wire/grant-text.ts";
 import { type RenamedOptions, withNewNames } from "./options/renamed-options.ts";
 
-export { type IdleGrant, idleGrants, logIdleGrants } from "./options/idle-grants.ts";
+export { idleGrants, logIdleGrants } from "./options/idle-grants.ts";
 
 export const announcedForms = ["auto", "rfd", "commands", "none"] as const;
 
@@ -46,7 +46,7 @@ const blobLimits = [
  */
 type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
 
-export const portNames = ["sandbox", "blobs", "approvals", "sources", "ledger"] as const;
+const portNames = ["sandbox", "blobs", "approvals", "sources", "ledger"] as const;
 
 /** Options that agents in process, wrapped commands and `openSkills` share. */
 export interface SkillsOptions extends RenamedOptions {

@@ -18,7 +18,6 @@ export {
 export { ConfiguredGrants } from "./trust/configured-grants.ts";
 export { type Subject, blocks, kindOf, reachOf, reaches } from "./trust/grants.ts";
 export {
-  type Policies,
   type Policy,
   type PolicyDecision,
   type PolicyLayer,

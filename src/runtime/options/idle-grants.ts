@@ -4,7 +4,7 @@ import type { Catalog } from "../../skills/skillset.ts";
 import { parseGrant } from "../../wire/grant-text.ts";
 
 /** A grant that has no effect, and why. */
-export interface IdleGrant {
+interface IdleGrant {
   readonly grant: string;
   readonly reason: string;
 }
