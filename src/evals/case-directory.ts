@@ -1,22 +1,10 @@
-import {
-  closeSync,
-  constants,
-  cpSync,
-  fstatSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { SkillsError } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import { guardedPart } from "../base/paths/guarded-names.ts";
+import { readPlain } from "./read-plain.ts";
 import type { EvalCase } from "./suite.ts";
 
 /** Where agents look for skills of a project. */
@@ -99,18 +87,4 @@ function outputsIn(directory: string, before: ReadonlyMap<string, Buffer>): Retu
     }
   }
   return { files: files.sort((one, other) => (one.path < other.path ? -1 : 1)), isCut };
-}
-
-/** Undefined if it is larger, cannot be read, or is no file. */
-export function readPlain(file: string, most: number): Buffer | undefined {
-  const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
-  return attempt(() => {
-    const descriptor = openSync(file, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    try {
-      const stats = fstatSync(descriptor);
-      return stats.isFile() && stats.size <= most ? readFileSync(descriptor) : undefined;
-    } finally {
-      closeSync(descriptor);
-    }
-  }, undefined);
 }

@@ -53,26 +53,29 @@ export interface Evaluation {
  */
 export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
   const { cases, comparesWithout, signal, onProgress, skill } = options;
+  // A file that is missing is noticed before the first session costs something.
+  for (const one of cases) makeCaseDirectory(skill, one, false).remove();
   const iteration = newIteration(options.workspace);
   const runs: EvalRun[] = [];
   const finish = (): Benchmark => {
-    const benchmark = toBenchmark(runs);
-    writeJson(path.join(iteration, "benchmark.json"), { skill_name: skill.name, ...benchmark });
-    return benchmark;
+    const found = toBenchmark(runs);
+    writeJson(path.join(iteration, "benchmark.json"), { skill_name: skill.name, ...found });
+    return found;
   };
+  let benchmark = finish();
   const all = cases.length * options.runs * (comparesWithout ? 2 : 1);
   for (const one of cases)
     for (let number = 1; number <= options.runs; number++)
       for (const withSkill of comparesWithout ? [true, false] : [true]) {
-        if (signal.aborted) return { iteration, runs, benchmark: finish() };
+        if (signal.aborted) return { iteration, runs, benchmark };
         onProgress(
           `${one.id}, run ${number} ${withSkill ? "with" : "without"} the skill (${runs.length + 1} of ${all})`,
         );
         const run = await runOnce({ one, number, withSkill, iteration }, options);
         if (run !== undefined) runs.push(run);
-        finish();
+        benchmark = finish();
       }
-  return { iteration, runs, benchmark: finish() };
+  return { iteration, runs, benchmark };
 }
 
 interface Once {

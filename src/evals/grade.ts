@@ -2,7 +2,8 @@ import path from "node:path";
 import { runInNewContext } from "node:vm";
 import type { MountedFile, RunHost, Sandbox, SandboxRun } from "../runtime/ports.ts";
 import { defaultRunLimits } from "../runtime/runs.ts";
-import { type OutputFile, readPlain } from "./case-directory.ts";
+import type { OutputFile } from "./case-directory.ts";
+import { readPlain } from "./read-plain.ts";
 import type { EvalSession } from "./run-session.ts";
 import type { Assertion } from "./suite.ts";
 

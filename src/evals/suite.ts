@@ -1,8 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { SkillsError, isSkillsError } from "../base/errors.ts";
+import { SkillsError } from "../base/errors.ts";
 import { parseIfJson } from "../base/json/json-value.ts";
+import { readPlain } from "./read-plain.ts";
 
 /** Where the cases of a skill are, below its directory. */
 const suiteFile = "evals/evals.json";
@@ -78,7 +78,12 @@ export type EvalCase = Omit<z.output<typeof caseSchema>, "id"> & { readonly id: 
  */
 export function readSuite(directory: string): readonly EvalCase[] {
   const file = path.join(directory, ...suiteFile.split("/"));
-  const value = parseIfJson(readBounded(file));
+  const bytes = readPlain(file, maxSuiteBytes);
+  if (bytes === undefined) {
+    const hint = `Write {"evals": [{"id": "first", "prompt": "…", "assertions": ["…"]}]} there, in at most 1 MiB.`;
+    throw new SkillsError("UNREADABLE", `There are no cases in ${file}. ${hint}`, { facts: { path: file } });
+  }
+  const value = parseIfJson(bytes.toString("utf8"));
   const parsed = suiteSchema.safeParse(Array.isArray(value) ? { evals: value as unknown[] } : value);
   if (!parsed.success) {
     const faults = parsed.error.issues
@@ -93,27 +98,6 @@ export function readSuite(directory: string): readonly EvalCase[] {
     ids.add(own);
     return { ...rest, id: own };
   });
-}
-
-function readBounded(file: string): string {
-  const { O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
-  let descriptor: number | undefined;
-  try {
-    descriptor = openSync(file, constants.O_RDONLY | O_NONBLOCK);
-    const { size } = fstatSync(descriptor);
-    if (!fstatSync(descriptor).isFile() || size > maxSuiteBytes)
-      throw new SkillsError("INVALID_OPTIONS", `${file} is not usable: it is no file of at most 1 MiB.`);
-    return readFileSync(descriptor, "utf8");
-  } catch (error) {
-    if (isSkillsError(error)) throw error;
-    const hint = `Write {"evals": [{"id": "first", "prompt": "…", "assertions": ["…"]}]} there.`;
-    throw new SkillsError("UNREADABLE", `There are no cases in ${file}. ${hint}`, {
-      facts: { path: file },
-      cause: error,
-    });
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
 }
 
 function directoryNameOf(id: string): string {

@@ -164,10 +164,13 @@ test.each([
 
 test("a case's files are files of the skill: neither missing nor links", async () => {
   symlinkSync("/etc/hostname", path.join(directory, "greet", "evals", "files", "link"));
-  for (const file of ["evals/files/link", "evals/files/none"])
+  symlinkSync("/etc", path.join(directory, "greet", "evals", "etc"));
+  for (const file of ["evals/files/link", "evals/etc/hostname", "evals/files/none"])
     await expect(run([{ prompt: "say hi", files: [file] }])).rejects.toMatchObject({
       message: expect.stringContaining(`${file} is no readable file`) as string,
     });
+  await expect(run([{ prompt: "say hi" }, { prompt: "say hi", files: ["evals/none"] }])).rejects.toThrow();
+  expect(existsSync(path.join(directory, "workspace"))).toBe(false);
 });
 
 test("a judge sees the work and not the session; what has not the form of verdicts never passes", async () => {

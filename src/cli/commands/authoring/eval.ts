@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { systemClock } from "../../../base/clock.ts";
 import { attempt } from "../../../base/failures/system-error.ts";
@@ -32,7 +32,7 @@ export const command = defineCommand({
     "with-only": flag("Run only with the skill."),
     alone: flag("Leave out your other skills."),
     timeout: text("SECONDS", "How long a session may take. Default: 600."),
-    workspace: text("DIR", "Where results are recorded. Default: NAME-workspace beside the current directory's files."),
+    workspace: text("DIR", "Where results are recorded. Default: NAME-workspace in the current directory."),
     baseline: text("DIR", "An earlier iteration: exits with 1 if its pass rate was higher."),
     policy: text("FILE", "A policy that says what skills may do. Everything else is rejected: nobody is asked."),
     json: flag("Print JSON."),
@@ -46,7 +46,7 @@ export const command = defineCommand({
     'Cases are in evals/evals.json of the skill: {"evals": [{"id", "prompt", "files", "assertions", "should_trigger"}]}.',
     'An assertion is a sentence, for the judge; or {"pattern", "in"?}, {"file"}, or {"script", "args"?}: a script of the',
     "  skill in the sandbox, with the answer as stdin and the session's files in /skills/eval.outputs. It passes with exit 0.",
-    "Each session costs what your agent costs. Its text is never put into a prompt: whether the skill is found is measured, too.",
+    "Each session costs what your agent costs. The skill's text is never put into a prompt: whether it is found is measured, too.",
     "Exits with 1 if the skill makes it worse: than the baseline, or else than without the skill; or if no session worked.",
   ],
   async run({ options, positionals: [given = ""], rest = [] }, terminal) {
@@ -101,8 +101,9 @@ function findSkill(
   cwd: string,
 ): { readonly directory: string; readonly name: string; readonly slug: string } {
   const places = [path.resolve(cwd, given.replace(/[/\\]SKILL\.md$/, "")), path.join(cwd, ".agents", "skills", given)];
-  const directory = places.find((place) => existsSync(path.join(place, "SKILL.md")));
-  if (directory === undefined) throw usageError(`${given} is no directory of a skill: it has no SKILL.md`);
+  const found = places.find((place) => existsSync(path.join(place, "SKILL.md")));
+  if (found === undefined) throw usageError(`${given} is no directory of a skill: it has no SKILL.md`);
+  const directory = realpathSync(found);
   const { name = path.basename(directory) } = describeSkillText(readFileSync(path.join(directory, "SKILL.md"), "utf8"));
   const slug = toSlug(name);
   if (slug === undefined) throw usageError(`${given}: ${name} is no name of a skill; see acp-skills check`);
@@ -156,7 +157,7 @@ function* report({ runs, benchmark, iteration }: Evaluation, terminal: Terminal)
   yield `\n${line("with the skill", inside)}${line("without it", outside)}`;
   const { precision, recall, unseen } = benchmark.triggering;
   yield shareLine("used where it should be", recall);
-  yield shareLine("should be used where it was", precision);
+  yield shareLine("used only where it should be", precision);
   if (unseen > 0) yield `cannot be seen in ${counted(unseen, "run")}: the agent handed its work on\n`;
   const rejected = runs.reduce((sum, run) => sum + run.rejected, 0);
   if (rejected > 0)
