@@ -22,6 +22,8 @@ export default function setUp(): (() => void) | undefined {
   // As the system's: processes of other users work in it.
   chmodSync(temporary, 0o1777);
   for (const name of ["TMPDIR", "TMP", "TEMP"]) process.env[name] = temporary;
+  // Programs such as npm and tsc cache their compiled code in the temporary directory otherwise.
+  process.env["NODE_DISABLE_COMPILE_CACHE"] = "1";
   const directory = mkdtempSync(join(temporary, "data-"));
   process.env["ACP_SKILLS_HOME"] = directory;
   return () => {

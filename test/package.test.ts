@@ -33,9 +33,7 @@ describe("the package as npm delivers it, in an empty folder", () => {
     folder = mkdtempSync(path.join(tmpdir(), "acp-skills-package-"));
     // The scripts would build once more. The name of the archive is the last line.
     const pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
-    // npm caches its compiled code in the temporary directory otherwise.
-    const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1" };
-    const packed = execFileSync("npm", pack, { cwd: root, encoding: "utf8", env, shell: process.platform === "win32" });
+    const packed = execFileSync("npm", pack, { cwd: root, encoding: "utf8", shell: process.platform === "win32" });
     execFileSync("tar", ["-xzf", packed.trim().split("\n").at(-1) ?? ""], { cwd: folder });
     for (const name of Object.keys(dependencies)) {
       const link = path.join(folder, "node_modules", name);
