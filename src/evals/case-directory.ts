@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { SkillsError } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
-import { guardedPart } from "../base/paths/guarded-names.ts";
 import { readPlain } from "./read-plain.ts";
-import type { EvalCase } from "./suite.ts";
+import type { EvalCase } from "../skills/check.ts";
 
 /** Where agents look for skills of a project. */
 const skillRoots = [path.join(".agents", "skills"), path.join(".claude", "skills")];
@@ -29,8 +28,7 @@ export interface CaseDirectory {
 
 /**
  * A new directory with copies of the files of a case, and of the skill unless it is left out; without its `evals`, which say what is
- * expected. Files of `evals/files/` are at the same paths below the project. Throws INVALID_OPTIONS for a file that is missing, or that
- * would be settings of an agent: the skill may be somebody else's.
+ * expected. Files of `evals/files/` are at the same paths below the project. Throws INVALID_OPTIONS for a file that is missing by now.
  */
 export function makeCaseDirectory(
   skill: { readonly directory: string; readonly slug: string },
@@ -41,17 +39,10 @@ export function makeCaseDirectory(
   const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   try {
     const before = new Map<string, Buffer>();
-    for (const file of files) {
-      const bytes = readPlain(path.join(skill.directory, file), limits.bytes);
+    for (const { target, ...file } of files) {
+      const bytes = readPlain(path.join(skill.directory, file.path), limits.bytes);
       if (bytes === undefined)
-        throw new SkillsError("INVALID_OPTIONS", `Case ${id}: ${file} is no readable file in ${skill.directory}.`);
-      const target = path.posix.normalize(file).replace(/^evals\/(?:files\/)?/, "");
-      const guarded = guardedPart(target);
-      if (guarded !== undefined)
-        throw new SkillsError(
-          "INVALID_OPTIONS",
-          `Case ${id}: ${file} is not copied: agents and editors obey ${guarded}.`,
-        );
+        throw new SkillsError("INVALID_OPTIONS", `Case ${id}: ${file.path} is no readable file in ${skill.directory}.`);
       mkdirSync(path.dirname(path.join(directory, target)), { recursive: true });
       writeFileSync(path.join(directory, target), bytes);
       before.set(target, bytes);

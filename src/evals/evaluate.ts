@@ -12,7 +12,7 @@ import { judgeInWords } from "./judge.ts";
 import { recogniseUse } from "./recognise-use.ts";
 import { type EvalSession, runSession } from "./run-session.ts";
 import { type Benchmark, type EvalRun, passRate, toBenchmark } from "./statistics.ts";
-import type { EvalCase } from "./suite.ts";
+import type { EvalCase } from "../skills/check.ts";
 
 export interface EvaluateOptions {
   readonly skill: { readonly directory: string; readonly name: string; readonly slug: string };
@@ -53,8 +53,6 @@ export interface Evaluation {
  */
 export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
   const { cases, comparesWithout, signal, onProgress, skill } = options;
-  // A file that is missing is noticed before the first session costs something.
-  for (const one of cases) makeCaseDirectory(skill, one, false).remove();
   const iteration = newIteration(options.workspace);
   const runs: EvalRun[] = [];
   const finish = (): Benchmark => {

@@ -5,7 +5,7 @@ import { defaultRunLimits } from "../runtime/runs.ts";
 import type { OutputFile } from "./case-directory.ts";
 import { readPlain } from "./read-plain.ts";
 import type { EvalSession } from "./run-session.ts";
-import type { Assertion } from "./suite.ts";
+import type { Assertion } from "../skills/check.ts";
 
 /** As `grading.json` of the Agent Skills guide has it; null where nobody could decide. */
 export interface AssertionResult {

@@ -2,6 +2,7 @@ import type { Problem } from "./rules/problem.ts";
 import type { Level, RuleSettings } from "./rules.ts";
 import type { SkillCounts, Snapshot } from "./skill.ts";
 import type { SkillFiles } from "./files.ts";
+import type { Assertion, EvalCase } from "./check/evals-file.ts";
 import type { FixedFile } from "./check/fix-files.ts";
 
 /** Options of a check. */
@@ -41,6 +42,17 @@ export interface CheckReport {
 /** The result of a check, and what a catalog with the same paths as its roots offers. */
 export interface CheckedPaths extends CheckReport {
   readonly offered: Pick<Snapshot, "skills" | "problems">;
+}
+
+export type { Assertion, EvalCase };
+
+/**
+ * The cases in `evals/evals.json` of a skill in its real directory. Throws UNREADABLE if there is no such file, INVALID_OPTIONS that names
+ * each fault.
+ */
+export async function readEvalCases(directory: string): Promise<readonly EvalCase[]> {
+  const { readCasesOf } = await import("./check/evals-file.ts");
+  return readCasesOf(directory);
 }
 
 /** Checks the skills at paths. What it needs is loaded here, not with what imports this. */

@@ -70,6 +70,13 @@ export const rules = {
   "metadata-nested-value": { title: "metadata values are strings", ...remark },
   "metadata-too-long": { title: "at most 64 metadata entries of 2,048 characters", ...remark },
   "metadata-permission-invalid": { title: "permissions in metadata are valid", ...remark },
+  "evals-invalid": {
+    title: "evals/evals.json has cases for `eval`",
+    agents: "warning",
+    spec: "off",
+    wire: "off",
+    lenient: "off",
+  },
   "isolation-none": { title: "code runs in the sandbox", ...remark },
   "control-characters": { title: "no control or bidirectional formatting characters", ...remark },
   "invisible-characters": { title: "no invisible characters", ...remark },

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { type Evaluation, evaluate } from "../../src/evals/evaluate.ts";
-import { readSuite } from "../../src/evals/suite.ts";
+import { readEvalCases } from "../../src/skills/check.ts";
 import { type PlannedCall, openMockModel } from "./mock-model.ts";
 import { makePlayground, writeSkill } from "./playground.ts";
 import { type RealAgent, claude, gemini, prepareHome } from "./real-agents.ts";
@@ -31,7 +31,7 @@ async function evaluateWith(agent: RealAgent, calls: readonly PlannedCall[]): Pr
   const evaluation = await evaluate({
     ...{
       skill,
-      cases: readSuite(skill.directory),
+      cases: await readEvalCases(skill.directory),
       runs: 1,
       comparesWithout: true,
       keepsOthers: false,

@@ -15,7 +15,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { type EvaluateOptions, type Evaluation, evaluate } from "../../src/evals/evaluate.ts";
-import { readSuite } from "../../src/evals/suite.ts";
+import { readEvalCases } from "../../src/skills/check.ts";
 import { openRunEnvironment } from "../../src/runtime/runs.ts";
 import { readOptions } from "../../src/runtime/options.ts";
 
@@ -39,7 +39,11 @@ async function run(cases: readonly object[], more: Partial<EvaluateOptions> = {}
   const environment = openRunEnvironment(readOptions({ dataDirectory: path.join(directory, "data") }));
   try {
     return await evaluate({
-      ...{ skill, cases: readSuite(skill.directory), agent: { command: process.execPath, args: [scripted, "http"] } },
+      ...{
+        skill,
+        cases: await readEvalCases(skill.directory),
+        agent: { command: process.execPath, args: [scripted, "http"] },
+      },
       ...{ judge: undefined, runs: 1, comparesWithout: true, keepsOthers: false, timeout: 15_000 },
       options: { log: silentLog, dataDirectory: path.join(directory, "data") },
       workspace: path.join(directory, "workspace"),

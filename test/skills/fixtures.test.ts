@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { readEvalsFile } from "../../src/skills/check/evals-file.ts";
 import { describeDemand } from "../../src/skills/environment/requirement.ts";
 import { statedRequirements } from "../../src/skills/environment/requirements-of.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
@@ -31,7 +32,7 @@ function read(folder: string) {
   const directory = dirname(file);
   const bytes = readFileSync(file);
   const toml = join(directory, "skill.toml");
-  return parseSkill(
+  const { skill, findings } = parseSkill(
     {
       directory,
       expectedName: basename(directory),
@@ -41,6 +42,7 @@ function read(folder: string) {
     },
     existsSync(toml) ? readManifest(readFileSync(toml, "utf8"), toml) : undefined,
   );
+  return { skill, findings: [...findings, ...(readEvalsFile(directory)?.findings ?? [])] };
 }
 
 /** For each folder: the findings as code and position, and whether the skill is still offered. */
@@ -55,6 +57,7 @@ const expected: Record<string, [findings: string[], offered: boolean]> = {
   "description-missing-blank": [["description-missing SKILL.md:3:14"], false],
   "description-too-long": [["description-too-long SKILL.md:3:14"], true],
   "description-too-long-manifest": [["description-too-long skill.toml:3:15"], true],
+  "evals-invalid": [["evals-invalid evals.json:5:58"], true],
   "field-not-boolean": [["field-unexpected SKILL.md:4:1", "field-not-boolean SKILL.md:4:27"], true],
   "field-unexpected": [["field-unexpected SKILL.md:4:1"], true],
   "file-name-lowercase": [["file-name-lowercase skill.md:1:1"], true],

@@ -23,6 +23,7 @@ import { findFrontmatter } from "../manifest/frontmatter.ts";
 import { findInvisible, invisibleIn } from "../../base/text/unsafe-characters.ts";
 import { createTextPositions } from "../../base/text/text-positions.ts";
 import { endOfText } from "../../base/text/content.ts";
+import { evalsFileOf, readEvalsFile } from "./evals-file.ts";
 
 /** Rules whose problems may be fixable. */
 const mayBeFixable = /^(?:yaml-|name-|byte-order-mark)/;
@@ -52,7 +53,7 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
   const isRead = ({ findings }: DirectoryRecord): boolean => !findings.some(({ code }) => code === "invalid-utf8");
   const bodies = level === "spec" || level === "agents" ? found.records.filter(isRead) : [];
   const problems = [
-    ...toProblems([...found.findings, ...bodies.map(skillFile).flatMap(findBodyFaults)], level, settings),
+    ...toProblems([...found.findings, ...bodies.flatMap(findFaultsBesideFrontmatter)], level, settings),
     ...found.collisions.flatMap((problem) => withSetting(problem, settings)),
   ].sort((a, b) => byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column);
   const broken = new Set(problems.flatMap(({ code, file }) => (mayBeFixable.test(code) ? file : [])));
@@ -66,8 +67,12 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
     fixable: fixable.reduce((sum, { codes }) => sum + codes.length, 0),
     complaints: [...complaints, ...repairs.refusals],
     offered: found.offered,
-    stamp: found.records.map((record) => fileStamp(skillFile(record))).join(" "),
+    stamp: found.records.flatMap((record) => [skillFile(record), evalsFileOf(record.path)].map(fileStamp)).join(" "),
   };
+}
+
+function findFaultsBesideFrontmatter(record: DirectoryRecord): readonly Finding[] {
+  return [...findBodyFaults(skillFile(record)), ...(readEvalsFile(record.path)?.findings ?? [])];
 }
 
 function withSetting(problem: Problem, settings: Readonly<Record<string, Problem["severity"] | "off">>): Problem[] {

@@ -44,6 +44,22 @@ test("checks every skill, however long reading takes", async () => {
   expect({ problems, counts }).toMatchObject({ problems: [], counts: { checked: 30, complete: true } });
 });
 
+test("validates the cases of evals, as agents do and not as the specification, and notices when they change", async () => {
+  const evals = path.join(path.dirname(write("pdf", "name: pdf\ndescription: Reads.\n")), "evals");
+  const { stamp: before } = await checkSkillPaths(["skills"], { cwd });
+  mkdirSync(evals);
+  writeFileSync(path.join(evals, "evals.json"), '{"evals": [\n  {"prompt": "p", "assertions": [{"pattern": "("}]}]}');
+  const { problems, stamp } = await checkSkillPaths(["skills"], { cwd });
+  expect(problems).toMatchObject([
+    {
+      ...{ code: "evals-invalid", severity: "warning", file: path.join(evals, "evals.json"), line: 2, column: 46 },
+      message: "evals/0/assertions/0/pattern: expected a regular expression",
+    },
+  ]);
+  expect(stamp).not.toBe(before);
+  expect((await checkSkillPaths(["skills"], { cwd, level: "spec" })).problems).toEqual([]);
+});
+
 test("with fix, repairs files and reports the remaining problems", async () => {
   const file = write("pdf", "name: pdf\ndescription: Use when: needed\norigin: me\n");
   const { problems, fixed, fixable } = await checkSkillPaths(["skills"], { cwd, fix: true });

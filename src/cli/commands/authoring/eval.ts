@@ -9,6 +9,7 @@ import type { Evaluation } from "../../../evals/evaluate.ts";
 import { type Benchmark, type EvalRun, type Share, passRate } from "../../../evals/statistics.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { openRunEnvironment } from "../../../runtime/runs.ts";
+import { readEvalCases } from "../../../skills/check.ts";
 import { describeSkillText } from "../../../skills/document.ts";
 import { toSlug } from "../../../skills/skill.ts";
 import { toAbsolute } from "../../arguments/values.ts";
@@ -53,11 +54,8 @@ export const command = defineCommand({
     const [agent = "", ...args] = rest;
     if (agent === "") throw usageError("missing agent; write: acp-skills eval SKILL -- AGENT [ARG…]");
     const skill = findSkill(given, terminal.cwd);
-    const [{ evaluate }, { readSuite }] = await Promise.all([
-      import("../../../evals/evaluate.ts"),
-      import("../../../evals/suite.ts"),
-    ]);
-    const cases = readSuite(skill.directory).filter(
+    const { evaluate } = await import("../../../evals/evaluate.ts");
+    const cases = (await readEvalCases(skill.directory)).filter(
       ({ id }) => options.case === undefined || options.case.includes(id),
     );
     if (cases.length === 0) throw usageError(`--case ${(options.case ?? []).join(", ")}: there is no such case`);

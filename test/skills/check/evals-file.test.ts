@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isSkillsError } from "../../src/base/errors.ts";
-import { type EvalCase, readSuite } from "../../src/evals/suite.ts";
+import { isSkillsError } from "../../../src/base/errors.ts";
+import { type EvalCase, readCasesOf } from "../../../src/skills/check/evals-file.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -17,10 +17,12 @@ afterEach(() => {
 
 function read(value: unknown): readonly EvalCase[] {
   writeFileSync(path.join(directory, "evals", "evals.json"), typeof value === "string" ? value : JSON.stringify(value));
-  return readSuite(directory);
+  return readCasesOf(directory);
 }
 
 test("reads the form of the Agent Skills guide", () => {
+  mkdirSync(path.join(directory, "evals", "files"));
+  writeFileSync(path.join(directory, "evals", "files", "a.csv"), "1");
   const suite = {
     skill_name: "csv",
     evals: [
@@ -38,7 +40,7 @@ test("reads the form of the Agent Skills guide", () => {
       id: "1",
       prompt: "Chart it.",
       expectedOutput: "A chart.",
-      files: ["evals/files/a.csv"],
+      files: [{ path: "evals/files/a.csv", target: "a.csv" }],
       assertions: [{ kind: "words", text: "There is a chart", weight: 1 }],
       shouldTrigger: true,
     },
@@ -97,11 +99,12 @@ test.each([
     "evals/0/files/0: expected a path inside the skill",
   ],
   ["an absolute file", { evals: [{ prompt: "p", files: ["/etc/passwd"] }] }, "evals/0/files/0"],
-  ["no JSON", "{", "the file: "],
+  ["no JSON", "{", "1:2 expected a key in quotes"],
+  ["a file that is not there", { evals: [{ prompt: "p", files: ["evals/none"] }] }, "no readable file of the skill"],
   [
     "a pattern that is none",
     { evals: [{ prompt: "p", assertions: [{ pattern: "(" }] }] },
-    '"(" is no regular expression',
+    "evals/0/assertions/0/pattern: expected a regular expression",
   ],
 ])("refuses %s, and says where", (_what, value, message) => {
   expect(() => read(value)).toThrow(
@@ -110,7 +113,7 @@ test.each([
 });
 
 test("says what to write where there are no cases", () => {
-  expect(() => readSuite(directory)).toThrow(
+  expect(() => readCasesOf(directory)).toThrow(
     expect.objectContaining({
       code: "UNREADABLE",
       message: expect.stringContaining('Write {"evals"') as string,
