@@ -9,7 +9,7 @@ import { firstLine, oneLine, signature, typesNamedBy } from "./api-syntax.js";
 /** @typedef {import("typedoc").DeclarationReflection} Declared */
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replaceAll("\\", "/");
-const entries = ["src/index.ts", "src/client/index.ts"];
+const entries = ["src/index.ts", "src/client/index.ts", "src/runtime/ports.ts"];
 /** Types that are described elsewhere. @type {ReadonlyMap<string, string>} */
 const elsewhere = new Map([
   ["Manifest", "../schema/skill.toml.json"],
@@ -135,7 +135,7 @@ function pageOf(context, project) {
   const seen = new Set();
   const groups = entries.flatMap((file) =>
     groupsOf(readFileSync(`${root}${file}`, "utf8")).map(({ names, ...group }) => {
-      const fresh = names.filter((name) => !seen.has(name));
+      const fresh = names.filter((name) => exported.has(name) && !seen.has(name));
       fresh.forEach((name) => seen.add(name));
       return { ...group, names: fresh };
     }),
@@ -159,11 +159,11 @@ function pageOf(context, project) {
 }
 
 /**
- * Exports are grouped by the comments of an entry point: `// For whom: what it is about.`
+ * Exports are grouped by the comments of an entry point: `// For whom: what it is about.` What it declares itself is of its last group.
  * @param {string} text
  */
 function groupsOf(text) {
-  return [...text.matchAll(/^\/\/ ([^:\n]+): (.)([^\n]+)\n((?:export [^;]+;\n)+)/gm)].map(
+  const groups = [...text.matchAll(/^\/\/ ([^:\n]+): (.)([^\n]+)\n((?:export [^;]+;\n)+)/gm)].map(
     ([, title = "", first = "", rest = "", exports = ""]) => ({
       title,
       about: first.toUpperCase() + rest,
@@ -172,6 +172,9 @@ function groupsOf(text) {
       ),
     }),
   );
+  const declared = [...text.matchAll(/^export (?:interface|type|function|class) (\w+)/gm)].map(([, name = ""]) => name);
+  groups.at(-1)?.names.unshift(...declared);
+  return groups;
 }
 
 /** @param {string} heading */

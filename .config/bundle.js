@@ -1,5 +1,5 @@
 // Bundles what the compiler left in .build/ into dist/: what always runs together is one file, so that a start loads few of them.
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, normalizePath } from "vite";
@@ -147,17 +147,24 @@ await build({
   },
 });
 const declarations = path.join(compiled, "declarations", "test");
-for (const file of readdirSync(declarations, { recursive: true, encoding: "utf8" })) {
-  if (!file.endsWith(".d.ts")) continue;
+/**
+ * With the declarations that it refers to: those of tests, and those of the sources, which are beside `testing`.
+ * @param {string} file
+ */
+function copyContract(file) {
   const place = path.join(target, "testing", file);
-  const text = readFileSync(path.join(declarations, file), "utf8").replaceAll("../src/", "");
+  if (existsSync(place)) return;
+  const text = readFileSync(path.join(declarations, file), "utf8").replaceAll("../src/", "../");
   mkdirSync(path.dirname(place), { recursive: true });
   writeFileSync(place, text);
-  for (const [, name = ""] of text.matchAll(/from "(\.\.[^"]+)"/g)) {
+  for (const [, name = ""] of text.matchAll(/(?:from |import\()"(\.[^"]+)"/g)) {
     const used = path.relative(target, path.resolve(path.dirname(place), name)).replace(/\.[jt]s$/, ".d.ts");
-    if (existsSync(path.join(compiled, used))) copy(used, ".d.ts");
+    const own = path.relative("testing", used);
+    if (own.startsWith("..")) copy(used, ".d.ts");
+    else copyContract(own);
   }
 }
+copyContract("contract/testing.d.ts");
 cpSync(new URL("../test/contract/sandbox/prelude.py", import.meta.url), path.join(target, "testing", "prelude.py"));
 // Runs in browsers too, where the bundler of the page takes what it uses.
 copy("client/index.js", ".js");

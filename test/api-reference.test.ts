@@ -9,7 +9,10 @@ const read = (file: string): string => readFileSync(new URL(`../${file}`, import
 /** The names that an entry point exports, types included. */
 function exportsOf(file: string): readonly string[] {
   return [...read(file).matchAll(/^export (?:type )?\{([^}]+)\}/gm)].flatMap(([, names = ""]) =>
-    names.split(",").map((name) => name.trim()),
+    names
+      .split(",")
+      .map((name) => name.trim())
+      .filter(Boolean),
   );
 }
 
@@ -23,8 +26,9 @@ describe("the API reference", () => {
     expect(read("docs/api.md")).toBe(generated);
   });
 
-  test("has one section for each export of both entry points, in a group that says for whom it is", () => {
-    const names = [...exportsOf("src/index.ts"), ...exportsOf("src/client/index.ts")];
+  test("has one section for each export of the entry points, in a group that says for whom it is", () => {
+    const files = ["src/index.ts", "src/client/index.ts", "src/runtime/ports.ts"];
+    const names = [...files.flatMap(exportsOf), "Ports", "PortContext", "OpenPort", "toApprovedCopy"];
     expect(names).toEqual(expect.arrayContaining([...Object.keys(acpSkills), ...Object.keys(client)]));
     const [grouped = ""] = generated.split("\n## Types without an export");
     const sections = [...grouped.slice(grouped.indexOf("\n## ")).matchAll(/^### (.+)$/gm)].map(([, name]) => name);

@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from "vitest";
-import type { AgentConnector, Stream } from "@agentclientprotocol/sdk";
+import type { AgentApp, AgentConnection, AgentConnector, Stream } from "@agentclientprotocol/sdk";
 import type { AgentSideConnection, ndJsonStream } from "@zed-industries/agent-client-protocol";
 import * as acpSkills from "../src/index.ts";
 
@@ -21,13 +21,13 @@ test("exports exactly this list", () => {
 });
 
 test("accepts the types of both major versions of the SDK", () => {
-  expectTypeOf(acpSkills.withSkills).parameter(0).toEqualTypeOf<AgentConnector>();
-  expectTypeOf(acpSkills.withSkills).returns.toExtend<AgentConnector>();
+  const wrapAny = (agent: AgentConnector): AgentConnector => acpSkills.withSkills(agent);
+  const connect = (agent: AgentApp, stream: Stream): AgentConnection => acpSkills.withSkills(agent).connect(stream);
   const wrapNew = (stream: Stream): Stream => acpSkills.wrapStream(stream);
   const observeNew = (stream: Stream): Stream => acpSkills.observeSkills(stream, () => undefined);
   const wrapOld = (stream: ReturnType<typeof ndJsonStream>): ConstructorParameters<typeof AgentSideConnection>[1] =>
     acpSkills.wrapStream(stream);
-  expect([wrapNew, observeNew, wrapOld]).toHaveLength(3);
+  expect([wrapAny, connect, wrapNew, observeNew, wrapOld]).toHaveLength(5);
 });
 
 test("recognises an error from another copy of the package by its brand", () => {

@@ -185,6 +185,8 @@ const strictest = {
 };
 
 const typed = `
+import { describeApprovalStore, describeBlobStore, describeSandboxPort } from "acp-skills/testing";
+import type { ApprovalStore, OpenPort } from "acp-skills/ports";
 import { isSkillsError, openSkills, type OpenSkillsOptions, type Skills, withSkills, wrapStream } from "acp-skills";
 import { createSkillsStore, openSearch, type StoredSkill } from "acp-skills/client";
 import "acp-skills/browser";
@@ -197,7 +199,13 @@ const failure: string | undefined = run.status === "failed" ? run.error.type : u
 const problem: unknown = await skills.close().catch((error: unknown) => error);
 const option: string | undefined = isSkillsError(problem, "INVALID_OPTIONS") ? problem.facts.option : undefined;
 const stored: readonly StoredSkill[] = openSearch(createSkillsStore().skills)("pdf");
-console.log(first, failure, option, stored, withSkills, wrapStream);
+const approvals: OpenPort<"approvals"> = () => ({}) as ApprovalStore;
+describeApprovalStore("own", () => ({ store: {} as ApprovalStore }));
+// @ts-expect-error: the contract knows what a store is.
+describeApprovalStore("own", () => ({ store: 42 }));
+const ends: Promise<void> = withSkills({ connect: () => ({ closed: Promise.resolve() }) }).connect(null as never).closed;
+const rows = await skills.forSession({ cwd: "/", ask: async () => "once" }).call("list_skills");
+console.log(first, failure, option, stored, withSkills, wrapStream, approvals, describeBlobStore, describeSandboxPort, ends, rows);
 // @ts-expect-error This option is misspelled.
 await openSkills({ cw: "." });
 // @ts-expect-error An option is left out, not undefined.

@@ -1,11 +1,19 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type OptionRule, type SkillsOptions, readOptions } from "../runtime/options.ts";
+import { SkillsError } from "../base/errors.ts";
+import { type OptionRule, type Settings, type SkillsOptions, readOptions } from "../runtime/options.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { ToolDefinitions, ToolFormat, ServedToolName, ToolInput, ToolOutput } from "../runtime/tools.ts";
-import { type AskPerson, RemoteSkills, type SkillsHandle, withHandle } from "./in-process/remote-skills.ts";
+import {
+  type AskPerson,
+  RemoteSkills,
+  type SessionDirectories,
+  type SkillsHandle,
+  withHandle,
+} from "./in-process/remote-skills.ts";
 import type { ReportOptions } from "./messages/report-tool-call.ts";
 
-export type { SkillsHandle } from "./in-process/remote-skills.ts";
+export type { SessionDirectories, SkillsHandle } from "./in-process/remote-skills.ts";
 export type { SkillsChange } from "./skill-service.ts";
 
 /** Options of `openSkills`, besides those that every door has. */
@@ -63,6 +71,8 @@ export interface Skills extends SkillsHandle {
   ): Promise<unknown>;
   /** The tools in the format of a model's API. */
   tools<Format extends ToolFormat>(format: Format): ToolDefinitions[Format][];
+  /** The tools with the skills of one session, which may have a person of its own. They share the thread. */
+  forSession(session: SessionDirectories & Pick<OpenSkillsOptions, "ask">): Skills;
 }
 
 /**
@@ -71,38 +81,57 @@ export interface Skills extends SkillsHandle {
  */
 export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
   const settings = readOptions(options, { rules: ownRules });
-  const { additionalDirectories = [], visible, ask } = options;
+  const { cwd = process.cwd(), additionalDirectories } = options;
+  if (!existsSync(cwd))
+    throw new SkillsError("INVALID_OPTIONS", `Option cwd: ${resolve(cwd)} does not exist.`, {
+      facts: { option: "cwd" },
+    });
   const [{ openService }, { toolDefinitions }] = await Promise.all([
     import("./remote-service.ts"),
     import("../runtime/tools.ts"),
   ]);
   const service = openService(settings);
-  const remote = new RemoteSkills((port, opening) => service.serveSkills(port, opening), settings, {
-    cwd: resolve(options.cwd ?? process.cwd()),
-    additionalDirectories: additionalDirectories.map((directory) => resolve(directory)),
-    visible,
-    ask,
-  });
-  await remote.opened();
-
-  async function call(name: string, args?: unknown, callOptions: SkillsCallOptions = {}): Promise<unknown> {
-    const { sessionId, owner, project, signal, onPrint, report } = callOptions;
-    const directory = project === undefined ? undefined : resolve(project);
-    const facts = { name, args, sessionId, owner, project: directory, signal };
-    if (report === undefined) return await remote.call({ ...facts, onPrint });
-    const { reportToolCall } = await import("./messages/report-tool-call.ts");
-    return await reportToolCall({ ...report, name, args, log: settings.log }, async (running) => {
-      const both = (text: string): void => {
-        running.onPrint(text);
-        onPrint?.(text);
-      };
-      return await remote.call({ ...facts, onPrint: both });
-    });
+  const { visible, ask } = options;
+  const open = (session: SessionDirectories & Pick<OpenSkillsOptions, "ask">): RemoteSkills =>
+    new RemoteSkills((port, opening) => service.serveSkills(port, opening), settings, { visible, ask, ...session });
+  function toSkills(remote: RemoteSkills, close: () => Promise<void>): Skills {
+    // The toolbox validates every result against the tool's own schema.
+    const call = (name: string, args?: unknown, callOptions?: SkillsCallOptions): Promise<unknown> =>
+      callTool(remote, settings, name, args, callOptions);
+    const own: Pick<Skills, "call" | "tools" | "forSession"> = {
+      call,
+      tools: (format) => toolDefinitions(format),
+      forSession(session) {
+        const opened = open(session);
+        return toSkills(opened, () => opened.close());
+      },
+    };
+    return withHandle(own, { open: () => remote, close });
   }
 
-  // The toolbox validates every result against the tool's own schema.
-  const tools: Pick<Skills, "call" | "tools"> = { call, tools: (format) => toolDefinitions(format) };
-  return withHandle(tools, { open: () => remote, close: () => service.close() });
+  const remote = open({ cwd, additionalDirectories });
+  await remote.opened();
+  return toSkills(remote, () => service.close());
+}
+
+async function callTool(
+  remote: RemoteSkills,
+  { log }: Settings,
+  name: string,
+  args: unknown,
+  { sessionId, owner, project, signal, onPrint, report }: SkillsCallOptions = {},
+): Promise<unknown> {
+  const directory = project === undefined ? undefined : resolve(project);
+  const facts = { name, args, sessionId, owner, project: directory, signal };
+  if (report === undefined) return await remote.call({ ...facts, onPrint });
+  const { reportToolCall } = await import("./messages/report-tool-call.ts");
+  return await reportToolCall({ ...report, name, args, log }, async (running) => {
+    const both = (text: string): void => {
+      running.onPrint(text);
+      onPrint?.(text);
+    };
+    return await remote.call({ ...facts, onPrint: both });
+  });
 }
 
 /** Options that only `openSkills` has. */

@@ -1,21 +1,34 @@
-import type { AgentConnectOptions, AgentConnector } from "@agentclientprotocol/sdk";
+import type { AgentConnectOptions, Stream } from "@agentclientprotocol/sdk";
 import { hasNothingToDo, readOptions, type Settings, type SkillsOptions } from "../runtime/options.ts";
+import { SkillsError } from "../base/errors.ts";
 import { createDeferred } from "../base/promises.ts";
 import type { MessageStream } from "../wire/methods.ts";
 import { interceptStream } from "./relay/intercept-stream.ts";
 import type { ExitStatus } from "./relay/start-agent.ts";
 import type { WrapCommandOptions } from "./wrap-command.ts";
 import type { SkillService } from "./skill-service.ts";
-import { RemoteSkills, type SkillsHandle, withHandle } from "./in-process/remote-skills.ts";
+import { RemoteSkills, type SessionDirectories, type SkillsHandle, withHandle } from "./in-process/remote-skills.ts";
+
+/** What an app, router or server of SDK 2.x is: its AgentConnector, with what `connect` returns. */
+export interface Connectable<Connection> {
+  connect(stream: Stream, options?: AgentConnectOptions): Connection;
+}
 
 /**
  * For agent authors on SDK 2.x: adds the skills of each session's directories to an app, router or server. All connections share one
  * service thread. Throws SkillsError INVALID_OPTIONS.
  */
-export function withSkills(agent: AgentConnector, options?: SkillsOptions): AgentConnector & SkillsHandle {
+export function withSkills<Connection>(
+  agent: Connectable<Connection>,
+  options?: SkillsOptions,
+): Connectable<Connection> & SkillsHandle {
+  if (typeof (agent as Partial<typeof agent> | undefined)?.connect !== "function")
+    throw invalid(
+      "withSkills needs an app, router or server of SDK 2.x. Older agents pass their stream to wrapStream.",
+    );
   const mount = new StreamMount(readOptions(options));
-  return withHandle<AgentConnector>(
-    { connect: (stream, connectOptions?: AgentConnectOptions) => agent.connect(mount.add(stream), connectOptions) },
+  return withHandle<Connectable<Connection>>(
+    { connect: (stream, connectOptions) => agent.connect(mount.add(stream), connectOptions) },
     mount,
   );
 }
@@ -28,6 +41,8 @@ export function wrapStream<Message>(
   stream: MessageStream<Message>,
   options?: SkillsOptions,
 ): MessageStream<Message> & SkillsHandle {
+  if (!("readable" in stream && "writable" in stream))
+    throw invalid("wrapStream needs a stream of messages: {readable, writable}, as ndJsonStream returns.");
   const mount = new StreamMount(readOptions(options));
   return withHandle({ ...mount.add(stream) }, mount);
 }
@@ -50,12 +65,16 @@ export function wrapCommand(options: WrapCommandOptions): Promise<ExitStatus> & 
   }
   const exited = run();
   return withHandle(exited, {
-    open: () => remoteSkills(service, readOptions(options.options)),
+    open: (session) => remoteSkills(service, readOptions(options.options), session),
     async close() {
       closing.abort();
       await exited.catch(() => undefined);
     },
   });
+}
+
+function invalid(message: string): SkillsError {
+  return new SkillsError("INVALID_OPTIONS", message);
 }
 
 interface SharedService {
@@ -84,8 +103,8 @@ class StreamMount {
   }
 
   /** Counts as one more stream until the end. */
-  readonly open = (): RemoteSkills =>
-    remoteSkills(this.#isClosed ? Promise.resolve(undefined) : this.#use().service, this.#settings);
+  readonly open = (session: SessionDirectories): RemoteSkills =>
+    remoteSkills(this.#isClosed ? Promise.resolve(undefined) : this.#use().service, this.#settings, session);
 
   /** Messages of open streams pass unchanged from now on. */
   readonly close = async (): Promise<void> => {
@@ -100,13 +119,17 @@ class StreamMount {
   }
 }
 
-/** The skills of the working directory; those of no service are closed. */
-function remoteSkills(service: Promise<SkillService | undefined>, settings: Settings): RemoteSkills {
+/** The skills of a session; those of no service are closed. */
+function remoteSkills(
+  service: Promise<SkillService | undefined>,
+  settings: Settings,
+  session: SessionDirectories,
+): RemoteSkills {
   const serve: SkillService["serveSkills"] = (port, opening) => {
     const close = (): void => port.close();
     service.then((opened) => (opened === undefined ? close() : opened.serveSkills(port, opening)), close);
   };
-  return new RemoteSkills(serve, settings, { cwd: process.cwd(), additionalDirectories: [] });
+  return new RemoteSkills(serve, settings, session);
 }
 
 /** A failure to open was reported to the streams. */

@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import type { SkillsErrorCode } from "../base/errors.ts";
+import type { PlainError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Question, Reply } from "../runtime/question.ts";
 import type { Problem } from "../skills/rules.ts";
@@ -257,6 +257,7 @@ export type ToSkills =
       readonly visible: readonly number[] | undefined;
     } & CallFacts)
   | { readonly kind: "abort"; readonly call: number }
+  | { readonly kind: "close" }
   | { readonly kind: "answered"; readonly question: number; readonly reply: Reply }
   | { readonly kind: "list"; readonly call: number; readonly visible: readonly number[] | undefined };
 
@@ -278,15 +279,9 @@ export type FromSkills =
     }
   | { readonly kind: "print"; readonly call: number; readonly text: string }
   | { readonly kind: "ask"; readonly question: number; readonly asked: Question }
-  | { readonly kind: "withdrawn"; readonly question: number };
+  | { readonly kind: "withdrawn"; readonly question: number }
+  /** There will be no skills. */
+  | { readonly kind: "failed"; readonly error: PlainError };
 
 /** The answer to a call. */
 export type CallResult = { readonly value: unknown } | { readonly error: PlainError };
-
-/** A SkillsError as data. */
-export interface PlainError {
-  readonly code: SkillsErrorCode;
-  readonly message: string;
-  readonly facts: Readonly<Record<string, unknown>>;
-  readonly cause: string | undefined;
-}

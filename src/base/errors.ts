@@ -119,3 +119,27 @@ export function isSkillsError<Code extends SkillsErrorCode = SkillsErrorCode>(
 export function undefinedIfOurs(error: unknown): undefined {
   if (!isSkillsError(error)) throw error;
 }
+
+/** A SkillsError as data, for other threads. */
+export interface PlainError {
+  readonly code: SkillsErrorCode;
+  readonly message: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly cause: string | undefined;
+}
+
+export function toPlainError(error: unknown): PlainError {
+  if (!isSkillsError(error)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { code: "INTERNAL", message, facts: {}, cause: undefined };
+  }
+  const { code, message, facts, cause } = error;
+  return { code, message, facts, cause: cause instanceof Error ? cause.message : undefined };
+}
+
+export function fromPlainError({ code, message, facts, cause }: PlainError): SkillsError {
+  return new SkillsError(code, message, {
+    facts: { ...facts },
+    ...(cause !== undefined && { cause: new Error(cause) }),
+  });
+}

@@ -3,6 +3,11 @@ export type Log = (level: "info" | "warning" | "error", message: string) => void
 
 export const silentLog: Log = () => undefined;
 
+/** Errors to stderr: what stops working must not do so in silence. */
+export const errorLog: Log = (level, message) => {
+  if (level === "error") process.stderr.write(`acp-skills: ${message}\n`);
+};
+
 /** Deduplicates messages. */
 export interface OnceLog {
   /** Whether a key is new; remembers it. */

@@ -59,6 +59,7 @@ export interface ListedBlob extends StoredBlob {
   readonly expiresAt: number;
 }
 
+/** What a sweep removed, and what is left because it is held. */
 export interface Swept {
   readonly removed: number;
   readonly freedBytes: number;

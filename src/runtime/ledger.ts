@@ -50,6 +50,7 @@ export interface LedgerEntry {
   readonly door: string;
 }
 
+/** How a use ended. */
 type Outcome = (typeof outcomes)[number];
 
 /** The port to the record of uses. Bounded: the oldest entries are removed, decisions and runs apart from reads and refusals. */

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { defaultDataDirectory } from "../base/paths/data-directory.ts";
 import { SkillsError } from "../base/errors.ts";
-import { type Log, silentLog } from "../base/log.ts";
+import { type Log, errorLog } from "../base/log.ts";
 import { nearest } from "../base/text/nearest.ts";
 import { parseSource } from "../sources/source.ts";
 import { version as packageVersion } from "../base/version.ts";
@@ -72,7 +72,7 @@ export interface SkillsOptions extends RenamedOptions {
   readonly instructModel?: boolean;
   /** False: no permission request of the agent is answered or amended for the user. Default: true. */
   readonly answerPermissions?: boolean;
-  /** Gets diagnostics; without it they are dropped. Must not throw. */
+  /** Gets diagnostics. Without it, errors are written to stderr and others are dropped. Must not throw. */
   readonly log?: Log;
   /** The directory of blobs, ledger and packages. Default: `$ACP_SKILLS_HOME`, else the platform's directory for user data. */
   readonly dataDirectory?: string;
@@ -190,6 +190,8 @@ export function readOptions(
     const rule = all.get(name);
     if (value !== undefined && rule?.accepts(value) === false) throw invalid(name, rule, value);
   }
+  refuseUnknown(options.ports ?? {}, portNames, "ports.");
+  refuseUnknown(options.blobs ?? {}, blobLimits, "blobs.");
   // Throws INVALID_OPTIONS for a text that names no source.
   options.sources?.forEach((text) => void parseSource(text));
   const { ports = {}, isolation = "auto", audit } = options;
@@ -206,7 +208,7 @@ export function readOptions(
     tools: options.tools ?? "auto",
     instructModel: options.instructModel ?? true,
     answerPermissions: options.answerPermissions ?? true,
-    log: options.log ?? silentLog,
+    log: options.log ?? errorLog,
     clock,
     home,
     dataDirectory: resolve(options.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
@@ -224,8 +226,12 @@ export function readOptions(
 }
 
 /** Throws a SkillsError INVALID_OPTIONS for the first option whose name is not one of these. */
-export function refuseUnknown(options: object, names: readonly string[]): void {
-  for (const name of Object.keys(options)) if (!names.includes(name)) throw unknownOption(name, names);
+export function refuseUnknown(options: object, names: readonly string[], prefix = ""): void {
+  for (const name of Object.keys(options)) {
+    if (names.includes(name)) continue;
+    const message = `Unknown option ${JSON.stringify(prefix + name)}: expected one of ${names.join(", ")}.`;
+    throw invalidOption(message, { option: prefix + name, expected: names }, nearest(name, names)[0]);
+  }
 }
 
 function oneOf(choices: readonly string[]): OptionRule {
@@ -241,20 +247,18 @@ function isListOfTexts(value: unknown): boolean {
 }
 
 function isBlobLimits(value: unknown): boolean {
-  return isObjectOf(value, blobLimits, (limit) => Number.isSafeInteger(limit) && Number(limit) >= 0);
+  return isObjectOf(value, (limit) => Number.isSafeInteger(limit) && Number(limit) >= 0);
 }
 
 function isPorts(value: unknown): boolean {
-  return isObjectOf(value, portNames, (place) =>
-    place instanceof URL ? place.protocol === "file:" : aText.accepts(place),
-  );
+  return isObjectOf(value, (place) => (place instanceof URL ? place.protocol === "file:" : aText.accepts(place)));
 }
 
-function isObjectOf(value: unknown, names: readonly string[], accepts: (value: unknown) => boolean): boolean {
+function isObjectOf(value: unknown, accepts: (value: unknown) => boolean): boolean {
   return (
     typeof value === "object" &&
     value !== null &&
-    Object.entries(value).every(([name, one]) => names.includes(name) && (one === undefined || accepts(one)))
+    Object.values(value).every((one) => one === undefined || accepts(one))
   );
 }
 
@@ -270,11 +274,6 @@ function invalid(name: string, { expected, choices = [] }: Omit<OptionRule, "acc
 
 function excluded(option: string, by: string): SkillsError {
   return invalidOption(`Option ${option} has no effect on ${by}: leave out one of them.`, { option }, undefined);
-}
-
-function unknownOption(name: string, names: readonly string[]): SkillsError {
-  const message = `Unknown option ${JSON.stringify(name)}: expected one of ${names.join(", ")}.`;
-  return invalidOption(message, { option: name, expected: names }, nearest(name, names)[0]);
 }
 
 function invalidOption(message: string, facts: Record<string, unknown>, near: string | undefined): SkillsError {

@@ -7,6 +7,7 @@ import type { Settings } from "./options.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { ApprovalStore } from "./trust/approvals.ts";
 
+// For parts of your own: `acp-skills/ports`, for the modules that the option `ports` names. `acp-skills/testing` has the contract of each, as tests for vitest.
 export type {
   Json,
   MountedBlob,
@@ -47,7 +48,10 @@ export type PortContext = Pick<Settings, "dataDirectory" | "log" | "blobs">;
 /** The default export of a module that `SkillsOptions.ports` names. */
 export type OpenPort<Name extends keyof Ports> = (context: PortContext) => Ports[Name] | Promise<Ports[Name]>;
 
-/** The given parts, or how they are opened. */
+/**
+ * The given parts, or how they are opened.
+ * @internal
+ */
 export interface GivenPorts extends Partial<Pick<Ports, "blobs" | "approvals" | "ledger">> {
   readonly openSandbox?: () => Promise<Sandbox>;
   readonly openReader?: () => Promise<SourceReader>;
@@ -58,8 +62,18 @@ export function toApprovedCopy(digest: string, files: readonly CopiedFile[]): re
   return toHex(digest) === undefined ? undefined : toCopy(files);
 }
 
+/** What each part must have. */
+const methods: { readonly [Name in keyof Ports]: readonly (keyof Ports[Name])[] } = {
+  sandbox: ["refuses", "run", "close"],
+  blobs: ["put", "stat", "read", "hold", "remove", "list", "sweep", "close"],
+  approvals: ["read", "change", "scopes", "readCopy", "keepCopy"],
+  sources: ["read", "skillFiles", "close"],
+  ledger: ["record", "read", "close"],
+};
+
 /**
- * Loads the modules that the settings name. Rejects if one cannot be loaded or exports no function.
+ * Loads the modules that the settings name. Rejects with INVALID_OPTIONS if one cannot be loaded, exports no function, or opens something
+ * else.
  * @internal
  */
 export async function openPorts({ ports, dataDirectory, log, blobs }: Settings): Promise<GivenPorts> {
@@ -67,9 +81,25 @@ export async function openPorts({ ports, dataDirectory, log, blobs }: Settings):
   async function load<Name extends keyof Ports>(name: Name): Promise<(() => Promise<Ports[Name]>) | undefined> {
     const url = ports[name];
     if (url === undefined) return undefined;
-    const { default: open } = (await import(url)) as { readonly default?: unknown };
-    if (typeof open !== "function") throw new TypeError(`ports.${name}: ${url} has no function as its default export.`);
-    return async () => await (open as OpenPort<Name>)(context);
+    const refuse = (reason: string, cause?: unknown): SkillsError =>
+      new SkillsError("INVALID_OPTIONS", `ports.${name}: ${url} ${reason}`, { cause, facts: { option: "ports" } });
+    const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+    const imported: unknown = await import(url).catch((error: unknown) => {
+      throw refuse(`cannot be loaded: ${wordsOf(error)}`, error);
+    });
+    const { default: open } = imported as { readonly default?: unknown };
+    if (typeof open !== "function") throw refuse("has no function as its default export.");
+    return async () => {
+      let part: Ports[Name];
+      try {
+        part = await (open as OpenPort<Name>)(context);
+      } catch (error) {
+        throw refuse(`cannot be opened: ${wordsOf(error)}`, error);
+      }
+      const missing = methods[name].filter((method) => typeof part[method] !== "function");
+      if (missing.length > 0) throw refuse(`opens something without ${missing.join(", ")}.`);
+      return part;
+    };
   }
   const [sandbox, reader, ...others] = await Promise.all([
     load("sandbox"),
@@ -96,10 +126,10 @@ async function openGivenSandbox(open: () => Promise<Sandbox>): Promise<Sandbox> 
     const sandbox = await open();
     if (tierName.test(sandbox.tier)) return sandbox;
     await sandbox.close();
-    throw new Error(`its tier must match ${tierName.source}, not be ${JSON.stringify(sandbox.tier)}`);
+    throw new Error(`ports.sandbox: its tier must match ${tierName.source}, not be ${JSON.stringify(sandbox.tier)}`);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new SkillsError("SANDBOX_UNAVAILABLE", `The sandbox of ports.sandbox cannot be opened: ${reason}`, {
+    throw new SkillsError("SANDBOX_UNAVAILABLE", `There is no sandbox. ${reason}`, {
       cause: error,
     });
   }

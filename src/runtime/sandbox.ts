@@ -23,6 +23,7 @@ export type Ability =
   | "scripts in bash"
   | "scripts in Node";
 
+/** A value of JSON. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** A file that is copied into the sandbox before the run, read-only. */
@@ -52,6 +53,7 @@ export interface MountedBlob {
   read(): AsyncIterable<Uint8Array>;
 }
 
+/** What a run starts: code, the entry point of an action, or a script of a skill. */
 type Program =
   /** Calls the entry of a mounted skill. */
   | { readonly type: "skill"; readonly skill: string; readonly args: Json }
@@ -82,6 +84,7 @@ export interface RunLimits {
   readonly outputFiles: number;
 }
 
+/** The project that a run may read or change. */
 export interface SandboxProject {
   readonly directory: string;
   readonly writable: boolean;
@@ -152,6 +155,7 @@ export type RunEnd =
   | { readonly type: "crashed"; readonly detail: string }
   | { readonly type: "cancelled" };
 
+/** Why code failed. */
 export interface RunError {
   /** Name of the exception's class, such as `ValueError`. */
   readonly type: string;
@@ -163,7 +167,7 @@ export interface RunError {
  * Runs code that is assumed to be hostile. Each tier implements this port. No state passes from one run to another.
  */
 export interface Sandbox {
-  /** Its name in results and in the ledger: of ours, a {@link Tier}. */
+  /** Its name in results and in the ledger: of ours, a tier. */
   readonly tier: string;
   /** What it does not support on this machine, and why: all reports, requirements, questions and refusals say what stands here. */
   readonly lacks: Readonly<Partial<Record<Ability, string>>>;

@@ -6,9 +6,11 @@ import * as z from "zod";
 export const sharingVersion = "1.0.0";
 
 export const capabilityTypes = ["plugin", "api", "knowledge", "task"] as const;
+/** What a skill is to those who look for one (Skill Sharing, descriptors). */
 export type CapabilityType = (typeof capabilityTypes)[number];
 
 export const accessPolicies = ["public", "restricted", "private"] as const;
+/** Who may have a skill (Skill Sharing, descriptors). */
 export type AccessPolicy = (typeof accessPolicies)[number];
 
 const text = z.string().min(1);
@@ -82,6 +84,7 @@ export const skillDescriptor = z.object({
   created_at: z.string().exactOptional(),
   updated_at: z.string().exactOptional(),
 });
+/** A skill as a server describes it to others (Skill Sharing, descriptors). */
 export type SkillDescriptor = z.infer<typeof skillDescriptor>;
 
 /** The answer to an invocation, with status 202. The URLs are additive; default: `<endpoint>/<execution_id>` and `…/result`. */

@@ -74,6 +74,27 @@ describe("openSkills", () => {
     expect(await namesOf(narrow)).toEqual(["named", "skills.protocol.guide"]);
   });
 
+  test("has the tools of each session, with a person of its own", async () => {
+    writeSkill("one/.agents/skills", "first");
+    writeSkill("two/.agents/skills", "second");
+    const skills = await open();
+    const [one, two] = ["one", "two"].map((project) => skills.forSession({ cwd: path.join(directory, project) }));
+    if (one === undefined || two === undefined) throw new Error("There are two.");
+    expect(await namesOf(one)).toEqual(["first", "skills.protocol.guide"]);
+    expect(await namesOf(two)).toEqual(["second", "skills.protocol.guide"]);
+    expect(one.tools("mcp")).toEqual(skills.tools("mcp"));
+    await one.close();
+    await expect(namesOf(one)).rejects.toMatchObject({ code: "CLOSED" });
+    expect(await namesOf(two)).toEqual(["second", "skills.protocol.guide"]);
+  });
+
+  test("refuses a directory that does not exist", async () => {
+    await expect(open({ cwd: path.join(directory, "none") })).rejects.toMatchObject({
+      code: "INVALID_OPTIONS",
+      message: `Option cwd: ${path.join(directory, "none")} does not exist.`,
+    });
+  });
+
   test("treats a skill that is not visible as unknown", async () => {
     writeSkill(".agents/skills", "shown");
     writeSkill(".agents/skills", "hidden");

@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agent, type AgentConnector, client, type SessionUpdate } from "@agentclientprotocol/sdk";
 import * as v2 from "@agentclientprotocol/sdk/experimental/v2";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { openSkills } from "../../src/acp/in-process.ts";
 import { withSkills, wrapCommand, wrapStream } from "../../src/acp/mounts.ts";
 import type { SkillsHandle } from "../../src/acp/in-process/remote-skills.ts";
+import type { SkillsOptions } from "../../src/runtime/options.ts";
 import { isSkillsError } from "../../src/base/errors.ts";
 import { streamPair } from "./stream-pair.ts";
 
@@ -53,11 +54,11 @@ interface Mounted {
 }
 
 /** Each way to add or open skills, with a handle of the same members. */
-const mounts: Readonly<Record<string, () => Promise<Mounted>>> = {
-  withSkills: () => Promise.resolve({ handle: withSkills(app, ours()) }),
-  wrapStream: () => Promise.resolve({ handle: wrapStream(streamPair()[1], ours()) }),
-  wrapCommand: () => Promise.resolve(runScripted()),
-  openSkills: async () => ({ handle: await openSkills(ours()) }),
+const mounts: Readonly<Record<string, (options: SkillsOptions) => Promise<Mounted>>> = {
+  withSkills: (options) => Promise.resolve({ handle: withSkills(app, options) }),
+  wrapStream: (options) => Promise.resolve({ handle: wrapStream(streamPair()[1], options) }),
+  wrapCommand: (options) => Promise.resolve(runScripted(options)),
+  openSkills: async (options) => ({ handle: await openSkills(options) }),
 };
 
 function ours(): { directories: string[]; defaultRoots: boolean; dataDirectory: string } {
@@ -65,8 +66,8 @@ function ours(): { directories: string[]; defaultRoots: boolean; dataDirectory: 
 }
 
 describe.each(Object.keys(mounts))("the handle of %s", (mount) => {
-  async function open(): Promise<Mounted> {
-    const mounted = await mounts[mount]?.();
+  async function open(options: SkillsOptions = ours()): Promise<Mounted> {
+    const mounted = await mounts[mount]?.(options);
     if (mounted === undefined) throw new Error("There is no such mount.");
     onTestFinished(() => mounted.handle.close());
     return mounted;
@@ -85,6 +86,31 @@ describe.each(Object.keys(mounts))("the handle of %s", (mount) => {
     expect(handle.problems).toMatchObject([{ file: join(root, "xls", "SKILL.md") }]);
     expect((await handle.list()).map(({ name }) => name)).toEqual(["pdf", "xls"]);
     stop();
+  });
+
+  test("has the skills of each session where the session is, until that is closed", async () => {
+    for (const name of ["HOME", "USERPROFILE"]) vi.stubEnv(name, join(root, "home"));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { handle } = await open({ ...ours(), directories: [], defaultRoots: true });
+    const write = (project: string, name: string): void => {
+      mkdirSync(join(root, project, ".agents/skills", name), { recursive: true });
+      const text = `---\nname: ${name}\ndescription: Is ${name}.\n---\n`;
+      writeFileSync(join(root, project, ".agents/skills", name, "SKILL.md"), text);
+    };
+    write("one", "first");
+    write("two", "second");
+    const [one, two] = ["one", "two"].map((project) => handle.forSession({ cwd: join(root, project) }));
+    const names = async (own = handle): Promise<string[]> => (await own.list()).map(({ name }) => name);
+    expect([await names(one), await names(two)]).toEqual([["first"], ["second"]]);
+    const changes: unknown[] = [];
+    one?.onChange((change) => void changes.push(change.added));
+    two?.onChange((change) => void changes.push(change.added));
+    write("two", "third");
+    await expect.poll(() => changes, { timeout: 10_000 }).toEqual([["third"]]);
+    await two?.close();
+    await expect(names(two)).rejects.toMatchObject({ code: "CLOSED" });
+    expect(await names(one)).toEqual(["first"]);
+    expect(await names()).not.toContain("first");
   });
 
   test("is closed once, and answers CLOSED afterwards", async () => {
@@ -111,9 +137,9 @@ test("closing a wrapped command ends its agent as an editor that leaves", async 
   expect(await handle).toEqual({ exitCode: 0 });
 });
 
-function runScripted(): { readonly handle: ReturnType<typeof wrapCommand> } {
+function runScripted(options: SkillsOptions = ours()): { readonly handle: ReturnType<typeof wrapCommand> } {
   const streams = { input: new PassThrough(), output: new PassThrough() };
-  const handle = wrapCommand({ command: process.execPath, args: [scriptedAgent], ...streams, options: ours() });
+  const handle = wrapCommand({ command: process.execPath, args: [scriptedAgent], ...streams, options });
   return { handle };
 }
 
@@ -146,6 +172,8 @@ test("throws for invalid options", () => {
   const isRefused = (error: unknown): boolean => isSkillsError(error) && error.code === "INVALID_OPTIONS";
   expect(() => withSkills(app, { announce: "loud" } as never)).toThrow(expect.toSatisfy(isRefused) as Error);
   expect(() => wrapStream(streamPair()[0], { skil: [] } as never)).toThrow(expect.toSatisfy(isRefused) as Error);
+  expect(() => withSkills({} as never)).toThrow("withSkills needs an app, router or server of SDK 2.x");
+  expect(() => wrapStream({} as never)).toThrow("wrapStream needs a stream of messages");
 });
 
 test("adds nothing to a stream with emit none and no tools", () => {

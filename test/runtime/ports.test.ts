@@ -76,7 +76,9 @@ test("runs are carried out by the given sandbox, under its name", async () => {
 test.each(["none", "", "Not A Name"])("a given sandbox cannot be called %j", async (tier) => {
   const { skills } = await open({ sandbox: moduleOf("sandbox", sandbox(tier)) });
   const refused: unknown = await skills.call("execute_skill", { name: "acme.add" }).catch((error: unknown) => error);
-  expect(isSkillsError(refused, "SANDBOX_UNAVAILABLE") && refused.message).toContain("ports.sandbox cannot be opened");
+  expect(isSkillsError(refused, "SANDBOX_UNAVAILABLE") && refused.message).toContain(
+    "ports.sandbox: its tier must match",
+  );
 });
 
 test("a given sandbox that cannot be opened is opened again for the next run, and ours is not used", async () => {
@@ -126,23 +128,38 @@ test("uses, blobs and approvals are stored where the given modules put them", as
 });
 
 test.each([
-  ["is missing", undefined],
-  ["throws when it is loaded", "throw new Error('broken');"],
-  ["exports no function", "export default { tier: 'x' };"],
-  ["rejects", "export default () => Promise.reject(new Error('the database is gone'));"],
+  ["is missing", undefined, "cannot be loaded: "],
+  ["throws when it is loaded", "throw new Error('broken');", "cannot be loaded: broken"],
+  ["exports no function", "export default { tier: 'x' };", "has no function as its default export."],
+  [
+    "rejects",
+    "export default () => Promise.reject(new Error('the database is gone'));",
+    "cannot be opened: the database",
+  ],
+  [
+    "lacks methods",
+    "export default () => ({ read: 1, scopes: () => [] });",
+    "without read, change, readCopy, keepCopy.",
+  ],
 ])(
   "without approvals whose module %s there are no skills, instead of the approvals of this machine",
-  async (_what, text) => {
+  async (_what, text, reason) => {
     const file = text === undefined ? path.join(directory, "missing.mjs") : moduleOf("approvals", text);
     const logged: string[] = [];
-    await expect(
-      open({ approvals: file }, { log: (_level: string, message: string) => void logged.push(message) }),
-    ).rejects.toMatchObject({
-      code: "CLOSED",
-    });
-    expect(logged.join("\n")).toMatch(/The service could not be loaded: .*(approvals|broken|database|missing.mjs)/s);
+    const message = expect.stringContaining(`ports.approvals: ${pathToFileURL(file).href} `) as string;
+    const opening = open({ approvals: file }, { log: (_level: string, line: string) => void logged.push(line) });
+    await expect(opening).rejects.toMatchObject({ code: "INVALID_OPTIONS", message });
+    await expect(opening).rejects.toThrow(reason);
+    expect(logged.join("\n")).toContain(reason);
   },
 );
+
+test("a misspelled port is named, with the nearest", async () => {
+  await expect(open({ approval: "x.mjs" })).rejects.toMatchObject({
+    code: "INVALID_OPTIONS",
+    facts: { option: "ports.approval", nearest: "approvals" },
+  });
+});
 
 test("skills of sources are read by the given reader", async () => {
   const file = moduleOf(

@@ -1,5 +1,6 @@
+import { resolve } from "node:path";
 import { ThreadClient, portChannel } from "../../base/processes/threads.ts";
-import { SkillsError } from "../../base/errors.ts";
+import { SkillsError, fromPlainError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Settings } from "../../runtime/options.ts";
 import type { Problem } from "../../skills/rules.ts";
@@ -11,7 +12,6 @@ import type {
   CallResult,
   FromSkills,
   Opening,
-  PlainError,
   SkillService,
   SkillsChange,
   ToSkills,
@@ -24,7 +24,14 @@ interface RemoteCall extends CallFacts {
   readonly onPrint: ((text: string) => void) | undefined;
 }
 
-interface RemoteSkillsOptions extends Omit<Opening, "asksVisible" | "hasPerson"> {
+/** Where a session's skills are: what `session/new` says. */
+export interface SessionDirectories {
+  readonly cwd: string;
+  /** More directories whose default roots are searched for skills. */
+  readonly additionalDirectories?: readonly string[] | undefined;
+}
+
+interface RemoteSkillsOptions extends SessionDirectories {
   readonly visible?: ((skill: Skill) => boolean) | undefined;
   readonly ask?: AskPerson | undefined;
 }
@@ -45,16 +52,23 @@ export class RemoteSkills {
   readonly #ask: RemoteSkillsOptions["ask"];
   readonly #listeners = new Set<(change: SkillsChange) => void>();
   #problems: readonly Problem[] = [];
+  #opened: Promise<unknown> | undefined;
+  /** Why there are none. */
+  #failure: SkillsError | undefined;
 
   constructor(
     serve: SkillService["serveSkills"],
     { log, clock }: Pick<Settings, "log" | "clock">,
-    { visible, ask, ...directories }: RemoteSkillsOptions,
+    { visible, ask, cwd, additionalDirectories = [] }: RemoteSkillsOptions,
   ) {
     this.#log = log;
     this.#visible = visible;
     this.#ask = ask;
-    const opening: Opening = { ...directories, asksVisible: visible !== undefined, hasPerson: ask !== undefined };
+    const opening: Opening = {
+      cwd: resolve(cwd),
+      additionalDirectories: additionalDirectories.map((directory) => resolve(directory)),
+      ...{ asksVisible: visible !== undefined, hasPerson: ask !== undefined },
+    };
     this.#thread = new ThreadClient<ToSkills, FromSkills>({
       openChannel: portChannel((port) => serve(port, opening)),
       received: (message) => this.#receive(message),
@@ -66,9 +80,18 @@ export class RemoteSkills {
     });
   }
 
-  /** Resolves when the skills have been read; rejects with CLOSED if the thread ends first. */
+  /** Resolves when the skills have been read; rejects with why there are none, and with CLOSED if the thread ends first. */
   async opened(): Promise<void> {
-    await this.#thread.call((call) => ({ kind: "open", call }));
+    if (this.#opened === undefined || !this.#thread.isAlive)
+      this.#opened = this.#thread.call((call) => ({ kind: "open", call }));
+    await this.#opened.catch((error: unknown) => {
+      throw this.#failure ?? error;
+    });
+  }
+
+  /** Releases what it uses on the thread. Idempotent; never rejects. */
+  close(): Promise<void> {
+    return this.#thread.close();
   }
 
   /** The skills that are visible, as editors get them. Waits until they have been read. */
@@ -89,6 +112,7 @@ export class RemoteSkills {
 
   /** Rejects with a SkillsError, or with the reason of the signal. */
   async call({ signal, onPrint, ...facts }: RemoteCall): Promise<unknown> {
+    await this.opened();
     signal?.throwIfAborted();
     const visible = this.#visibleNumbers();
     let number = 0;
@@ -101,7 +125,7 @@ export class RemoteSkills {
         return { kind: "call", call, visible, ...facts };
       });
       const result = answer as CallResult;
-      if ("error" in result) throw toSkillsError(result.error);
+      if ("error" in result) throw fromPlainError(result.error);
       return result.value;
     } catch (error) {
       signal?.throwIfAborted();
@@ -133,6 +157,9 @@ export class RemoteSkills {
         break;
       case "withdrawn":
         this.#questions.get(message.question)?.abort();
+        break;
+      case "failed":
+        this.#failure = fromPlainError(message.error);
         break;
     }
   }
@@ -173,16 +200,9 @@ export class RemoteSkills {
   }
 }
 
-function toSkillsError({ code, message, facts, cause }: PlainError): SkillsError {
-  return new SkillsError(code, message, {
-    facts: { ...facts },
-    ...(cause !== undefined && { cause: new Error(cause) }),
-  });
-}
-
 /**
- * The skills that were added or opened: those that a session in the working directory has, or in the `cwd` of `openSkills`. They are read
- * when they are first asked for.
+ * The skills that were added or opened: those of the working directory, or of the `cwd` of `openSkills`. Those of a session are
+ * `forSession(session)`. They are read when they are first asked for.
  */
 export interface SkillsHandle extends AsyncDisposable {
   /** Resolves when the skills have been read. Rejects with CLOSED. */
@@ -193,19 +213,27 @@ export interface SkillsHandle extends AsyncDisposable {
   onChange(listener: (change: SkillsChange) => void): () => void;
   /** The problems of all skills, whether visible or not; none before they were read; current until the next change. */
   readonly problems: readonly Problem[];
+  /** The skills of one session, which may be elsewhere: pass on what `session/new` names. Close the handle with the session. */
+  forSession(session: SessionDirectories): SkillsHandle;
   /** Stops watching, and releases everything. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
-/**
- * Gives an object the members of a handle. `open` is called when they are first used; `close` releases everything, whether or not it was.
- */
+interface HandleParts {
+  readonly open: (session: SessionDirectories) => RemoteSkills;
+  /** Releases everything, whether or not it was opened. */
+  readonly close: (opened: RemoteSkills | undefined) => Promise<void>;
+}
+
+/** Gives an object the members of a handle that it does not have. Its skills are opened when they are first used. */
 export function withHandle<Target extends object>(
   target: Target,
-  { open, close }: { readonly open: () => RemoteSkills; readonly close: () => Promise<void> },
+  { open, close: release }: HandleParts,
+  session: SessionDirectories = { cwd: process.cwd() },
 ): Target & SkillsHandle {
   let opened: RemoteSkills | undefined;
-  const remote = (): RemoteSkills => (opened ??= open());
+  const remote = (): RemoteSkills => (opened ??= open(session));
+  const close = (): Promise<void> => release(opened);
   const handle: SkillsHandle = {
     get ready() {
       return remote().opened();
@@ -217,11 +245,13 @@ export function withHandle<Target extends object>(
     get problems() {
       return remote().problems;
     },
+    forSession: (own) => withHandle({}, { open, close: async (used) => await used?.close() }, own),
     close,
     [Symbol.asyncDispose]: close,
   };
   // Not enumerable, because looking at them, as a copy does, would open the skills.
   for (const key of Reflect.ownKeys(handle))
-    Object.defineProperty(target, key, { ...Object.getOwnPropertyDescriptor(handle, key), enumerable: false });
+    if (!Object.hasOwn(target, key))
+      Object.defineProperty(target, key, { ...Object.getOwnPropertyDescriptor(handle, key), enumerable: false });
   return target as Target & SkillsHandle;
 }

@@ -1,12 +1,14 @@
 import type { MessagePort } from "node:worker_threads";
+import { type PlainError, toPlainError } from "../../base/errors.ts";
 import { createOnceLog } from "../../base/log.ts";
 import type { ThreadReply } from "../../base/processes/threads.ts";
 import type { Settings } from "../../runtime/options.ts";
 import type { GivenPorts } from "../../runtime/ports.ts";
 import { reportFault } from "../messages/amend.ts";
 import { openEarlyServers } from "./tools/early-servers.ts";
-import type { FromService, ServiceConnection, SkillService, ToService } from "../skill-service.ts";
+import type { FromService, FromSkills, ServiceConnection, SkillService, ToService } from "../skill-service.ts";
 
+type Methods = Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
 type Ask = Extract<ToService, { kind: "ask" }>;
 
 /** How long after `initialize` everything is loaded, if the editor opens no session: an agent that waits for its tools then gets them without delay. */
@@ -18,6 +20,13 @@ async function openGiven(settings: Settings): Promise<GivenPorts> {
   return await (await import("../../runtime/ports.ts")).openPorts(settings);
 }
 
+/** For those who wait for the skills of a service that could not be loaded. */
+function refuseSkills(message: ToService, error: PlainError | undefined): void {
+  if (message.kind !== "skills") return;
+  if (error !== undefined) message.port.postMessage({ kind: "failed", error } satisfies FromSkills);
+  message.port.close();
+}
+
 /**
  * Serves skills and tools to the other end of a port until that end closes. What reads skills and runs tools is much code: it is loaded
  * when the first session has the address of its MCP server.
@@ -27,6 +36,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
   const once = createOnceLog(log);
   const servers = openEarlyServers(settings);
   let loading: Promise<SkillService | undefined> | undefined;
+  let failure: PlainError | undefined;
   /** What came before there was a reason to load. */
   const held: ToService[] = [];
   const connections = new Map<number, ServiceConnection>();
@@ -40,7 +50,8 @@ export function servePort(port: MessagePort, settings: Settings): void {
       const [{ openLocalService }, ports] = await Promise.all([import("./local-service.ts"), openGiven(settings)]);
       return openLocalService(settings, { load: servers.load, ports });
     } catch (error) {
-      log("error", `The service could not be loaded: ${String(error)}`);
+      failure = toPlainError(error);
+      log("error", `There are no skills and tools: ${failure.message}`);
       await close();
       return undefined;
     }
@@ -76,8 +87,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
   async function ask({ connection, method, args, call }: Ask): Promise<void> {
     let value: unknown;
     try {
-      const served = connections.get(connection) as
-        Record<string, (...given: readonly unknown[]) => unknown> | undefined;
+      const served = connections.get(connection) as Methods | undefined;
       const given = served?.[method]?.(...args);
       value = given instanceof Promise ? await given : given;
     } catch (error) {
@@ -109,7 +119,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
 
   async function process(message: ToService, loaded: Promise<SkillService | undefined>): Promise<void> {
     const service = await loaded;
-    if (service === undefined && message.kind === "skills") message.port.close();
+    if (service === undefined) refuseSkills(message, failure);
     if (service === undefined) return;
     switch (message.kind) {
       case "connect":
@@ -140,11 +150,10 @@ export function servePort(port: MessagePort, settings: Settings): void {
   port.on("message", (message: ToService) => {
     if (message.kind === "ask" && message.method === "equip") void equip(message);
     else if (loading !== undefined) void take(message);
-    else if (message.kind === "connect") held.push(message);
+    else if (message.kind === "connect" || (message.kind === "ask" && message.method === "open")) held.push(message);
     else if (message.kind === "close") void close();
     else if (message.kind === "written") return;
     else if (message.kind === "skills") void take(message);
-    else if (message.method === "open") held.push(message);
     else if (message.method === "prepare") clock.after(quietTime, () => void (loading ?? take(message)));
     else if (message.method === "close") void ask(message);
     else void take(message);

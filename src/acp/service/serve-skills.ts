@@ -2,13 +2,13 @@ import type { MessagePort } from "node:worker_threads";
 import type { App } from "../../runtime/app.ts";
 import type { ThreadReply } from "../../base/processes/threads.ts";
 import { createCaller } from "../../runtime/caller.ts";
-import { isSkillsError } from "../../base/errors.ts";
+import { toPlainError } from "../../base/errors.ts";
 import { type Settings, logIdleGrants } from "../../runtime/options.ts";
 import { type SessionSkills, logProblemsOf } from "../../skills/skillset.ts";
 import type { Ask, Reply } from "../../runtime/question.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import { projectSkill } from "../../wire/command-facts.ts";
-import type { CallResult, FromSkills, Opening, PlainError, SkillsChange, ToSkills } from "../skill-service.ts";
+import type { CallResult, FromSkills, Opening, SkillsChange, ToSkills } from "../skill-service.ts";
 
 interface ServedSkillsOptions {
   readonly app: App;
@@ -85,6 +85,9 @@ class ServedSkills {
         break;
       case "list":
         this.#list(message);
+        break;
+      case "close":
+        this.#port.close();
         break;
     }
   }
@@ -174,13 +177,4 @@ class ServedSkills {
       this.#running.delete(call);
     }
   }
-}
-
-function toPlainError(error: unknown): PlainError {
-  if (!isSkillsError(error)) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { code: "INTERNAL", message, facts: {}, cause: undefined };
-  }
-  const { code, message, facts, cause } = error;
-  return { code, message, facts, cause: cause instanceof Error ? cause.message : undefined };
 }

@@ -2,7 +2,7 @@ import { deprecate } from "node:util";
 import { SkillsError } from "../../base/errors.ts";
 import type { AnnouncedForm, SkillsOptions } from "../options.ts";
 
-/** Names of options in 0.1: accepted in 0.2 with a warning, no longer in 0.3. */
+/** Earlier names of options: accepted with a warning until 0.2. */
 export interface RenamedOptions {
   /** @deprecated The new name is `directories`. */
   readonly skills?: SkillsOptions["directories"];

@@ -41,7 +41,7 @@ export interface RootOptions {
   /** Directories with copies of skills of others, in order of precedence: after all local ones. */
   readonly remote?: readonly RemoteRoot[];
   /** Default: the platform's own path syntax. */
-  readonly paths?: Pick<path.PlatformPath, "isAbsolute" | "join" | "normalize" | "parse" | "sep">;
+  readonly paths?: Pick<typeof path, "isAbsolute" | "join" | "normalize" | "parse" | "sep">;
 }
 
 export type RemoteRoot = Required<Pick<Root, "path" | "remote">>;
@@ -97,7 +97,7 @@ export function sessionRoots(directories: RootOptions): { roots: Root[]; problem
   return { roots: all(), problems };
 }
 
-function withoutTrailingSeparator(directory: string, paths: Pick<path.PlatformPath, "parse" | "sep">): string {
+function withoutTrailingSeparator(directory: string, paths: Pick<typeof path, "parse" | "sep">): string {
   const { root } = paths.parse(directory);
   return directory.length > root.length && directory.endsWith(paths.sep) ? directory.slice(0, -1) : directory;
 }

@@ -73,6 +73,7 @@ const approvalsSchema = z.strictObject({
   trusted: z.strictObject({ who: z.string(), when: z.iso.datetime(), via: z.string() }).exactOptional(),
 });
 
+/** What a person approved and blocked in one scope, as it is stored. */
 export type Approvals = z.infer<typeof approvalsSchema>;
 
 export const maxGrants = 2_000;
