@@ -3,7 +3,7 @@
 // For agent authors: skills for an agent in this process, and the tools for one that calls its model itself.
 export { withSkills, wrapStream } from "./acp/mounts.ts";
 export { openSkills } from "./acp/in-process.ts";
-export type { SkillsChange, SkillsHandle } from "./acp/in-process.ts";
+export type { NewSession, SkillsChange, SkillsHandle } from "./acp/in-process.ts";
 export type { CallReport, OpenSkillsOptions, Skills, SkillsCallOptions } from "./acp/in-process.ts";
 export type { AnnouncedForm, SkillsOptions, ToolForm } from "./runtime/options.ts";
 export type { Answer, Question } from "./runtime/question.ts";

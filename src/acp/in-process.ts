@@ -7,13 +7,13 @@ import type { ToolDefinitions, ToolFormat, ServedToolName, ToolInput, ToolOutput
 import {
   type AskPerson,
   RemoteSkills,
-  type SessionDirectories,
+  type NewSession,
   type SkillsHandle,
   withHandle,
 } from "./in-process/remote-skills.ts";
 import type { ReportOptions } from "./messages/report-tool-call.ts";
 
-export type { SessionDirectories, SkillsHandle } from "./in-process/remote-skills.ts";
+export type { NewSession, SkillsHandle } from "./in-process/remote-skills.ts";
 export type { SkillsChange } from "./skill-service.ts";
 
 /** Options of `openSkills`, besides those that every door has. */
@@ -72,7 +72,7 @@ export interface Skills extends SkillsHandle {
   /** The tools in the format of a model's API. */
   tools<Format extends ToolFormat>(format: Format): ToolDefinitions[Format][];
   /** The tools with the skills of one session, which may have a person of its own. They share the thread. */
-  forSession(session: SessionDirectories & Pick<OpenSkillsOptions, "ask">): Skills;
+  forSession(session: NewSession & Pick<OpenSkillsOptions, "ask">): Skills;
 }
 
 /**
@@ -92,7 +92,7 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
   ]);
   const service = openService(settings);
   const { visible, ask } = options;
-  const open = (session: SessionDirectories & Pick<OpenSkillsOptions, "ask">): RemoteSkills =>
+  const open = (session: NewSession & Pick<OpenSkillsOptions, "ask">): RemoteSkills =>
     new RemoteSkills((port, opening) => service.serveSkills(port, opening), settings, { visible, ask, ...session });
   function toSkills(remote: RemoteSkills, close: () => Promise<void>): Skills {
     // The toolbox validates every result against the tool's own schema.

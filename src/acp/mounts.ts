@@ -7,7 +7,7 @@ import { interceptStream } from "./relay/intercept-stream.ts";
 import type { ExitStatus } from "./relay/start-agent.ts";
 import type { WrapCommandOptions } from "./wrap-command.ts";
 import type { SkillService } from "./skill-service.ts";
-import { RemoteSkills, type SessionDirectories, type SkillsHandle, withHandle } from "./in-process/remote-skills.ts";
+import { RemoteSkills, type NewSession, type SkillsHandle, withHandle } from "./in-process/remote-skills.ts";
 
 /** What an app, router or server of SDK 2.x is: its AgentConnector, with what `connect` returns. */
 export interface Connectable<Connection> {
@@ -103,7 +103,7 @@ class StreamMount {
   }
 
   /** Counts as one more stream until the end. */
-  readonly open = (session: SessionDirectories): RemoteSkills =>
+  readonly open = (session: NewSession): RemoteSkills =>
     remoteSkills(this.#isClosed ? Promise.resolve(undefined) : this.#use().service, this.#settings, session);
 
   /** Messages of open streams pass unchanged from now on. */
@@ -123,7 +123,7 @@ class StreamMount {
 function remoteSkills(
   service: Promise<SkillService | undefined>,
   settings: Settings,
-  session: SessionDirectories,
+  session: NewSession,
 ): RemoteSkills {
   const serve: SkillService["serveSkills"] = (port, opening) => {
     const close = (): void => port.close();

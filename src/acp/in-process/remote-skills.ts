@@ -25,13 +25,13 @@ interface RemoteCall extends CallFacts {
 }
 
 /** Where a session's skills are: what `session/new` says. */
-export interface SessionDirectories {
+export interface NewSession {
   readonly cwd: string;
   /** More directories whose default roots are searched for skills. */
   readonly additionalDirectories?: readonly string[] | undefined;
 }
 
-interface RemoteSkillsOptions extends SessionDirectories {
+interface RemoteSkillsOptions extends NewSession {
   readonly visible?: ((skill: Skill) => boolean) | undefined;
   readonly ask?: AskPerson | undefined;
 }
@@ -214,13 +214,13 @@ export interface SkillsHandle extends AsyncDisposable {
   /** The problems of all skills, whether visible or not; none before they were read; current until the next change. */
   readonly problems: readonly Problem[];
   /** The skills of one session, which may be elsewhere: pass on what `session/new` names. Close the handle with the session. */
-  forSession(session: SessionDirectories): SkillsHandle;
+  forSession(session: NewSession): SkillsHandle;
   /** Stops watching, and releases everything. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
 interface HandleParts {
-  readonly open: (session: SessionDirectories) => RemoteSkills;
+  readonly open: (session: NewSession) => RemoteSkills;
   /** Releases everything, whether or not it was opened. */
   readonly close: (opened: RemoteSkills | undefined) => Promise<void>;
 }
@@ -229,7 +229,7 @@ interface HandleParts {
 export function withHandle<Target extends object>(
   target: Target,
   { open, close: release }: HandleParts,
-  session: SessionDirectories = { cwd: process.cwd() },
+  session: NewSession = { cwd: process.cwd() },
 ): Target & SkillsHandle {
   let opened: RemoteSkills | undefined;
   const remote = (): RemoteSkills => (opened ??= open(session));
