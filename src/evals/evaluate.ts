@@ -1,17 +1,18 @@
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import type { AgentCommand } from "../acp/wrap-command.ts";
 import type { Clock } from "../base/clock.ts";
 import { attempt } from "../base/failures/system-error.ts";
-import { formatTranscriptEntry } from "../conformance/transcript.ts";
+import { SkillsError } from "../base/errors.ts";
 import type { SkillsOptions } from "../runtime/options.ts";
 import type { Sandbox } from "../runtime/ports.ts";
-import { type OutputFile, makeCaseDirectory } from "./case-directory.ts";
+import { makeCaseDirectory } from "./case-directory.ts";
 import { grade } from "./grade.ts";
 import { judgeInWords } from "./judge.ts";
 import { recogniseUse } from "./recognise-use.ts";
+import { type EvalRun, newIteration, placeOf, recordRun, writeJson } from "./recorded-runs.ts";
 import { type EvalSession, runSession } from "./run-session.ts";
-import { type Benchmark, type EvalRun, passRate, toBenchmark } from "./statistics.ts";
+import { type Benchmark, toBenchmark } from "./statistics.ts";
 import type { EvalCase } from "../skills/check.ts";
 
 export interface EvaluateOptions {
@@ -28,6 +29,8 @@ export interface EvaluateOptions {
   readonly keepsOthers: boolean;
   /** In milliseconds, for each session. */
   readonly timeout: number;
+  /** How many tool calls a session may make. */
+  readonly maxCalls: number;
   readonly options: SkillsOptions;
   /** Where results are recorded, each run as soon as it is done. */
   readonly workspace: string;
@@ -48,8 +51,8 @@ export interface Evaluation {
 
 /**
  * Runs each case in fresh sessions of an agent, with the skill and without it, and grades what they leave. The skill's text is never put
- * into a prompt: whether the agent finds and uses it is what is measured. Rejects only if results cannot be written, or a file of a case
- * is missing.
+ * into a prompt: whether the agent finds and uses it is what is measured. Rejects only if results cannot be written, a file of a case
+ * is missing by now, or, with AGENT_NOT_EXECUTABLE, the agent does not start.
  */
 export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
   const { cases, comparesWithout, signal, onProgress, skill } = options;
@@ -69,7 +72,7 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
         onProgress(
           `${one.id}, run ${number} ${withSkill ? "with" : "without"} the skill (${runs.length + 1} of ${all})`,
         );
-        const run = await runOnce({ one, number, withSkill, iteration }, options);
+        const run = await runOnce({ one, number, withSkill, iteration, isFirst: runs.length === 0 }, options);
         if (run !== undefined) runs.push(run);
         benchmark = finish();
       }
@@ -81,17 +84,18 @@ interface Once {
   readonly number: number;
   readonly withSkill: boolean;
   readonly iteration: string;
+  readonly isFirst: boolean;
 }
 
 /** Undefined if it was interrupted. */
 async function runOnce(
-  { one, number, withSkill, iteration }: Once,
+  { one, number, withSkill, iteration, isFirst }: Once,
   options: EvaluateOptions,
 ): Promise<EvalRun | undefined> {
-  const { skill, agent, timeout, clock, signal, keepsOthers, openSandbox } = options;
+  const { skill, agent, timeout, maxCalls, clock, signal, keepsOthers, openSandbox } = options;
   const project = makeCaseDirectory(skill, one, withSkill);
   const { directory } = project;
-  const place = path.join(iteration, `eval-${one.id}`, withSkill ? "with_skill" : "without_skill", `run-${number}`);
+  const place = placeOf(iteration, { id: one.id, withSkill, number });
   mkdirSync(path.join(place, "outputs"), { recursive: true });
   const audit = path.join(place, "ledger.ndjson");
   const given: SkillsOptions = {
@@ -110,11 +114,13 @@ async function runOnce(
       cwd: directory,
       prompt: one.prompt,
       options: given,
-      timeout,
-      clock,
-      signal,
+      ...{ timeout, maxCalls, clock, signal },
     });
     if (signal.aborted) return undefined;
+    if (isFirst && session.hasStarted !== true) {
+      rmSync(iteration, { recursive: true });
+      throw new SkillsError("AGENT_NOT_EXECUTABLE", `The agent does not start: ${session.fault ?? "no answer"}.`);
+    }
     const { files, isCut } = project.outputs();
     const { prompt, expectedOutput } = one;
     const results = await grade(one.assertions, {
@@ -140,7 +146,7 @@ async function runOnce(
       ...(isCut && { isCut }),
       ...(tokens !== undefined && { tokens }),
     };
-    record(place, run, session, files);
+    recordRun(iteration, run, session, files);
     return run;
   } finally {
     project.remove();
@@ -149,7 +155,7 @@ async function runOnce(
 
 /** In an empty directory, without skills: the session sees only what the question has. */
 async function askJudge(prompt: string, options: EvaluateOptions): Promise<EvalSession> {
-  const { skill, timeout, clock, signal, judge: agent } = options;
+  const { skill, timeout, maxCalls, clock, signal, judge: agent } = options;
   const empty: EvalCase = {
     id: "judge",
     prompt,
@@ -167,47 +173,9 @@ async function askJudge(prompt: string, options: EvaluateOptions): Promise<EvalS
       cwd: project.directory,
       prompt,
       options: none,
-      timeout,
-      clock,
-      signal,
+      ...{ timeout, maxCalls, clock, signal },
     });
   } finally {
     project.remove();
   }
-}
-
-/** `iteration-1`, `iteration-2` and so on. */
-function newIteration(workspace: string): string {
-  mkdirSync(workspace, { recursive: true });
-  const numbers = readdirSync(workspace).map((name) => Number(/^iteration-(\d{1,6})$/.exec(name)?.[1] ?? 0));
-  const directory = path.join(workspace, `iteration-${Math.max(0, ...numbers) + 1}`);
-  mkdirSync(directory);
-  return directory;
-}
-
-/** In the files of the Agent Skills guide, so that others' viewers read them. */
-function record(directory: string, run: EvalRun, session: EvalSession, files: readonly OutputFile[]): void {
-  for (const { path: name, bytes } of files) {
-    const target = path.join(directory, "outputs", name);
-    mkdirSync(path.dirname(target), { recursive: true });
-    writeFileSync(target, bytes);
-  }
-  writeFileSync(path.join(directory, "answer.md"), session.answer);
-  writeFileSync(path.join(directory, "transcript.ndjson"), session.entries.map(formatTranscriptEntry).join(""));
-  const { results, ...rest } = run;
-  const judged = results.filter(({ passed }) => passed !== null);
-  const passed = judged.filter((result) => result.passed).length;
-  const summary = {
-    passed,
-    failed: judged.length - passed,
-    total: judged.length,
-    pass_rate: passRate(results) ?? null,
-  };
-  writeJson(path.join(directory, "grading.json"), { assertion_results: results, summary });
-  writeJson(path.join(directory, "timing.json"), { total_tokens: run.tokens ?? null, duration_ms: run.durationMs });
-  writeJson(path.join(directory, "run.json"), rest);
-}
-
-function writeJson(file: string, value: object): void {
-  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 }

@@ -4,16 +4,9 @@ import type { MountedFile, RunHost, Sandbox, SandboxRun } from "../runtime/ports
 import { defaultRunLimits } from "../runtime/runs.ts";
 import type { OutputFile } from "./case-directory.ts";
 import { readPlain } from "./read-plain.ts";
+import type { AssertionResult } from "./recorded-runs.ts";
 import type { EvalSession } from "./run-session.ts";
 import type { Assertion } from "../skills/check.ts";
-
-/** As `grading.json` of the Agent Skills guide has it; null where nobody could decide. */
-export interface AssertionResult {
-  readonly text: string;
-  readonly passed: boolean | null;
-  readonly evidence: string;
-  readonly weight: number;
-}
 
 export interface Graded {
   readonly session: Pick<EvalSession, "answer" | "fault">;

@@ -1,6 +1,6 @@
 import { fieldsOf } from "../client/json.ts";
 import type { OutputFile } from "./case-directory.ts";
-import type { AssertionResult } from "./grade.ts";
+import type { AssertionResult } from "./recorded-runs.ts";
 import type { EvalSession } from "./run-session.ts";
 
 type Verdict = Pick<AssertionResult, "passed" | "evidence">;

@@ -2,9 +2,10 @@ import { parseIfJson } from "../base/json/json-value.ts";
 import { fieldsOf } from "../client/json.ts";
 import type { TranscriptEntry } from "../conformance/transcript.ts";
 import { toSlug } from "../skills/skill.ts";
+import type { EvalRun } from "./recorded-runs.ts";
 
 /** Whether an agent used a skill: `unseen` if it delegated work to another agent whose calls it does not show. */
-export type SkillUse = "used" | "unused" | "unseen";
+type SkillUse = EvalRun["use"];
 
 /** A tool call as the agent reported it, over all its updates. */
 interface SeenCall {

@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { type WrapCommandOptions, wrapAgentCommand } from "../acp/wrap-command.ts";
 import { type Clock, withinTime } from "../base/clock.ts";
+import { counted } from "../base/text/code-points.ts";
 import { version } from "../base/version.ts";
 import { arrayOf, fieldsOf } from "../client/json.ts";
 import { type PeerResponse, connectPeer } from "../conformance/peer.ts";
@@ -13,6 +14,8 @@ export interface SessionRequest extends Pick<WrapCommandOptions, "command" | "ar
   readonly prompt: string;
   /** In milliseconds, for the whole session. */
   readonly timeout: number;
+  /** After so many tool calls the session ends. */
+  readonly maxCalls: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -26,6 +29,8 @@ export interface EvalSession {
   readonly stopReason: string;
   /** Why there is no answer: a sentence without full stop. */
   readonly fault?: string;
+  /** The agent answered `initialize`. */
+  readonly hasStarted?: true;
   readonly durationMs: number;
   /** Where the agent reports its usage. */
   readonly tokens?: number;
@@ -41,13 +46,14 @@ const endTime = 20_000;
  * permission: what the options do not allow is rejected. Never throws for what an agent does.
  */
 export async function runSession(request: SessionRequest): Promise<EvalSession> {
-  const { command, args = [], env, cwd, options = {}, prompt, timeout, clock, signal } = request;
+  const { command, args = [], env, cwd, options = {}, prompt, timeout, maxCalls, clock, signal } = request;
   const [input, output] = [new PassThrough(), new PassThrough()];
   const closing = new AbortController();
   const startedAt = clock.now();
   const wrapped = { command, args, env, cwd, input, output, options };
   const exited = wrapAgentCommand(wrapped, { closing: closing.signal });
-  let rejected = 0;
+  let [rejected, calls] = [0, 0];
+  let started: { readonly hasStarted?: true } = {};
   const recorder = createRecording().open("eval");
   const peer = connectPeer({
     ...{ side: "agent", input: output, output: input, recorder, clock },
@@ -56,6 +62,10 @@ export async function runSession(request: SessionRequest): Promise<EvalSession> 
       if (method === requestPermission) rejected++;
       const answer = method === requestPermission ? { result: reject(params) } : { error: unknownMethod };
       peer.send({ jsonrpc: "2.0", id, ...answer });
+    },
+    changed() {
+      if (isToolCall(recorder.entries.at(-1)) && ++calls > maxCalls)
+        peer.leave(`it made more than ${counted(maxCalls, "tool call")}`);
     },
   });
   exited.then(
@@ -73,6 +83,7 @@ export async function runSession(request: SessionRequest): Promise<EvalSession> 
       clientInfo: { name: "acp-skills eval", version },
       clientCapabilities: {},
     });
+    started = { hasStarted: true };
     const { sessionId } = await ask(sessionNew, { cwd, mcpServers: [] });
     const ended = await ask(sessionPrompt, { sessionId, prompt: [{ type: "text", text: prompt }] });
     return { ...recorded(), stopReason: String(ended["stopReason"]), ...tokensOf(ended) };
@@ -92,9 +103,15 @@ export async function runSession(request: SessionRequest): Promise<EvalSession> 
     await exited.catch(() => undefined);
   }
 
-  function recorded(): Pick<EvalSession, "entries" | "answer" | "durationMs" | "rejected"> {
+  function recorded(): Omit<EvalSession, "stopReason" | "fault" | "tokens"> {
     const { entries } = recorder;
-    return { entries, answer: answerIn(entries), durationMs: Math.round(clock.now() - startedAt), rejected };
+    return {
+      ...started,
+      entries,
+      answer: answerIn(entries),
+      durationMs: Math.round(clock.now() - startedAt),
+      rejected,
+    };
   }
 }
 
@@ -111,8 +128,18 @@ function reject(params: unknown): object {
 
 function resultOf(method: string, response: PeerResponse): Readonly<Record<string, unknown>> {
   if ("failed" in response) throw new Error(`${method}: ${response.failed}`);
-  if ("error" in response) throw new Error(`${method}: ${JSON.stringify(response.error).slice(0, 300)}`);
+  if ("error" in response) {
+    const { message } = fieldsOf(response.error) ?? {};
+    const reason = typeof message === "string" ? message.replace(/\.$/, "") : JSON.stringify(response.error);
+    throw new Error(`${method}: ${reason.slice(0, 300)}`);
+  }
   return fieldsOf(response.result) ?? {};
+}
+
+function isToolCall(entry: TranscriptEntry | undefined): boolean {
+  const update =
+    entry?.from === "agent" ? fieldsOf(fieldsOf(fieldsOf(entry.message)?.["params"])?.["update"]) : undefined;
+  return update?.["sessionUpdate"] === "tool_call";
 }
 
 function tokensOf({ usage }: Readonly<Record<string, unknown>>): { readonly tokens?: number } {

@@ -1,23 +1,4 @@
-import type { SkillUse } from "./recognise-use.ts";
-import type { AssertionResult } from "./grade.ts";
-
-/** One run of one case, with the skill or without it. */
-export interface EvalRun {
-  readonly id: string;
-  readonly withSkill: boolean;
-  readonly number: number;
-  readonly shouldTrigger: boolean;
-  readonly results: readonly AssertionResult[];
-  readonly use: SkillUse;
-  readonly stopReason: string;
-  readonly fault?: string;
-  readonly durationMs: number;
-  readonly tokens?: number;
-  /** Not all files that it left were recorded. */
-  readonly isCut?: boolean;
-  /** Permission requests that were rejected. */
-  readonly rejected: number;
-}
+import { type EvalRun, passRate } from "./recorded-runs.ts";
 
 interface Spread {
   readonly mean: number;
@@ -56,14 +37,6 @@ export interface Benchmark {
     /** Runs in which it cannot be seen, because the agent handed its work on. */
     readonly unseen: number;
   };
-}
-
-/** The weighted share of the assertions that passed, of those that were judged; undefined if none was. */
-export function passRate(results: readonly AssertionResult[]): number | undefined {
-  const judged = results.filter(({ passed }) => passed !== null);
-  const all = judged.reduce((sum, { weight }) => sum + weight, 0);
-  const passed = judged.reduce((sum, { weight, passed: isPassed }) => sum + (isPassed === true ? weight : 0), 0);
-  return all === 0 ? undefined : passed / all;
 }
 
 export function toBenchmark(runs: readonly EvalRun[]): Benchmark {

@@ -15,6 +15,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { type EvaluateOptions, type Evaluation, evaluate } from "../../src/evals/evaluate.ts";
+import { readIterations, readSession } from "../../src/evals/recorded-runs.ts";
 import { readEvalCases } from "../../src/skills/check.ts";
 import { openRunEnvironment } from "../../src/runtime/runs.ts";
 import { readOptions } from "../../src/runtime/options.ts";
@@ -44,7 +45,7 @@ async function run(cases: readonly object[], more: Partial<EvaluateOptions> = {}
         cases: await readEvalCases(skill.directory),
         agent: { command: process.execPath, args: [scripted, "http"] },
       },
-      ...{ judge: undefined, runs: 1, comparesWithout: true, keepsOthers: false, timeout: 15_000 },
+      ...{ judge: undefined, runs: 1, comparesWithout: true, keepsOthers: false, timeout: 15_000, maxCalls: 20 },
       options: { log: silentLog, dataDirectory: path.join(directory, "data") },
       workspace: path.join(directory, "workspace"),
       openSandbox: environment.sandbox,
@@ -219,6 +220,39 @@ test("what is done is kept when it is interrupted", async () => {
   });
   expect(evaluation.runs.map(({ id }) => id)).toEqual(["1", "2"]);
   expect(JSON.parse(readRun(evaluation, "benchmark.json"))).toMatchObject({ run_summary: { with_skill: { runs: 2 } } });
+});
+
+test("a session that makes too many tool calls is ended, and says so", async () => {
+  const prompt = ["one", "two", "three"]
+    .map((toolCallId) => ({ sessionUpdate: "tool_call", title: "look", toolCallId }))
+    .map((update) => ({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s1", update } }))
+    .map((message) => `raw ${JSON.stringify(message)}`)
+    .join("; ");
+  const { runs } = await run([{ prompt: `${prompt}; silent` }], { comparesWithout: false, maxCalls: 2 });
+  expect(runs).toMatchObject([{ stopReason: "failed", fault: "session/prompt: it made more than 2 tool calls" }]);
+});
+
+test("is read again as it was recorded, the newest first, and not if it has another form", async () => {
+  const workspace = path.join(directory, "workspace");
+  expect(readIterations(workspace)).toEqual([]);
+  const first = await run([{ id: "one", prompt: "say hi", assertions: [{ pattern: "hi" }] }]);
+  const second = await run([{ id: "two", prompt: 'tool describe_skill {"name":"greet"}' }], { comparesWithout: false });
+  expect(readIterations(workspace)).toEqual([
+    { number: 2, runs: second.runs },
+    { number: 1, runs: first.runs },
+  ]);
+  const [of] = second.runs;
+  if (of === undefined) throw new Error("It ran.");
+  const lines = readSession(workspace, 2, of);
+  expect(lines?.[0]).toEqual({ who: "user", text: 'tool describe_skill {"name":"greet"}' });
+  expect(lines?.at(-1)).toMatchObject({ who: "agent", text: expect.stringContaining("frontmatter") as string });
+  expect(readSession(workspace, 2, { ...of, number: 9 })).toBeUndefined();
+  expect(readSession(workspace, 2, { ...of, id: "../../iteration-1/eval-one" })).toBeUndefined();
+  writeFileSync(path.join(workspace, "iteration-2", "runs.ndjson"), '{"id":"two"}\nno JSON\n[]\n');
+  expect(readIterations(workspace)[0]).toEqual({ number: 2, runs: [] });
+  rmSync(path.join(workspace, "iteration-2", "runs.ndjson"));
+  symlinkSync(path.join(workspace, "iteration-1", "runs.ndjson"), path.join(workspace, "iteration-2", "runs.ndjson"));
+  expect(readIterations(workspace)[0]).toEqual({ number: 2, runs: [] });
 });
 
 /** An agent that gives its first argument as its answer, whatever it is asked. */

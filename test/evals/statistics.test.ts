@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type EvalRun, passRate, shareOf, toBenchmark } from "../../src/evals/statistics.ts";
+import { type EvalRun, passRate } from "../../src/evals/recorded-runs.ts";
+import { shareOf, toBenchmark } from "../../src/evals/statistics.ts";
 
 const result = (passed: boolean | null, weight = 1): EvalRun["results"][number] => ({
   text: "t",

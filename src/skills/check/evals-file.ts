@@ -2,9 +2,10 @@ import path from "node:path";
 import * as z from "zod";
 import { SkillsError } from "../../base/errors.ts";
 import { attempt } from "../../base/failures/system-error.ts";
-import { nodeAt, parseJsonNode, rangeOf, valueOf } from "../../base/json/json-text.ts";
+import { type JsonNode, nodeAt, parseJsonNode, rangeOf, valueOf } from "../../base/json/json-text.ts";
 import { guardedPart } from "../../base/paths/guarded-names.ts";
 import { counted } from "../../base/text/code-points.ts";
+import { nearest } from "../../base/text/nearest.ts";
 import { diskSkillBytes } from "../files/disk-skill-files.ts";
 import { fileIdentityOf } from "../files/follow-path.ts";
 import type { Finding } from "../rules.ts";
@@ -56,18 +57,18 @@ const assertionSchema = z.preprocess(
 /** One thing that must hold after a case; `text` says it in words. */
 export type Assertion = z.output<typeof assertionSchema>;
 
-const caseSchema = z
-  .object({
-    id: z.union([text, z.number().int()]).transform(String).optional(),
-    prompt: text.optional(),
-    query: text.optional(),
-    expected_output: z.string().optional(),
-    files: z.array(place.transform(toCopy)).max(1_000).default([]),
-    assertions: z.array(assertionSchema).max(200).optional(),
-    expectations: z.array(assertionSchema).max(200).optional(),
-    should_trigger: z.boolean().optional(),
-  })
-  .transform(({ id, prompt, query, expected_output, files, assertions, expectations, should_trigger }, context) => {
+const caseFields = z.object({
+  id: z.union([text, z.number().int()]).transform(String).optional(),
+  prompt: text.optional(),
+  query: text.optional(),
+  expected_output: z.string().optional(),
+  files: z.array(place.transform(toCopy)).max(1_000).default([]),
+  assertions: z.array(assertionSchema).max(200).optional(),
+  expectations: z.array(assertionSchema).max(200).optional(),
+  should_trigger: z.boolean().optional(),
+});
+const caseSchema = caseFields.transform(
+  ({ id, prompt, query, expected_output, files, assertions, expectations, should_trigger }, context) => {
     const asked = prompt ?? query;
     if (asked === undefined)
       context.addIssue({ code: "custom", path: ["prompt"], message: "expected what the user asks" });
@@ -80,7 +81,8 @@ const caseSchema = z
       /** Whether the skill is to be used; true unless the case says otherwise. */
       shouldTrigger: should_trigger ?? true,
     };
-  });
+  },
+);
 
 const evalsSchema = z.object({ evals: z.array(caseSchema).min(1).max(1_000) });
 
@@ -123,7 +125,7 @@ export function readEvalsFile(directory: string): EvalsFile | undefined {
   const isList = root.type === "array";
   const parsed = evalsSchema.safeParse(isList ? { evals: valueOf(root) } : valueOf(root));
   const faults = parsed.success
-    ? faultsOf(parsed.data.evals, directory)
+    ? [...misspellings(isList ? root : nodeAt(root, ["evals"]), ["evals"]), ...faultsOf(parsed.data.evals, directory)]
     : parsed.error.issues.map(({ path: at, message }) => ({ path: at as (string | number)[], message }));
   if (faults.length > 0 || !parsed.success) {
     const shown = faults.slice(0, maxShown).map(({ path: at, message }, index) => ({
@@ -157,6 +159,21 @@ export function readCasesOf(directory: string): readonly EvalCase[] {
 interface Fault {
   readonly path: (string | number)[];
   readonly message: string;
+}
+
+const known = Object.keys(caseFields.shape);
+const knownOfAssertion = ["name", "pattern", "in", "file", "script", "args", "check", "weight"];
+
+/** Keys that are nearly those of a case or an assertion. Others are ignored: each tool has some of its own. */
+function misspellings(node: JsonNode, at: Fault["path"]): readonly Fault[] {
+  if (node.type === "array") return node.items.flatMap((item, index) => misspellings(item, [...at, index]));
+  if (node.type !== "object") return [];
+  const names = at.length === 2 ? known : knownOfAssertion;
+  return node.entries.flatMap(({ key, node: inner }): readonly Fault[] => {
+    if (names.includes(key)) return at.length === 2 && inner.type === "array" ? misspellings(inner, [...at, key]) : [];
+    const [close] = nearest(key, names).filter((name) => Math.abs(name.length - key.length) <= 2);
+    return close === undefined ? [] : [{ path: [...at, key], message: `did you mean ${JSON.stringify(close)}?` }];
+  });
 }
 
 /** What is wrong with cases that have the right form. */

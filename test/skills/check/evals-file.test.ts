@@ -60,6 +60,18 @@ test("reads the forms of others: expectations, weighted checks, and a list of qu
   ]);
 });
 
+test("ignores what other tools have beside it", () => {
+  const others = {
+    prompt: "p",
+    category: "x",
+    expected: "y",
+    name: "n",
+    tags: ["a"],
+    assertions: [{ check: "c", type: "llm" }],
+  };
+  expect(read({ skill_name: "s", version: 2, evals: [others] })).toHaveLength(1);
+});
+
 test("reads what is checked without a judge, and says it in words", () => {
   const assertions = [
     { pattern: "^\\d+$" },
@@ -99,6 +111,21 @@ test.each([
     "evals/0/files/0: expected a path inside the skill",
   ],
   ["an absolute file", { evals: [{ prompt: "p", files: ["/etc/passwd"] }] }, "evals/0/files/0"],
+  [
+    "a misspelled key of a case",
+    { evals: [{ prompt: "p", should_triger: false }] },
+    'should_triger: did you mean "should_trigger"?',
+  ],
+  [
+    "a misspelled key of an assertion",
+    [{ prompt: "p", assertions: [{ patern: "x" }] }],
+    'expected a sentence, or an object with "pattern"',
+  ],
+  [
+    "a key beside those of an assertion",
+    [{ prompt: "p", assertions: [{ pattern: "x", wieght: 2 }] }],
+    'evals/0/assertions/0/wieght: did you mean "weight"?',
+  ],
   ["no JSON", "{", "1:2 expected a key in quotes"],
   ["a file that is not there", { evals: [{ prompt: "p", files: ["evals/none"] }] }, "no readable file of the skill"],
   [

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { systemClock } from "../../../base/clock.ts";
 import { attempt } from "../../../base/failures/system-error.ts";
@@ -6,7 +6,8 @@ import { parseIfJson } from "../../../base/json/json-value.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import type { Evaluation } from "../../../evals/evaluate.ts";
-import { type Benchmark, type EvalRun, type Share, passRate } from "../../../evals/statistics.ts";
+import { type EvalRun, passRate } from "../../../evals/recorded-runs.ts";
+import type { Benchmark, Share } from "../../../evals/statistics.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { openRunEnvironment } from "../../../runtime/runs.ts";
 import { readEvalCases } from "../../../skills/check.ts";
@@ -33,6 +34,7 @@ export const command = defineCommand({
     "with-only": flag("Run only with the skill."),
     alone: flag("Leave out your other skills."),
     timeout: text("SECONDS", "How long a session may take. Default: 600."),
+    calls: text("N", "How many tool calls a session may make. Default: 200."),
     workspace: text("DIR", "Where results are recorded. Default: NAME-workspace in the current directory."),
     baseline: text("DIR", "An earlier iteration: exits with 1 if its pass rate was higher."),
     policy: text("FILE", "A policy that says what skills may do. Everything else is rejected: nobody is asked."),
@@ -51,7 +53,7 @@ export const command = defineCommand({
     "Exits with 1 if the skill makes it worse: than the baseline, or else than without the skill; or if no session worked.",
   ],
   async run({ options, positionals: [given = ""], rest = [] }, terminal) {
-    const [agent = "", ...args] = rest;
+    const [agent = "", ...args] = withRealPaths(rest, terminal.cwd);
     if (agent === "") throw usageError("missing agent; write: acp-skills eval SKILL -- AGENT [ARG…]");
     const skill = findSkill(given, terminal.cwd);
     const { evaluate } = await import("../../../evals/evaluate.ts");
@@ -62,7 +64,8 @@ export const command = defineCommand({
     const before = options.baseline === undefined ? undefined : readBaseline(toAbsolute(options.baseline));
     const settings = readOptions({ log: terminal.log }, { home: terminal.home });
     const environment = openRunEnvironment(settings);
-    const [judge, ...judgeArgs] = (options.judge ?? "").split(/\s+/).filter((word) => word !== "");
+    const judgeWords = (options.judge ?? "").split(/\s+/).filter((word) => word !== "");
+    const [judge, ...judgeArgs] = withRealPaths(judgeWords, terminal.cwd);
     try {
       return await interruptible(terminal, async (signal) => {
         const evaluation = await evaluate({
@@ -71,6 +74,7 @@ export const command = defineCommand({
           judge: judge === undefined ? undefined : { command: judge, args: judgeArgs },
           runs: toCount("--runs", options.runs, 3, 100),
           timeout: toCount("--timeout", options.timeout, 600, 86_400) * 1_000,
+          maxCalls: toCount("--calls", options.calls, 200, 100_000),
           comparesWithout: options["with-only"] !== true,
           keepsOthers: options.alone !== true,
           options: { log: terminal.log, ...(options.policy !== undefined && { policy: toAbsolute(options.policy) }) },
@@ -85,6 +89,9 @@ export const command = defineCommand({
           await terminal.print([jsonObject({ skill: skill.name, directory, ...found, worse: worse ?? null })]);
         } else await terminal.print(report(evaluation, terminal));
         if (worse !== undefined) terminal.note(worse);
+        const unjudged = options.judge === undefined ? countUnjudged(evaluation.runs) : 0;
+        if (unjudged > 0)
+          terminal.note(`${counted(unjudged, "result")} in words not judged: --judge COMMAND names an agent that does`);
         if (signal.aborted) terminal.note(`interrupted; ${counted(evaluation.runs.length, "run")} recorded`);
         return signal.aborted ? exit.interrupted : worse === undefined ? exit.done : exit.found;
       });
@@ -93,6 +100,19 @@ export const command = defineCommand({
     }
   },
 });
+
+/** Agents start in directories of their own: files that are named from here keep their place. */
+function withRealPaths(command: readonly string[], cwd: string): readonly string[] {
+  return command.map((word, index) => {
+    const file = path.resolve(cwd, word);
+    const isProgram = index === 0 && !/[/\\]/.test(word);
+    return !isProgram && attempt(() => statSync(file).isFile(), false) ? file : word;
+  });
+}
+
+function countUnjudged(runs: readonly EvalRun[]): number {
+  return runs.flatMap(({ results }) => results).filter(({ passed }) => passed === null).length;
+}
 
 function findSkill(
   given: string,
@@ -143,16 +163,23 @@ function* report({ runs, benchmark, iteration }: Evaluation, terminal: Terminal)
     return percent(rates.reduce((sum, rate) => sum + rate, 0) / rates.length);
   };
   yield* table(
-    ["CASE", "WITH", "WITHOUT", "USED", "WHAT DID NOT HOLD"],
+    ["CASE", "WITH", "WITHOUT", "USED", "WHAT DID NOT HOLD WITH IT"],
     ids.map((id) => [id, cells(id, true), cells(id, false), usesOf(runs, id), safeText(faultsOf(runs, id))]),
     terminal,
   );
   const { with_skill: inside, without_skill: outside } = benchmark.run_summary;
-  const line = (name: string, one: typeof inside): string =>
-    one === undefined
-      ? ""
-      : `${name}: ${one.pass_rate === undefined ? "nothing judged" : `${percent(one.pass_rate.mean)} ± ${percent(one.pass_rate.stddev)}`}, ${one.time_seconds.mean} s${one.tokens === undefined ? "" : `, ${Math.round(one.tokens.mean)} tokens`}${one.failed === 0 ? "" : `, ${counted(one.failed, "failed session")}`}\n`;
-  yield `\n${line("with the skill", inside)}${line("without it", outside)}`;
+  const line = (name: string, one: typeof inside): string => {
+    if (one === undefined) return "";
+    const { pass_rate, time_seconds, tokens, failed } = one;
+    const facts = [
+      pass_rate === undefined ? "nothing judged" : `${percent(pass_rate.mean)} of assertions`,
+      `${time_seconds.mean} s a session`,
+      ...(tokens === undefined ? [] : [`${Math.round(tokens.mean)} tokens`]),
+      ...(failed === 0 ? [] : [counted(failed, "failed session")]),
+    ];
+    return `${name}: ${facts.join(", ")}\n`;
+  };
+  yield `\n${line("with the skill", inside)}${line("without it", outside)}${verdictOf(runs)}`;
   const { precision, recall, unseen } = benchmark.triggering;
   yield shareLine("used where it should be", recall);
   yield shareLine("used only where it should be", precision);
@@ -163,6 +190,25 @@ function* report({ runs, benchmark, iteration }: Evaluation, terminal: Terminal)
   yield `recorded in ${shownPath(iteration, terminal.cwd)}\n`;
 }
 
+/** Whether it helps, by the cases that were judged with the skill and without it. */
+function verdictOf(runs: readonly EvalRun[]): string {
+  const rateOf = (id: string, withSkill: boolean): number | undefined => {
+    const own = runs.filter((run) => run.id === id && run.withSkill === withSkill);
+    return passRate(own.flatMap(({ results }) => results));
+  };
+  let [better, worse, same] = [0, 0, 0];
+  for (const id of new Set(runs.map((run) => run.id))) {
+    const [inside, outside] = [rateOf(id, true), rateOf(id, false)];
+    if (inside === undefined || outside === undefined) continue;
+    if (inside > outside) better++;
+    else if (inside < outside) worse++;
+    else same++;
+  }
+  if (better + worse + same === 0) return "";
+  const verdict = better > worse ? "the skill helps" : better < worse ? "the skill does harm" : "no difference";
+  return `${verdict}: better in ${counted(better, "case")}, worse in ${worse}, the same in ${same}\n`;
+}
+
 function shareLine(name: string, share: Share | undefined): string {
   if (share === undefined) return "";
   const { count, of, low, high } = share;
@@ -171,9 +217,9 @@ function shareLine(name: string, share: Share | undefined): string {
 
 function usesOf(runs: readonly EvalRun[], id: string): string {
   const own = runs.filter((run) => run.id === id && run.withSkill && run.fault === undefined);
+  if (own.some(({ use }) => use === "unseen")) return "cannot be seen";
   const used = own.filter(({ use }) => use === "used").length;
-  const mark = own[0]?.shouldTrigger === false ? ", should not" : "";
-  return own.some(({ use }) => use === "unseen") ? "cannot be seen" : `${used} of ${own.length}${mark}`;
+  return own[0]?.shouldTrigger === false ? `${used} of ${own.length} (should not)` : `${used} of ${own.length}`;
 }
 
 function faultsOf(runs: readonly EvalRun[], id: string): string {

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync, readdirSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { runCli } from "../../run-cli.ts";
@@ -35,11 +35,12 @@ test("prints a table with and without the skill, how often it was used, and wher
   const { code, stdout } = await evaluate("greet", "--runs", "2", "--alone", "--timeout", "20");
   expect(code).toBe(0);
   const rows = stdout.split("\n");
-  expect(rows[0]).toMatch(/^CASE +WITH +WITHOUT +USED +WHAT DID NOT HOLD$/);
+  expect(rows[0]).toMatch(/^CASE +WITH +WITHOUT +USED +WHAT DID NOT HOLD WITH IT$/);
   expect(rows[1]).toMatch(/^reads +50 % +0 % +2 of 2 +chart\.png is there$/);
-  expect(rows[2]).toMatch(/^other +not judged +not judged +0 of 2, should not$/);
+  expect(rows[2]).toMatch(/^other +not judged +not judged +0 of 2 \(should not\)$/);
   expect(rows[3]).toMatch(/^dies +failed +failed +0 of 0 +session\/prompt: /);
-  expect(stdout).toMatch(/with the skill: 50 % ± 0 %, [\d.]+ s, 2 failed sessions\n/);
+  expect(stdout).toMatch(/with the skill: 50 % of assertions, [\d.]+ s a session, 2 failed sessions\n/);
+  expect(stdout).toContain("the skill helps: better in 1 case, worse in 0, the same in 0\n");
   expect(stdout).toContain("used where it should be: 2 of 2 (95 %: 34 % to 100 %)\n");
   expect(stdout).toContain("recorded in greet-workspace/iteration-1\n");
 }, 60_000);
@@ -55,11 +56,29 @@ test("exits with 1 if the skill makes it worse than an earlier iteration, and sa
 }, 60_000);
 
 test("exits with 1 if no session worked", async () => {
-  writeSkill([{ prompt: "p" }]);
-  const { code, stderr } = await runCli(["eval", "greet", "--runs", "1", "--", "no-such-agent-anywhere"], {
-    cwd: project.directory,
-  });
-  expect([code, stderr]).toEqual([1, expect.stringContaining("no session worked: initialize: ")]);
+  writeSkill([{ prompt: "die 3" }]);
+  const { code, stderr } = await evaluate("greet", "--runs", "1", "--with-only");
+  expect([code, stderr]).toEqual([1, expect.stringContaining("no session worked: session/prompt: ")]);
+});
+
+test("stops at once if the agent does not start, and leaves no results of nothing", async () => {
+  writeSkill([{ prompt: "p" }, { prompt: "q" }]);
+  const line = ["eval", "greet", "--", "no-such-agent-anywhere"];
+  const { code, stderr } = await runCli(line, { cwd: project.directory });
+  expect([code, stderr]).toEqual([3, expect.stringContaining("The agent does not start: initialize: ")]);
+  expect(stderr).not.toContain("{");
+  expect(readdirSync(project.at("greet-workspace"))).toEqual([]);
+});
+
+test("files in the agent's command are those of the current directory, wherever its sessions are", async () => {
+  writeSkill([{ prompt: "say hello", assertions: [{ pattern: "hello" }, "It is kind"] }]);
+  project.write("agent.mjs", `import ${JSON.stringify(pathToFileURL(agent.at(-2) ?? "").href)};`);
+  const line = ["eval", "greet", "--runs", "1", "--with-only", "--", process.execPath, "agent.mjs", "http"];
+  const { code, stderr } = await runCli(line, { cwd: project.directory });
+  expect([code, stderr]).toEqual([
+    0,
+    "acp-skills: 1 result in words not judged: --judge COMMAND names an agent that does\n",
+  ]);
 });
 
 test.each([
@@ -92,6 +111,7 @@ describe.each(["commit-message", "csv-summary", "release-notes"])("the example %
     expect(ajv.validate("output#/$defs/eval", printed), JSON.stringify(ajv.errors)).toBe(true);
     expect(printed.runs.length).toBeGreaterThan(1);
     expect(printed.runs.filter(({ fault }) => fault !== undefined)).toEqual([]);
-    expect([code, stderr]).toEqual([0, ""]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^(?:acp-skills: \d+ results? in words not judged: [^\n]+\n)?$/);
   }, 60_000);
 });

@@ -1,0 +1,171 @@
+import { appendFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import * as z from "zod";
+import { attempt } from "../base/failures/system-error.ts";
+import { parseIfJson } from "../base/json/json-value.ts";
+import { fieldsOf } from "../client/json.ts";
+import { type TranscriptEntry, formatTranscriptEntry, readTranscript } from "../conformance/transcript.ts";
+import type { OutputFile } from "./case-directory.ts";
+import { readPlain } from "./read-plain.ts";
+import type { EvalSession } from "./run-session.ts";
+
+/** As `grading.json` of the Agent Skills guide has it; `passed` is null where nobody could decide. */
+const assertionResult = z.object({
+  text: z.string(),
+  passed: z.boolean().nullable(),
+  evidence: z.string(),
+  weight: z.number(),
+});
+export type AssertionResult = Readonly<z.infer<typeof assertionResult>>;
+
+const evalRun = z.object({
+  id: z.string().regex(/^(?!\.)[\w.-]{1,80}$/),
+  withSkill: z.boolean(),
+  number: z.int().positive(),
+  shouldTrigger: z.boolean(),
+  results: z.array(assertionResult).readonly(),
+  use: z.enum(["used", "unused", "unseen"]),
+  stopReason: z.string(),
+  fault: z.string().exactOptional(),
+  durationMs: z.number(),
+  tokens: z.number().exactOptional(),
+  /** Not all files that it left were recorded. */
+  isCut: z.boolean().exactOptional(),
+  /** Permission requests that were rejected. */
+  rejected: z.number(),
+});
+
+/** One run of one case, with the skill or without it. */
+export type EvalRun = Readonly<z.infer<typeof evalRun>>;
+
+const iterationName = /^iteration-(\d{1,6})$/;
+const limits = {
+  iterations: 10,
+  runsBytes: 4 * 1024 * 1024,
+  transcriptBytes: 8 * 1024 * 1024,
+  lines: 500,
+  text: 4_000,
+};
+
+/** Makes the next of `iteration-1`, `iteration-2` and so on. */
+export function newIteration(workspace: string): string {
+  mkdirSync(workspace, { recursive: true });
+  const directory = path.join(workspace, `iteration-${(iterationsIn(workspace)[0] ?? 0) + 1}`);
+  mkdirSync(directory);
+  return directory;
+}
+
+/** The newest first. */
+function iterationsIn(workspace: string): readonly number[] {
+  const numbers = attempt(() => readdirSync(workspace), []).map((name) => Number(iterationName.exec(name)?.[1] ?? 0));
+  return numbers.filter((number) => number > 0).sort((one, other) => other - one);
+}
+
+/** The directory of a run. */
+export function placeOf(
+  iteration: string,
+  { id, withSkill, number }: Pick<EvalRun, "id" | "withSkill" | "number">,
+): string {
+  return path.join(iteration, `eval-${id}`, withSkill ? "with_skill" : "without_skill", `run-${number}`);
+}
+
+/** In the files of the Agent Skills guide, so that others' viewers read them, and in a line of `runs.ndjson`. */
+export function recordRun(iteration: string, run: EvalRun, session: EvalSession, files: readonly OutputFile[]): void {
+  const directory = placeOf(iteration, run);
+  for (const { path: name, bytes } of files) {
+    const target = path.join(directory, "outputs", name);
+    mkdirSync(path.dirname(target), { recursive: true });
+    writeFileSync(target, bytes);
+  }
+  writeFileSync(path.join(directory, "answer.md"), session.answer);
+  writeFileSync(path.join(directory, "transcript.ndjson"), session.entries.map(formatTranscriptEntry).join(""));
+  const { results, tokens = null, durationMs: duration_ms } = run;
+  const judged = results.filter(({ passed }) => passed !== null);
+  const passed = judged.filter((result) => result.passed).length;
+  const counts = { passed, failed: judged.length - passed, total: judged.length };
+  const summary = { ...counts, pass_rate: passRate(results) ?? null };
+  writeJson(path.join(directory, "grading.json"), { assertion_results: results, summary });
+  writeJson(path.join(directory, "timing.json"), { total_tokens: tokens, duration_ms });
+  appendFileSync(path.join(iteration, "runs.ndjson"), `${JSON.stringify(run)}\n`);
+}
+
+export function writeJson(file: string, value: object): void {
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** The weighted share of the assertions that passed, of those that were judged; undefined if none was. */
+export function passRate(results: readonly AssertionResult[]): number | undefined {
+  const judged = results.filter(({ passed }) => passed !== null);
+  const all = judged.reduce((sum, { weight }) => sum + weight, 0);
+  const passed = judged.reduce((sum, { weight, passed: isPassed }) => sum + (isPassed === true ? weight : 0), 0);
+  return all === 0 ? undefined : passed / all;
+}
+
+/** One evaluation, as far as it was recorded. */
+export interface Iteration {
+  readonly number: number;
+  readonly runs: readonly EvalRun[];
+}
+
+/** The latest 10 evaluations in a workspace, the newest first. It may be the work of others: what has another form is left out. */
+export function readIterations(workspace: string): readonly Iteration[] {
+  return iterationsIn(workspace)
+    .slice(0, limits.iterations)
+    .map((number) => {
+      const file = path.join(workspace, `iteration-${number}`, "runs.ndjson");
+      const lines = readPlain(file, limits.runsBytes)?.toString("utf8").split("\n") ?? [];
+      return { number, runs: lines.flatMap((line) => evalRun.safeParse(parseIfJson(line)).data ?? []) };
+    });
+}
+
+/** Something that was said or done in a session. */
+export interface SessionLine {
+  readonly who: "user" | "agent" | "tool" | "permission";
+  readonly text: string;
+}
+
+/** What a run looked like to the person who would have sat there; undefined if there is no transcript of it of at most 8 MiB. */
+export function readSession(
+  workspace: string,
+  iteration: number,
+  run: Pick<EvalRun, "id" | "withSkill" | "number">,
+): readonly SessionLine[] | undefined {
+  if (!evalRun.shape.id.safeParse(run.id).success) return undefined;
+  const file = path.join(placeOf(path.join(workspace, `iteration-${iteration}`), run), "transcript.ndjson");
+  const written = readPlain(file, limits.transcriptBytes)?.toString("utf8");
+  return written === undefined ? undefined : attempt(() => toSessionLines(readTranscript(written, file)), undefined);
+}
+
+function toSessionLines(entries: readonly TranscriptEntry[]): readonly SessionLine[] {
+  const lines: SessionLine[] = [];
+  for (const { message } of entries) {
+    const { method, params } = fieldsOf(message) ?? {};
+    const line = toLine(method, fieldsOf(params) ?? {});
+    const last = lines.at(-1);
+    if (line === undefined || line.text === "") continue;
+    if (line.who === "agent" && last?.who === "agent")
+      lines[lines.length - 1] = { who: "agent", text: (last.text + line.text).slice(0, limits.text) };
+    else if (lines.length < limits.lines) lines.push({ who: line.who, text: line.text.slice(0, limits.text) });
+  }
+  return lines;
+}
+
+function toLine(
+  method: unknown,
+  { prompt, update, toolCall }: Readonly<Record<string, unknown>>,
+): SessionLine | undefined {
+  const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+  if (method === "session/prompt")
+    return {
+      who: "user",
+      text: (Array.isArray(prompt) ? prompt : []).map((part) => textOf(fieldsOf(part)?.["text"])).join(""),
+    };
+  if (method === "session/request_permission")
+    return { who: "permission", text: textOf(fieldsOf(toolCall)?.["title"]) || "asked" };
+  if (method !== "session/update") return undefined;
+  const { sessionUpdate, content, title, rawInput } = fieldsOf(update) ?? {};
+  if (sessionUpdate === "agent_message_chunk") return { who: "agent", text: textOf(fieldsOf(content)?.["text"]) };
+  if (sessionUpdate !== "tool_call") return undefined;
+  const input = rawInput === undefined ? "" : ` ${JSON.stringify(rawInput)}`;
+  return { who: "tool", text: textOf(title) + input };
+}
