@@ -2,8 +2,19 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from "node:net";
 import { type PeerUsers, createPeerCheck } from "../../base/network/peer-users.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { type HttpRefusal, isRefusal, nothingHere, onlyPost, refuse, unauthorized } from "../../wire/http/refusal.ts";
-import { bearerToken, checkHostAndOrigin, isToken, newToken, toTokenDigest } from "../../wire/http/admission.ts";
+import {
+  type HttpRefusal,
+  isRefusal,
+  nothingHere,
+  onlyPost,
+  refuse,
+  unauthorized,
+  bearerToken,
+  checkHostAndOrigin,
+  isToken,
+  newToken,
+  toTokenDigest,
+} from "../../wire/http.ts";
 import type { HttpMcp } from "../streamable-http.ts";
 import type { McpCaller, McpApp } from "../mcp-caller.ts";
 

@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { SkillsError } from "../../base/errors.ts";
 import type { McpCaller, McpApp } from "../mcp-caller.ts";
 import { makeSocketDirectory, sweepPrivateDirectories } from "./private-directory.ts";
-import { newToken } from "../../wire/http/admission.ts";
+import { newToken } from "../../wire/http.ts";
 
 /** Where the bridge reaches one session's MCP server. Only this user can connect, even if others know the path. */
 export interface SocketAddress {

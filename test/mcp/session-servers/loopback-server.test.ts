@@ -2,7 +2,7 @@ import { connect, Server } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LoopbackAddress } from "../../../src/mcp/session-servers/loopback-server.ts";
 import type { FollowedCall } from "../../../src/mcp/mcp-caller.ts";
-import { maxBodyBytes } from "../../../src/wire/http/read-body.ts";
+import { maxBodyBytes } from "../../../src/wire/http.ts";
 import { onPrinted } from "../../../src/wire/run-event.ts";
 import type { Toolbox } from "../../../src/runtime/tools/toolbox.ts";
 import { printed } from "../../printed.ts";

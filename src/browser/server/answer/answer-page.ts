@@ -4,7 +4,7 @@ import type { IsOwnPeer } from "../../../base/network/peer-users.ts";
 import { type BrowseSessionResponse, sessionHeader } from "../../wire/sessions.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
 import { createRouter } from "../../../serve/router.ts";
-import { ambiguousPath, pathOf } from "../../../wire/http/admission.ts";
+import { ambiguousPath, pathOf } from "../../../wire/http.ts";
 import { forbidden, faultOfRequest } from "../admission/admit-page.ts";
 import type { PageSessions } from "../admission/page-sessions.ts";
 import type { BrowseAnswer, BrowseDoor, BrowseRefusal, BrowseRoutes } from "../browse-door.ts";
