@@ -15,7 +15,7 @@ import { type SkillHasher, recordedDigest } from "../../skills/hash.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Trust } from "../trust.ts";
 import { type Guide, createGuides, guideSkill } from "../caller/guide.ts";
-import { checkInput } from "./toolbox/check-input.ts";
+import { inputFault } from "./toolbox/input-fault.ts";
 import { type ProjectFiles, projectFiles } from "./project-files.ts";
 import { createCallReporter, endingOf } from "./toolbox/report-calls.ts";
 import type { RunContext, Tool, ToolCaller } from "./tool.ts";
@@ -115,7 +115,9 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     onEvent = caller.onEvent,
   ): Promise<{ readonly tool: Tool; readonly input: unknown; readonly context: RunContext }> {
     const tool = findTool(name, caller.tools);
-    return { tool, input: checkInput(tool, args), context: await openContext(caller, signal, onEvent) };
+    const { data: input, error } = tool.input.safeParse(args ?? {});
+    if (error !== undefined || args === null) throw inputFault(tool, args, error?.issues ?? []);
+    return { tool, input, context: await openContext(caller, signal, onEvent) };
   }
 
   async function openContext(caller: ToolCaller, signal: AbortSignal, onEvent: RunListener | undefined) {
