@@ -5,7 +5,7 @@ import { Interceptor } from "./interceptor.ts";
 import type { SkillService } from "../skill-service.ts";
 import { amendLine } from "./amend-line.ts";
 import type { Verdict } from "../messages/amend.ts";
-import { encodeMessage } from "../messages/encode-message.ts";
+import { encodeMessage } from "../emission.ts";
 import { type FindTexts, type Interest, createTextFinder } from "./interest.ts";
 import type { Flush, PassLines } from "./relay-lines.ts";
 

@@ -7,9 +7,8 @@ import { type Machine, SkillEnvironments, hostMachine } from "../../skills/envir
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import { type SessionSkills, type Skillset, createProblemLog } from "../../skills/skillset.ts";
 import { NativelyListedSkills } from "./announce/command-list.ts";
-import type { Notification } from "../emission.ts";
+import { type Notification, encodeMessage } from "../emission.ts";
 import { reportFault } from "../messages/amend.ts";
-import { encodeMessage } from "../messages/encode-message.ts";
 import { readInstructions } from "./prompt/read-instructions.ts";
 import { EditorQuestions } from "./ask/editor-questions.ts";
 import { type AgentTools, type ServersModule, openAgentTools } from "./tools/agent-tools.ts";

@@ -1,10 +1,8 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Problem } from "../../../skills/rules.ts";
 import type { AvailableSkill } from "../../../wire/available-skill.ts";
-import { isSameOnWire } from "../../../wire/command-facts.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { BeginRequest } from "../../skill-service.ts";
-import { clientDeclaresSkills } from "../../negotiation.ts";
 import { commandsNotification, type Notification, skillsDelta, skillsMessage } from "../../emission.ts";
 import { notice, problemsNotification, sessionUpdate } from "../../../wire/methods.ts";
 
@@ -86,9 +84,8 @@ export class EditorUpdates {
     if (isSameOnWire(this.#commands, ofSkills)) return;
     this.#commands = ofSkills;
     const { sessionId, negotiation } = this.#session;
-    this.#post(
-      commandsNotification(sessionId, toList(), clientDeclaresSkills(negotiation) ? ofSkills.length : undefined),
-    );
+    const count = negotiation.declaresSkills ? ofSkills.length : undefined;
+    this.#post(commandsNotification(sessionId, toList(), count));
   }
 
   /** A list of the agent took these commands along. */
@@ -140,4 +137,12 @@ export class EditorUpdates {
     this.#isBehind = false;
     this.#caughtUp();
   }
+}
+
+/** Whether two lists are the same on the wire. */
+function isSameOnWire(before: readonly object[], after: readonly object[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every((item, index) => item === after[index] || JSON.stringify(item) === JSON.stringify(after[index]))
+  );
 }

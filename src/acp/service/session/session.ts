@@ -13,17 +13,16 @@ import {
   type SkillOfAgent,
   isInvocable,
   mergeCommands,
+  readsItself,
   toCommand,
   toCommandList,
 } from "../announce/command-list.ts";
 import { EditorUpdates, type SendToEditor } from "../announce/editor-updates.ts";
 import { type KnownFacts, nothingKnown, projectSkill } from "../../../wire/command-facts.ts";
 import { reportFault } from "../../messages/amend.ts";
-import { encodeItems } from "../../messages/encode-message.ts";
+import { encodeItems } from "../../emission.ts";
 import { type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../../skill-service.ts";
-import { readsItself } from "../../negotiation/agents.ts";
-import { clientDeclaresSkills } from "../../negotiation.ts";
 import { SkillStates } from "./skill-states.ts";
 
 /** Editors drop updates about a session right after its response. */
@@ -90,7 +89,7 @@ export class Session {
     this.#skillsSent = skillsSent;
     this.#agentList = new AgentCommands(agentCommands);
     this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
-    this.#areFactsAwaited = this.#wantsFacts = clientDeclaresSkills(negotiation) || request.forms.skills !== undefined;
+    this.#areFactsAwaited = this.#wantsFacts = negotiation.declaresSkills || request.forms.skills !== undefined;
     const update = (): void => this.#update();
     this.#updates = new EditorUpdates(request, { send: context.send, clock: settings.clock }, update);
     this.#stopTimer = settings.clock.after(responseTime, () => {
@@ -184,7 +183,7 @@ export class Session {
     return {
       annotated: [...merged.annotated],
       added: encodeItems(merged.added),
-      skills: clientDeclaresSkills(this.#request.negotiation) ? view.invocable.length : undefined,
+      skills: this.#request.negotiation.declaresSkills ? view.invocable.length : undefined,
       ...(isAnyGone && { whole: toCommandList(commands, merged, this.#isGone) }),
     };
   }
