@@ -1,10 +1,12 @@
-// What our HTTP servers check before they answer a request: its host and origin, its path, its token, its body; and how they refuse it.
+// What our HTTP servers check before they answer a request: who sends it, its host and origin, its path, its token, its body; and how they refuse it.
 
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { SkillsError, type SkillsErrorCode } from "../base/errors.ts";
 import { hasTooManyValues, maxJsonValues } from "../base/json/json-value.ts";
-import { silentLog } from "../base/log.ts";
+import { type Log, createOnceLog, silentLog } from "../base/log.ts";
+import { type PeerUsers, canIdentifyPeerUsers, createPeerUsers } from "../base/network/peer-users.ts";
 import { toWireError } from "./error-table.ts";
 
 /** Why a request is refused before it reaches a server. */
@@ -48,6 +50,42 @@ export function refuse(response: ServerResponse, refusal: HttpRefusal): void {
   const { status, headers = {} } = refusal;
   response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store", ...headers });
   response.end(toRefusalBody(refusal));
+}
+
+/** Whether the program at the other end of a loopback connection may be answered: it is this user's, or root's. Never rejects. */
+export type IsOwnPeer = (socket: Socket) => Promise<boolean>;
+
+/**
+ * Refuses connections of other users, and those whose user cannot be determined; where the system reveals no users, every connection is
+ * admitted. `server` names what they connect to, for the log.
+ */
+export function createPeerCheck(
+  log: Log,
+  server: string,
+  peers: PeerUsers | undefined = canIdentifyPeerUsers() ? createPeerUsers() : undefined,
+): IsOwnPeer {
+  const known = new WeakMap<Socket, Promise<boolean>>();
+  const { logOnce } = createOnceLog(log);
+
+  async function isOwn(socket: Socket, { userOf }: PeerUsers): Promise<boolean> {
+    const user = await userOf(socket).catch((error: unknown) => {
+      const reason = String(error);
+      logOnce("warning", `Connections to ${server} are refused because their user cannot be determined: ${reason}`);
+      return undefined;
+    });
+    // While the socket is open here, no other connection can have its port.
+    if (!socket.destroyed && (user === 0 || user === process.geteuid?.())) return true;
+    if (user !== undefined)
+      logOnce("warning", `A connection to ${server} by another user of this machine (uid ${user}) was refused.`);
+    return false;
+  }
+
+  return (socket) => {
+    if (peers === undefined) return Promise.resolve(true);
+    const before = known.get(socket) ?? isOwn(socket, peers);
+    known.set(socket, before);
+    return before;
+  };
 }
 
 /**

@@ -1,8 +1,8 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type PeerUsers, createPeerCheck } from "../../base/network/peer-users.ts";
-import { SkillsError } from "../../base/errors.ts";
+import type { PeerUsers } from "../../base/network/peer-users.ts";
 import {
+  createPeerCheck,
   type HttpRefusal,
   isRefusal,
   nothingHere,
@@ -15,6 +15,7 @@ import {
   newToken,
   toTokenDigest,
 } from "../../wire/http.ts";
+import { SkillsError } from "../../base/errors.ts";
 import type { HttpMcp } from "../streamable-http.ts";
 import type { McpCaller, McpApp } from "../mcp-caller.ts";
 
