@@ -38,7 +38,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
   async function load(): Promise<SkillService | undefined> {
     try {
       const [{ openLocalService }, ports] = await Promise.all([import("./local-service.ts"), openGiven(settings)]);
-      return openLocalService(settings, { load: servers.load, ports });
+      return openLocalService(settings, { openServers: servers.forTools, ports });
     } catch (error) {
       log("error", `The service could not be loaded: ${String(error)}`);
       await close();

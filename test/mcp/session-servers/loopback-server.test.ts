@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LoopbackAddress } from "../../../src/mcp/session-servers/loopback-server.ts";
 import type { FollowedCall } from "../../../src/mcp/mcp-caller.ts";
 import { maxBodyBytes } from "../../../src/wire/http.ts";
-import { onPrinted } from "../../../src/wire/run-event.ts";
+import { onPrinted } from "../../on-printed.ts";
 import type { Toolbox } from "../../../src/runtime/tools/toolbox.ts";
 import { printed } from "../../printed.ts";
 import { type OpenMcpApp, openMcpApp } from "../open-mcp-app.ts";

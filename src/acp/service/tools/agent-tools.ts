@@ -62,23 +62,22 @@ export interface AgentTools {
 /** The part of the app that the tools of sessions need. */
 export type ToolsApp = McpApp & Pick<App, "clock" | "load">;
 
-/** The part of `mcp/session-servers.ts` that is needed. */
-export interface ServersModule {
-  readonly openSessionServers: (app: ToolsApp) => SessionServers;
-}
+/** Opens the MCP servers of sessions. */
+export type OpenServers = (app: ToolsApp) => Promise<SessionServers>;
 
-/**
- * Opens the tools. The MCP library is loaded when a session first needs a server. `isTaught`: models learn about skills
- * in prompts, so that the instructions of servers have no index.
- */
+/** The MCP library is loaded when a session first needs a server. */
+const loadServers: OpenServers = async (app) =>
+  (await import("../../../mcp/session-servers.ts")).openSessionServers(app);
+
+/** Opens the tools. `isTaught`: models learn about skills in prompts, so that the instructions of servers have no index. */
 export function openAgentTools(
   app: ToolsApp,
   {
-    load = () => import("../../../mcp/session-servers.ts"),
+    openServers = loadServers,
     bridge = ownBridge,
     isTaught = false,
   }: {
-    readonly load?: (() => Promise<ServersModule>) | undefined;
+    readonly openServers?: OpenServers | undefined;
     readonly bridge?: Bridge;
     readonly isTaught?: boolean;
   } = {},
@@ -86,15 +85,10 @@ export function openAgentTools(
   let opening: Promise<SessionServers> | undefined;
   let isClosed = false;
 
-  async function open(): Promise<SessionServers> {
-    const { openSessionServers } = await load();
-    if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
-    return openSessionServers(app);
-  }
-
   /** A failure is not cached: the next session tries again. */
   function servers(): Promise<SessionServers> {
-    opening ??= open().catch((error: unknown) => {
+    if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
+    opening ??= openServers(app).catch((error: unknown) => {
       opening = undefined;
       throw error;
     });
