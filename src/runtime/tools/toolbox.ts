@@ -19,7 +19,7 @@ import { inputFault } from "./toolbox/input-fault.ts";
 import { type ProjectFiles, projectFiles } from "./project-files.ts";
 import { createCallReporter, endingOf } from "./toolbox/report-calls.ts";
 import type { RunContext, Tool, ToolCaller } from "./tool.ts";
-import { availableTools } from "../tools.ts";
+import { allTools, availableTools } from "../tools.ts";
 import { isDoorOfModels, toVisibleSource, viewSkills, visibleTo } from "../caller/skill-view.ts";
 import type { ToolName } from "../../wire/tools.ts";
 import { type ToolLimits, defaultToolLimits } from "../blobs/blob-rules.ts";
@@ -204,10 +204,9 @@ function skillNamed(name: string, caller: ToolCaller, trust: ToolboxOptions["tru
 }
 
 function findTool(name: string, tools: readonly ToolName[] | undefined): Tool {
-  const available = availableTools(tools);
-  const tool = available.find((other) => other.name === name);
-  if (tool !== undefined) return tool;
-  const names = available.map((other) => other.name);
+  const tool = allTools.find((other) => other.name === name);
+  if (tool !== undefined && tools?.includes(tool.name) !== false) return tool;
+  const names = availableTools(tools).map((other) => other.name);
   const facts = { available: nearest(name, names, asAvailable) };
   throw new SkillsError("METHOD_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 128))}.`, { facts });
 }
