@@ -12,10 +12,10 @@ import { walkAdd, walkWrapper } from "./walks/walks.js";
 const wrapper = {
   "message to the agent": 5,
   "message to the editor": 5,
-  "edit of SKILL.md": 51,
-  list_skills: 19,
-  run_code: 50,
-  "blob of 8 MiB": 31,
+  "edit of SKILL.md": 49,
+  list_skills: 17,
+  run_code: 46,
+  "blob of 8 MiB": 29,
 };
 const add = { "add URL NAME": 96 };
 

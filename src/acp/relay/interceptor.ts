@@ -81,7 +81,7 @@ export class Interceptor {
         this.#ownRequests.withdrawAll();
         this.#updateInterests();
       },
-      index: (key, index) => this.#sessions.setIndex(key, index),
+      index: (key, index) => this.#sessions.byKey.get(key)?.setIndex(index),
       log,
     });
     this.#sessions = new Sessions({

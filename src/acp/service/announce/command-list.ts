@@ -76,7 +76,8 @@ export function toCommand(offered: OfferedSkill, dialect: CommandDialect, known:
   commandsMade.set(offered, made);
   const key = `${dialect.protocol} ${dialect.jetbrains} ${dialect.declaresSkills}`;
   const before = made.get(key);
-  if (before !== undefined && isSameFacts(before.known, known)) return before.command;
+  // Others are not sent the facts.
+  if (before !== undefined && (!dialect.declaresSkills || isSameFacts(before.known, known))) return before.command;
   const command = makeCommand(offered, dialect, known);
   made.set(key, { command, known });
   return command;

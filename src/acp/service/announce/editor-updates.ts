@@ -1,5 +1,6 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Problem } from "../../../skills/rules.ts";
+import type { Snapshot } from "../../../skills/skill.ts";
 import type { AvailableSkill } from "../../../wire/available-skill.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { BeginRequest } from "../../skill-service.ts";
@@ -111,9 +112,9 @@ export class EditorUpdates {
   }
 
   /** Sent each time, to editors that show notices. */
-  notice(title: string, description: string): void {
+  notice(failure: Failure): void {
     const { sessionId, negotiation } = this.#session;
-    const update = { sessionUpdate: notice, severity: "warning", title, description };
+    const update = { sessionUpdate: notice, severity: "warning", ...failure };
     if (negotiation.notices) this.#post({ jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } });
   }
 
@@ -145,4 +146,20 @@ function isSameOnWire(before: readonly object[], after: readonly object[]): bool
     before.length === after.length &&
     before.every((item, index) => item === after[index] || JSON.stringify(item) === JSON.stringify(after[index]))
   );
+}
+
+interface Failure {
+  readonly title: string;
+  readonly description: string;
+}
+
+/** Whether skills failed as a whole: some directories could not be searched, or there are errors and not one skill. */
+export function failureOfAll(unusable: readonly string[], { skills, problems }: Snapshot): Failure | undefined {
+  if (unusable.length > 0)
+    return { title: "Some directories were not searched for skills.", description: unusable.join(" ") };
+  const errors = problems.filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  if (skills.length > 0 || first === undefined) return undefined;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return { title: "No skills could be read.", description: `${first.file}: ${first.message}${more} ${first.fix}` };
 }
