@@ -1,12 +1,11 @@
 import type { App } from "../../../runtime/app.ts";
-import { type CallerSession, createCaller, createOpeningCaller } from "../../../runtime/caller.ts";
+import { type CallerFacts, type CallerSession, createCaller, createOpeningCaller } from "../../../runtime/caller.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { FollowedCall, McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
+import type { McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
 import type { SessionServers } from "../../../mcp/session-servers.ts";
-import type { RunListener } from "../../../wire/run-event.ts";
 import type { Ask } from "../../../runtime/question.ts";
 import { type Bridge, type ServerAddress, type Transport, ownBridge } from "../../messages/server-entry.ts";
-import type { Reserve } from "../../skill-service.ts";
+import type { EquipRequest } from "../../skill-service.ts";
 
 /** Our MCP server for a session that is being opened. */
 export interface SessionServer {
@@ -20,28 +19,16 @@ export interface SessionServer {
 }
 
 /** An editor that calls a tool. */
-export interface EditorCaller {
-  readonly sessionId: string | undefined;
-  /** The agent's name, as it gave it. */
-  readonly agent?: string;
+export interface EditorCaller extends Pick<CallerFacts, "sessionId" | "agent" | "onEvent" | "ask"> {
   readonly skills: CallerSession;
-  readonly onEvent?: RunListener;
-  /** Asks the person at the editor. */
-  readonly ask?: Ask | undefined;
 }
 
-export interface AgentToolSession {
-  readonly sessionId: string | undefined;
+export interface AgentToolSession
+  extends Pick<EquipRequest, "sessionId" | "reserve">, Required<Pick<McpCaller, "follow" | "toolsListed">> {
   /** The agent's name, as it gave it. */
   readonly agent: string;
   /** How the agent connects to the server. */
   readonly transport: Transport;
-  /** Its server, if the agent has the address already. */
-  readonly reserve?: Reserve | undefined;
-  /** The listener for the run of a call; undefined if the editor does not know the call. */
-  readonly follow: (call: FollowedCall) => RunListener | undefined;
-  /** Called when the agent asks for the tools, so that its model has them. */
-  readonly toolsListed: () => void;
   /** How the person at the editor is asked. */
   readonly askIn: (sessionId: string) => Ask;
 }
