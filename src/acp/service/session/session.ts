@@ -289,12 +289,11 @@ export class Session {
   }
 
   #sendNotice(): void {
-    const { problems } = this.#skills;
-    const failure = failureOfAll(problems, this.catalog.snapshot);
+    const failure = failureOfAll(this.#skills.problems, this.catalog.snapshot);
     if (failure === undefined || this.#isNoticeSent) return;
     this.#isNoticeSent = true;
     // Problems of single skills are in the log already.
-    if (problems.length > 0) this.#context.logOnce("warning", `${failure.title} ${failure.description}`);
+    if (this.#skills.problems.length > 0) this.#context.logOnce("warning", `${failure.title} ${failure.description}`);
     this.#updates.notice(failure);
   }
 }
