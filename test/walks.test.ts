@@ -12,10 +12,10 @@ import { walkAdd, walkWrapper } from "./walks/walks.js";
 const wrapper = {
   "message to the agent": 5,
   "message to the editor": 5,
-  "edit of SKILL.md": 58,
-  list_skills: 23,
-  run_code: 55,
-  "blob of 8 MiB": 36,
+  "edit of SKILL.md": 49,
+  list_skills: 17,
+  run_code: 46,
+  "blob of 8 MiB": 29,
 };
 const add = { "add URL NAME": 96 };
 

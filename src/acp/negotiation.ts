@@ -21,6 +21,8 @@ export interface Negotiation {
   /** How the client asked for skills; undefined if it did not. */
   readonly optIn: OptIn | undefined;
   readonly jetbrains: boolean;
+  /** The client said something about skills. Others get commands as agents send them, without `_meta` of ours. */
+  readonly declaresSkills: boolean;
   /** The client shows `notice` updates. */
   readonly notices: boolean;
   /** How the agent connects to MCP servers. In v1 every agent supports stdio. */
@@ -36,11 +38,6 @@ export interface Negotiation {
   readonly takesResources: boolean;
   /** The agent uses this package itself. */
   readonly alreadyServed: boolean;
-}
-
-/** Whether the client said something about skills. Others get commands as agents send them, without `_meta` of ours. */
-export function clientDeclaresSkills({ optIn, jetbrains }: Partial<Pick<Negotiation, "optIn" | "jetbrains">>): boolean {
-  return optIn !== undefined || jetbrains === true;
 }
 
 /** How a client that opted in wants to get skills. */
@@ -79,11 +76,14 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
   const ofAgent = recordAt(result, "agentCapabilities") ?? recordAt(result, "capabilities");
   const name = nameIn(recordAt(result, "agentInfo") ?? recordAt(result, "info"));
   const facts = factsOf(name);
+  const optIn = optInOf(ofClient);
+  const jetbrains = ofClient.some((capabilities) => Boolean(recordAt(capabilities, "_meta", "jetbrains")?.["air"]));
   const ofPrompts = protocol === 2 ? recordAt(ofAgent, "session", "prompt") : recordAt(ofAgent, "promptCapabilities");
   return {
     protocol,
-    optIn: optInOf(ofClient),
-    jetbrains: ofClient.some((capabilities) => Boolean(recordAt(capabilities, "_meta", "jetbrains")?.["air"])),
+    optIn,
+    jetbrains,
+    declaresSkills: optIn !== undefined || jetbrains,
     notices: protocol === 2 || ofClient.some((capabilities) => Boolean(recordAt(capabilities, "session")?.["notices"])),
     transports: transportsOf(protocol, ofAgent),
     systemPrompt: Boolean(recordAt(ofAgent, protocol === 2 ? "session" : "sessionCapabilities")?.["systemPrompt"]),

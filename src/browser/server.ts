@@ -1,4 +1,4 @@
-import type { IsOwnPeer } from "../base/network/peer-users.ts";
+import type { IsOwnPeer } from "../wire/http.ts";
 
 export { serveBrowse } from "./server/serve-browse.ts";
 

@@ -10,7 +10,6 @@ import type { RunListener } from "../wire/run-event.ts";
 import type { Ask } from "../runtime/question.ts";
 import { type WireError, toWireError } from "../wire/error-table.ts";
 import { servedTools } from "../wire/tools.ts";
-import { envelopeDeclaresForms } from "./client-message.ts";
 import { askByRequest, limitQuestions } from "./questions/elicit.ts";
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
 import { SuspendedCalls } from "./questions/suspended-calls.ts";
@@ -23,10 +22,13 @@ interface CalledTool {
     { readonly progressToken?: string | number | undefined; readonly [key: string]: unknown } | undefined;
 }
 
+/** How the person at the client is asked: by a request of ours, or by a result that asks for input. */
+export type AskBy = "request" | "result";
+
 type CallTool = (
   params: CalledTool,
   request: ServerContext["mcpReq"],
-  client: { readonly answersQuestions: boolean },
+  client: { readonly askBy: AskBy | undefined },
 ) => Promise<CallToolResult | InputRequiredResult>;
 
 /** Calls the tools for one caller. */
@@ -54,9 +56,9 @@ export function createCallTool(app: McpApp, caller: McpCaller): CallTool {
     }
   }
 
-  return async (called, request, { answersQuestions }) => {
+  return async (called, request, { askBy }) => {
     const { name, arguments: args, _meta: meta } = called;
-    const { signal, notify, send, envelope, requestState, inputResponses } = request;
+    const { signal, notify, send, requestState, inputResponses } = request;
     // The other tools report nothing while they work.
     const isFollowed = servedTools.get(name)?.executes === true;
     const listeners = [
@@ -67,12 +69,11 @@ export function createCallTool(app: McpApp, caller: McpCaller): CallTool {
       for (const listener of listeners) listener(event);
     };
     const onEvent = listeners.length === 0 ? undefined : notifyAll;
-    const { asksClient: isAsked = false } = caller;
-    if (isAsked && envelopeDeclaresForms(envelope)) {
+    if (askBy === "result") {
       const leg = { signal, requestState, inputResponses, onEvent: notifyAll };
       return await suspended.answer(leg, (given) => perform(called, given));
     }
-    const ask = isAsked && envelope === undefined && answersQuestions ? askByRequest(send, clock) : undefined;
+    const ask = askBy === "request" ? askByRequest(send, clock) : undefined;
     return await perform(called, { signal, onEvent, ask });
   };
 }

@@ -28,3 +28,11 @@ export interface McpCaller extends Caller {
   /** Called when a client asks for the tools, so that its model has them. */
   readonly toolsListed?: () => void;
 }
+
+/** MCP servers of callers over one transport, each at an address of its own. */
+export interface CallerServers<Address> {
+  /** The first call starts to listen. Requests and connections wait for the caller. Throws CLOSED after `close`. */
+  open(caller: McpCaller | Promise<McpCaller>): Promise<Address>;
+  /** Closes every session and connection. Idempotent. */
+  close(): Promise<void>;
+}

@@ -1,15 +1,16 @@
 import { McpServer, type Tool } from "@modelcontextprotocol/server";
-import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
+import { SKILLS_EXTENSION_ID, SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
 import { CfWorkerJsonSchemaValidator } from "@modelcontextprotocol/server/validators/cf-worker";
 import { withinTime } from "../base/clock.ts";
+import { isObject } from "../base/json/json-value.ts";
 import type { Log } from "../base/log.ts";
 import { type McpTool, type ObjectSchema, toolDefinitions } from "../runtime/tools.ts";
 import { guideSkill, toSkillRows, viewSkills, visibleTo } from "../runtime/caller.ts";
-import { createCallTool } from "./call-tool.ts";
+import { type AskBy, createCallTool } from "./call-tool.ts";
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
 import { type PagedSource, createSkillResources } from "./skills/skill-source.ts";
-import type { ToolName } from "../wire/tools.ts";
 import type { Skill } from "../skills/skill.ts";
+import type { ToolName } from "../wire/tools.ts";
 
 export interface ServerOptions {
   /** Whether the client can be notified of changed skills. The tools never change. */
@@ -61,9 +62,10 @@ export function createMcpServerFactory(app: McpApp, caller: McpCaller): (options
       caller.toolsListed?.();
       return { tools };
     });
-    server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
-      call(params, mcpReq, { answersQuestions }),
-    );
+    server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
+      const isAsked = caller.asksClient === true;
+      return call(params, mcpReq, { askBy: isAsked ? howToAsk(mcpReq.envelope, answersQuestions) : undefined });
+    });
     skills?.attach(server);
     // Replaces the library's handler, which has no pagination.
     if (source !== undefined) {
@@ -144,4 +146,45 @@ export function toInstructions(skills: Iterable<Skill>, { tools, hasIndex }: Ins
     limit,
   );
   return [head, "", warning, ...rows, ...(leftOut > 0 ? [more(leftOut)] : [])].join("\n");
+}
+
+const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+
+/** Whether the client declares the Skills extension in this message. */
+export function declaresSkillsExtension(message: unknown): boolean {
+  return capabilitiesIn(message).some(
+    (capabilities) => typeof at(at(capabilities, "extensions"), SKILLS_EXTENSION_ID) === "object",
+  );
+}
+
+/** Whether the client declares in this message that it shows forms. Before 2025-11-25 and where no mode is named, forms are meant. */
+export function declaresForms(message: unknown): boolean {
+  return capabilitiesIn(message).some(showsForms);
+}
+
+/** How a client can be asked during a call: since 2026-07-28 by its result, if the envelope declares forms; before by a request. */
+function howToAsk(envelope: unknown, answersQuestions: boolean): AskBy | undefined {
+  if (envelope === undefined) return answersQuestions ? "request" : undefined;
+  return showsForms(at(envelope, capabilitiesKey)) ? "result" : undefined;
+}
+
+function showsForms(capabilities: unknown): boolean {
+  const elicitation = at(capabilities, "elicitation");
+  return isObject(elicitation) && (at(elicitation, "form") !== undefined || at(elicitation, "url") === undefined);
+}
+
+/** `initialize` carries a client's capabilities, and since 2026-07-28 every request does. */
+function capabilitiesIn(message: unknown): readonly unknown[] {
+  const params = at(message, "params");
+  return [at(params, "capabilities"), at(at(params, "_meta"), capabilitiesKey)];
+}
+
+/** Whether the answer to this message carries the server's instructions. */
+export function asksForInstructions(message: unknown): boolean {
+  const method = at(message, "method");
+  return method === "initialize" || method === "server/discover";
+}
+
+function at(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? (value[key] ?? undefined) : undefined;
 }

@@ -13,7 +13,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
-import { declaresForms, declaresSkillsExtension } from "./client-message.ts";
+import { declaresForms, declaresSkillsExtension } from "./mcp-server.ts";
 import { createMcpServerFactory } from "./mcp-server.ts";
 
 export interface StdioStreams {

@@ -9,10 +9,9 @@ import {
   isJsonContentType,
 } from "@modelcontextprotocol/server";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
-import { type HttpRefusal, isRefusal, nothingHere, refuse } from "../wire/http/refusal.ts";
-import { maxBodyBytes, readJsonBody } from "../wire/http/read-body.ts";
+import { type HttpRefusal, isRefusal, nothingHere, refuse, maxBodyBytes, readJsonBody } from "../wire/http.ts";
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
-import { asksForInstructions, declaresSkillsExtension } from "./client-message.ts";
+import { asksForInstructions, declaresSkillsExtension } from "./mcp-server.ts";
 import { createMcpServerFactory } from "./mcp-server.ts";
 
 /** One caller's MCP server over Streamable HTTP, for admitted requests. */

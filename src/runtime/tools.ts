@@ -29,11 +29,11 @@ const tools = {
 /** The tools by name, as their files define them. */
 type Tools = typeof tools;
 
-const all = Object.values(tools) as readonly unknown[] as readonly Tool[];
+export const allTools = Object.values(tools) as readonly unknown[] as readonly Tool[];
 
 /** The tools a caller has, in the order in which they are listed. */
 export function availableTools(names: readonly ToolName[] | undefined): readonly Tool[] {
-  return names === undefined ? all : all.filter((tool) => names.includes(tool.name));
+  return names === undefined ? allTools : allTools.filter((tool) => names.includes(tool.name));
 }
 
 /** The names of the tools. */

@@ -1,5 +1,5 @@
 import type { AccessPolicy, CapabilityType } from "../wire/skill-sharing.ts";
-import { newToken, toTokenDigest } from "../wire/http/admission.ts";
+import { newToken, toTokenDigest } from "../wire/http.ts";
 import type { ToolName } from "../wire/tools.ts";
 import type { WrittenConfig } from "./config/config-schema.ts";
 

@@ -14,7 +14,7 @@ import { readGuardedFile } from "../base/paths/read-guarded-file.ts";
 import { type WrittenConfig, configLimits, configSchema } from "./config/config-schema.ts";
 import { type KnownKeys, type SchemaFault, toSchemaFaults } from "./config/schema-faults.ts";
 import { type ServeConfig, defaultCallerLimits, defaultConfig } from "./config.ts";
-import { toTokenDigest } from "../wire/http/admission.ts";
+import { toTokenDigest } from "../wire/http.ts";
 
 type ConfigProblem = FileProblem<
   | "config-unreadable"

@@ -1,5 +1,5 @@
 import { attempt } from "../base/failures/system-error.ts";
-import { type HttpRefusal, nothingHere } from "../wire/http/refusal.ts";
+import { type HttpRefusal, nothingHere } from "../wire/http.ts";
 
 /** What a request is routed by. A segment that starts with a colon stands for any one segment, percent-decoded: `/skills/:slug`. */
 interface Routable {

@@ -8,7 +8,7 @@ import type { Published } from "./publish.ts";
 import type { PublishedSkill } from "./publish/publication.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import type { McpCaller } from "../mcp/mcp-caller.ts";
-import { type HttpRefusal, refuse } from "../wire/http/refusal.ts";
+import { type HttpRefusal, refuse } from "../wire/http.ts";
 
 /** What the routes of the HTTP server work with. */
 export interface ServeContext extends Published {

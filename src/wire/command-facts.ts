@@ -64,14 +64,6 @@ export function projectSkill(offered: OfferedSkill, known = nothingKnown): Avail
   return skill;
 }
 
-/** Whether two lists are the same on the wire. */
-export function isSameOnWire(before: readonly object[], after: readonly object[]): boolean {
-  return (
-    before.length === after.length &&
-    before.every((item, index) => item === after[index] || JSON.stringify(item) === JSON.stringify(after[index]))
-  );
-}
-
 /**
  * A command's `_meta["acp-skills"]`: the facts about its skill that the command itself does not contain. It omits the
  * canonical name if it is the slug, the namespace if it is the name's first segment, version 0.0.0 and kind "instruction".

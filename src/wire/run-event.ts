@@ -29,10 +29,3 @@ export type RunEvent = { readonly runId: string } & RunStep;
 
 /** Must not throw. */
 export type RunListener = (event: RunEvent) => void;
-
-/** A listener for what code prints. `listener` must not throw. */
-export function onPrinted(listener: (text: string) => void): RunListener {
-  return (event) => {
-    if (event.type === "printed") listener(event.text);
-  };
-}

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { newToken, toTokenDigest } from "../../src/wire/http/admission.ts";
+import { newToken, toTokenDigest } from "../../src/wire/http.ts";
 import { type OpenServer, openServer } from "../serve/open-server.ts";
 import { install } from "./install.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { newToken, toTokenDigest } from "../../src/wire/http/admission.ts";
+import { newToken, toTokenDigest } from "../../src/wire/http.ts";
 import { type OpenServer, openServer } from "../serve/open-server.ts";
 import { install, modernNode } from "./install.ts";
 

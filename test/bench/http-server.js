@@ -5,7 +5,7 @@ import { openApp } from "../../.build/runtime/app.js";
 import { defaultConfig } from "../../.build/serve/config.js";
 import { serveHttp } from "../../.build/serve/serve-http.js";
 import { readOptions } from "../../.build/runtime/options.js";
-import { toTokenDigest } from "../../.build/wire/http/admission.js";
+import { toTokenDigest } from "../../.build/wire/http.js";
 import { benchToken } from "./http-load.js";
 
 const [what = "hello", root = "", dataDirectory = ""] = process.argv.slice(2);

@@ -2,8 +2,8 @@ import { openTrust } from "../runtime/trust/open-trust.ts";
 import type { BlobStore } from "../../src/runtime/blobs.ts";
 import { memoryBlobs } from "../runtime/blobs/memory-blobs.ts";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { type LoopbackServer, openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
-import { type SocketServer, openSocketServer } from "../../src/mcp/session-servers/socket-server.ts";
+import { openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
+import { openSocketServer } from "../../src/mcp/session-servers/socket-server.ts";
 import type { McpCaller, McpApp } from "../../src/mcp/mcp-caller.ts";
 import { Catalog } from "../../src/skills/skillset/catalog.ts";
 import { type MemorySkillFiles, memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
@@ -31,8 +31,8 @@ export interface OpenMcpApp {
   readonly app: McpApp;
   readonly caller: McpCaller;
   readonly logged: string[];
-  readonly server: LoopbackServer;
-  readonly sockets: SocketServer;
+  readonly server: ReturnType<typeof openLoopbackServer>;
+  readonly sockets: ReturnType<typeof openSocketServer>;
 }
 
 /** An app over skills in memory, as MCP servers need it. `wrap` can decorate the toolbox. */

@@ -1,5 +1,5 @@
 import { type CallerConfig, defaultCallerLimits } from "../../src/serve/config.ts";
-import { toTokenDigest } from "../../src/wire/http/admission.ts";
+import { toTokenDigest } from "../../src/wire/http.ts";
 
 /** The token of a caller of {@link callerConfig}. */
 export function tokenOf(name: string): string {

@@ -4,7 +4,7 @@ import path from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type ReadConfig, readConfigFile, readServeConfig } from "../../src/serve/read-config.ts";
-import { newToken, toTokenDigest } from "../../src/wire/http/admission.ts";
+import { newToken, toTokenDigest } from "../../src/wire/http.ts";
 import { defaultConfig } from "../../src/serve/config.ts";
 
 const file = "/etc/acp-skills/serve.json";

@@ -46,7 +46,10 @@ export function toServerEntry(
   address: ServerAddress,
   { protocol, bridge }: { protocol: 1 | 2; bridge: Bridge },
 ): JsonRecord {
-  if ("url" in address) return { type: "http", name, url: address.url, headers: toPairs(address.headers) };
+  if ("url" in address) {
+    const headers = Object.entries(address.headers).map(([name, value]) => ({ name, value }));
+    return { type: "http", name, url: address.url, headers };
+  }
   const type = protocol === 2 ? { type: "stdio" } : {};
   return { ...type, name, command: bridge.command, args: [...bridge.args, address.path], env: [] };
 }
@@ -60,8 +63,4 @@ export function takesServer({ mcpServers }: JsonRecord): boolean {
 export function addServer({ mcpServers }: JsonRecord, entry: JsonRecord): Amendment {
   if (!Array.isArray(mcpServers)) return { path: list, value: [entry] };
   return { path: list, at: mcpServers.length, remove: 0, insert: [entry] };
-}
-
-function toPairs(record: Readonly<Record<string, string>>): { readonly name: string; readonly value: string }[] {
-  return Object.entries(record).map(([name, value]) => ({ name, value }));
 }

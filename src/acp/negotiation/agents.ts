@@ -198,20 +198,3 @@ export function factsOf(name: string): AgentFacts {
 
 /** Every known agent. */
 export const knownAgents: readonly AgentFacts[] = known.map(({ facts }) => facts);
-
-/**
- * Whether an agent itself reads one of the roots under which a skill was found; undefined if unknown. Roots are absolute, as
- * configured.
- */
-export function readsItself({ reads }: AgentFacts, roots: readonly string[], home: string): boolean | undefined {
-  if (reads === undefined) return undefined;
-  const ofHome = withSlashes(home).replace(/\/$/, "");
-  return roots.map(withSlashes).some((root) => {
-    if (reads.home.some((read) => root === `${ofHome}/${read}`)) return true;
-    return !root.startsWith(`${ofHome}/.`) && reads.project.some((read) => root.endsWith(`/${read}`));
-  });
-}
-
-function withSlashes(path: string): string {
-  return path.replaceAll("\\", "/");
-}

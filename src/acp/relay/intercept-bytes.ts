@@ -5,7 +5,7 @@ import { Interceptor } from "./interceptor.ts";
 import type { SkillService } from "../skill-service.ts";
 import { amendLine } from "./amend-line.ts";
 import type { Verdict } from "../messages/amend.ts";
-import { encodeMessage } from "../messages/encode-message.ts";
+import { encodeMessage } from "../emission.ts";
 import { type FindTexts, type Interest, createTextFinder } from "./interest.ts";
 import type { Flush, PassLines } from "./relay-lines.ts";
 
@@ -42,32 +42,25 @@ export function interceptBytes(
   });
   const { logOnce } = createOnceLog(settings.log);
   /** Only lines that are parsed anyway are reported. */
-  const reports = (end: string): Pick<Direction, "garbage" | "fault"> => ({
+  const toDirection = (from: Direction["from"], intercept: Direction["intercept"]): Direction => ({
+    from,
+    interests: interceptor.interests,
+    intercept,
     garbage(line) {
       const excerpt = JSON.stringify(line.trim().slice(0, 80));
-      const message = `The ${end} wrote a line that is not JSON; it was forwarded unchanged: ${excerpt}`;
-      logOnce("warning", message, `garbage of the ${end}`);
+      const message = `The ${from} wrote a line that is not JSON; it was forwarded unchanged: ${excerpt}`;
+      logOnce("warning", message, `garbage of the ${from}`);
     },
     fault(error) {
       const message = `A message could not be amended and was forwarded unchanged: ${String(error)}`;
-      logOnce("error", message, `fault in a message of the ${end}`);
+      logOnce("error", message, `fault in a message of the ${from}`);
     },
   });
-  const fromEditor: Direction = {
-    from: "editor",
-    interests: interceptor.interests,
-    intercept: (message) => interceptor.fromEditor(message),
-    ...reports("editor"),
-  };
-  const fromAgent: Direction = {
-    from: "agent",
-    interests: interceptor.interests,
-    intercept: (message) => interceptor.fromAgent(message),
-    ...reports("agent"),
-  };
+  const fromEditor = toDirection("editor", (message) => interceptor.fromEditor(message));
+  const fromAgent = toDirection("agent", (message) => interceptor.fromAgent(message));
   return {
-    passFromEditor: (block, flush) => passBlock(block, fromEditor, flush),
-    passFromAgent: (block, flush) => passBlock(block, fromAgent, flush),
+    passFromEditor: (block, flush) => passFrom(block, 0, fromEditor, flush),
+    passFromAgent: (block, flush) => passFrom(block, 0, fromAgent, flush),
     editorLeft: () => interceptor.editorLeft(),
     close: () => interceptor.close(),
   };
@@ -85,13 +78,9 @@ interface Direction {
 }
 
 /**
- * Looks at a block of whole lines and returns the bytes to write, after those that were flushed. Lines that cannot concern us are not
- * parsed and keep their bytes. A promise only if a verdict is one.
+ * Looks at a block of whole lines, from `start` on, and returns the bytes to write, after those that were flushed. Lines that cannot
+ * concern us are not parsed and keep their bytes. A promise only if a verdict is one.
  */
-function passBlock(block: Buffer, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
-  return passFrom(block, 0, direction, flush);
-}
-
 function passFrom(block: Buffer, start: number, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
   const passed: Buffer[] = [];
   let copied = start;

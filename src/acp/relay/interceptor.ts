@@ -2,10 +2,9 @@ import { timeWaited } from "../../base/clock.ts";
 import { createOnceLog } from "../../base/log.ts";
 import type { Settings } from "../../runtime/options.ts";
 import * as methods from "../../wire/methods.ts";
-import type { Notification } from "../emission.ts";
+import { type Notification, encodeMessage } from "../emission.ts";
 import { OwnRequests } from "./interceptor/own-requests.ts";
 import { notForwarded, reportFault, toVerdict, untouched, type Verdict } from "../messages/amend.ts";
-import { encodeMessage } from "../messages/encode-message.ts";
 import { agentInterest, callInterest, editorInterest, type Interest } from "./interest.ts";
 import { isExactId, isRecord, type JsonRecord, type MessageKind, readMessage } from "../messages/raw-message.ts";
 import { amendPrompt } from "./interceptor/amend-prompt.ts";
@@ -82,7 +81,7 @@ export class Interceptor {
         this.#ownRequests.withdrawAll();
         this.#updateInterests();
       },
-      index: (key, index) => this.#sessions.setIndex(key, index),
+      index: (key, index) => this.#sessions.byKey.get(key)?.setIndex(index),
       log,
     });
     this.#sessions = new Sessions({

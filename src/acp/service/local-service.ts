@@ -7,12 +7,11 @@ import { type Machine, SkillEnvironments, hostMachine } from "../../skills/envir
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import { type SessionSkills, type Skillset, createProblemLog } from "../../skills/skillset.ts";
 import { NativelyListedSkills } from "./announce/command-list.ts";
-import type { Notification } from "../emission.ts";
+import { type Notification, encodeMessage } from "../emission.ts";
 import { reportFault } from "../messages/amend.ts";
-import { encodeMessage } from "../messages/encode-message.ts";
 import { readInstructions } from "./prompt/read-instructions.ts";
 import { EditorQuestions } from "./ask/editor-questions.ts";
-import { type AgentTools, type ServersModule, openAgentTools } from "./tools/agent-tools.ts";
+import { type AgentTools, type OpenServers, openAgentTools } from "./tools/agent-tools.ts";
 import { EditorCalls, type Response } from "./tools/editor-calls.ts";
 import { ServedSession, type ServedSessionContext } from "./served-session.ts";
 import type { Directories, Instructions, ServiceConnection, SessionKey, SkillService } from "../skill-service.ts";
@@ -28,7 +27,7 @@ interface LocalServiceOptions {
   /** Undefined if no tools are served. */
   readonly tools?: AgentTools | undefined;
   /** Opens the servers of these tools. */
-  readonly load?: () => Promise<ServersModule>;
+  readonly openServers?: OpenServers;
   readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
   readonly environments?: SkillEnvironments;
   /** Milliseconds since 1970. */
@@ -42,7 +41,7 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
   const ownTools =
     settings.tools === "none"
       ? undefined
-      : openAgentTools(app, { isTaught: settings.instructModel, load: options.load });
+      : openAgentTools(app, { isTaught: settings.instructModel, openServers: options.openServers });
   const tools = "tools" in options ? options.tools : ownTools;
   const trust = createTrustSignals(app);
   /** Directories of sessions: what they contain is not run. */

@@ -48,7 +48,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
   async function load(): Promise<SkillService | undefined> {
     try {
       const [{ openLocalService }, ports] = await Promise.all([import("./local-service.ts"), openGiven(settings)]);
-      return openLocalService(settings, { load: servers.load, ports });
+      return openLocalService(settings, { openServers: servers.forTools, ports });
     } catch (error) {
       failure = toPlainError(error);
       log("error", `There are no skills and tools: ${failure.message}`);

@@ -7,12 +7,12 @@ import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Ask } from "../../runtime/question.ts";
 import type { Trust } from "../../runtime/trust.ts";
 import type { EditorQuestions } from "./ask/editor-questions.ts";
-import { isInvocable } from "./announce/command-list.ts";
+import { isInvocable, readsItself } from "./announce/command-list.ts";
 import { availableCommandsUpdate } from "../../wire/methods.ts";
 import { reportFault } from "../messages/amend.ts";
 import type { JsonRecord } from "../messages/raw-message.ts";
 import { IndexHistory, toIndexed } from "./prompt/skill-index.ts";
-import { type AgentFacts, readsItself } from "../negotiation/agents.ts";
+import type { AgentFacts } from "../negotiation/agents.ts";
 import { nameOfForm } from "../negotiation.ts";
 import { Session, type SessionContext } from "./session/session.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";
@@ -169,7 +169,7 @@ export class ServedSession {
     try {
       const instructions = await readInstructions(offered.skill);
       await this.#recordInvocation(offered.skill, session.id);
-      trust.consent(this.#ownerOf(session), directory);
+      trust.consent(ownerOf(session.id, session), directory);
       // The agent runs a skill that it shows, unless it may have read it before an edit.
       const isCurrent = shown?.kind === "as-skill" && instructions.changedAt <= startedAt;
       return isCurrent ? { command: String(shown.command["name"]) } : { slug, directory, file, instructions };
@@ -183,7 +183,7 @@ export class ServedSession {
   async answersRun(tool: string, input: JsonRecord): Promise<RunAnswer | undefined> {
     if (this.#session === undefined) return undefined;
     const { app } = this.#context;
-    return await answerRun(tool, input, { app, skills: this.#skills, owner: this.#ownerOf(this.#session) });
+    return await answerRun(tool, input, { app, skills: this.#skills, owner: ownerOf(this.#session.id, this.#session) });
   }
 
   /** The index with this ticket was sent to the model. */
@@ -196,7 +196,7 @@ export class ServedSession {
 
   /** The person wrote a prompt. */
   turnBegan(): void {
-    if (this.#session !== undefined) this.#context.trust.newTurn(this.#ownerOf(this.#session));
+    if (this.#session !== undefined) this.#context.trust.newTurn(ownerOf(this.#session.id, this.#session));
   }
 
   /** Cancels the calls of our tools that the model has running. */
@@ -214,7 +214,7 @@ export class ServedSession {
       return;
     }
     this.#context.questions.endSession(this.#session.id);
-    this.#context.trust.endSession(this.#ownerOf(this.#session));
+    this.#context.trust.endSession(ownerOf(this.#session.id, this.#session));
     this.#session.close();
   }
 
@@ -240,11 +240,6 @@ export class ServedSession {
     if (this.#known === undefined) return;
     this.#known = { ...this.#known, ...news };
     this.#context.app.sessionRecords.keep(this, this.#known);
-  }
-
-  /** As a caller of our tools. */
-  #ownerOf({ id, agent, directory }: Session): string {
-    return ownerOf(id, { agent, directory });
   }
 
   #indexSkills({ negotiation, name, transport }: EquipRequest): void {

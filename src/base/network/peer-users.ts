@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { Socket } from "node:net";
 import { endianness } from "node:os";
-import { type Log, createOnceLog } from "../log.ts";
 
 /** One end of a connection, with the field names of Node's sockets. */
 export interface SocketEndpoints {
@@ -51,42 +49,6 @@ export function createPeerUsers(read: () => Promise<string> = readTables): PeerU
       }
       return undefined;
     },
-  };
-}
-
-/** Whether the program at the other end of a loopback connection may be answered: it is this user's, or root's. Never rejects. */
-export type IsOwnPeer = (socket: Socket) => Promise<boolean>;
-
-/**
- * Refuses connections of other users, and those whose user cannot be determined; where the system reveals no users, every connection is
- * admitted. `server` names what they connect to, for the log.
- */
-export function createPeerCheck(
-  log: Log,
-  server: string,
-  peers: PeerUsers | undefined = canIdentifyPeerUsers() ? createPeerUsers() : undefined,
-): IsOwnPeer {
-  const known = new WeakMap<Socket, Promise<boolean>>();
-  const { logOnce } = createOnceLog(log);
-
-  async function isOwn(socket: Socket, { userOf }: PeerUsers): Promise<boolean> {
-    const user = await userOf(socket).catch((error: unknown) => {
-      const reason = String(error);
-      logOnce("warning", `Connections to ${server} are refused because their user cannot be determined: ${reason}`);
-      return undefined;
-    });
-    // While the socket is open here, no other connection can have its port.
-    if (!socket.destroyed && (user === 0 || user === process.geteuid?.())) return true;
-    if (user !== undefined)
-      logOnce("warning", `A connection to ${server} by another user of this machine (uid ${user}) was refused.`);
-    return false;
-  }
-
-  return (socket) => {
-    if (peers === undefined) return Promise.resolve(true);
-    const before = known.get(socket) ?? isOwn(socket, peers);
-    known.set(socket, before);
-    return before;
   };
 }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { App } from "../../runtime/app.ts";
-import { createPeerCheck } from "../../base/network/peer-users.ts";
+import { createPeerCheck } from "../../wire/http.ts";
 import { type Machine, SkillEnvironments, hostMachine } from "../../skills/environment.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { BrowseOptions, BrowseServer } from "../server.ts";

@@ -1,25 +1,29 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type PeerUsers, createPeerCheck } from "../../base/network/peer-users.ts";
+import type { PeerUsers } from "../../base/network/peer-users.ts";
+import {
+  createPeerCheck,
+  type HttpRefusal,
+  isRefusal,
+  nothingHere,
+  onlyPost,
+  refuse,
+  unauthorized,
+  bearerToken,
+  checkHostAndOrigin,
+  isToken,
+  newToken,
+  toTokenDigest,
+} from "../../wire/http.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { type HttpRefusal, isRefusal, nothingHere, onlyPost, refuse, unauthorized } from "../../wire/http/refusal.ts";
-import { bearerToken, checkHostAndOrigin, isToken, newToken, toTokenDigest } from "../../wire/http/admission.ts";
 import type { HttpMcp } from "../streamable-http.ts";
-import type { McpCaller, McpApp } from "../mcp-caller.ts";
+import type { CallerServers, McpCaller, McpApp } from "../mcp-caller.ts";
 
 /** The URL of one session's MCP server, and the header that grants access. Both are secrets. */
 export interface LoopbackAddress {
   readonly url: string;
   readonly headers: Readonly<Record<"Authorization", string>>;
   /** Cancels running calls; afterwards the path is unknown. Idempotent. */
-  close(): Promise<void>;
-}
-
-/** MCP over HTTP, for the agents that this process wraps. */
-export interface LoopbackServer {
-  /** The first call starts to listen. Requests wait for the caller. Throws CLOSED after `close`. */
-  open(caller: McpCaller | Promise<McpCaller>): Promise<LoopbackAddress>;
-  /** Closes every session and connection. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -33,11 +37,11 @@ const headersTimeout = 5_000;
 const connectionsCheckingInterval = 1_000;
 
 /**
- * One HTTP server for all sessions, each with a random path and bearer token, on 127.0.0.1 only. Never keeps this process alive.
- * Agents expose path and token to other users, such as on a command line: on systems that reveal the user of a connection, only this user
- * and root are answered.
+ * MCP over HTTP, for the agents that this process wraps: one server for all sessions, each with a random path and bearer token, on
+ * 127.0.0.1 only. Never keeps this process alive. Agents expose path and token to other users, such as on a command line: on systems that
+ * reveal the user of a connection, only this user and root are answered.
  */
-export function openLoopbackServer(app: McpApp, peers?: PeerUsers): LoopbackServer {
+export function openLoopbackServer(app: McpApp, peers?: PeerUsers): CallerServers<LoopbackAddress> {
   const sessions = new Map<string, LoopbackSession>();
   const isOwnPeer = createPeerCheck(app.log, "the MCP server", peers);
   let listening: Promise<Server> | undefined;

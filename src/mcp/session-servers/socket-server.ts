@@ -4,9 +4,9 @@ import { type Socket, createServer } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { SkillsError } from "../../base/errors.ts";
-import type { McpCaller, McpApp } from "../mcp-caller.ts";
+import type { CallerServers, McpCaller, McpApp } from "../mcp-caller.ts";
 import { makeSocketDirectory, sweepPrivateDirectories } from "./private-directory.ts";
-import { newToken } from "../../wire/http/admission.ts";
+import { newToken } from "../../wire/http.ts";
 
 /** Where the bridge reaches one session's MCP server. Only this user can connect, even if others know the path. */
 export interface SocketAddress {
@@ -15,22 +15,18 @@ export interface SocketAddress {
   close(): Promise<void>;
 }
 
-/** MCP over a socket that only this user can reach, for agents that spawn the bridge. */
-export interface SocketServer {
-  /** Connections wait for the caller. Throws CLOSED after `close`, INTERNAL if no private directory can be created. */
-  open(caller: McpCaller | Promise<McpCaller>): Promise<SocketAddress>;
-  /** Closes every session and connection, and removes the directory. Idempotent. */
-  close(): Promise<void>;
-}
-
 /** Agents spawn one bridge per session, and another when they reconnect. */
 const connectionsASession = 16;
 
 /**
- * One socket per session, in a directory of mode 0700. On Windows a named pipe, which by default only its creator, administrators and the
- * system may write to. Never keeps this process alive.
+ * MCP over sockets that only this user can reach, for agents that spawn the bridge: one per session, in a directory of mode 0700, which
+ * `close` removes. On Windows a named pipe, which by default only its creator, administrators and the system may write to. Never keeps this
+ * process alive. Opening one throws INTERNAL if no private directory can be created.
  */
-export function openSocketServer(app: McpApp, platform: NodeJS.Platform = process.platform): SocketServer {
+export function openSocketServer(
+  app: McpApp,
+  platform: NodeJS.Platform = process.platform,
+): CallerServers<SocketAddress> {
   const sessions = new Set<SocketAddress>();
   let directory: string | undefined;
   let isClosed = false;

@@ -1,4 +1,3 @@
-import { readLicense } from "../../skills/licenses.ts";
 import { dirname } from "node:path";
 import { asAvailable, nearest } from "../../base/text/nearest.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
@@ -9,7 +8,7 @@ import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import { guideSkill } from "./guide.ts";
 import type { CallerSkills } from "../runs/run-caller.ts";
-import type { Policy, PolicyRefusal } from "../trust/policy.ts";
+import { type Policy, deniedSkills } from "../trust/policy.ts";
 import type { Door } from "../../wire/tools.ts";
 
 /** A skill with the versions that the caller sees. */
@@ -234,40 +233,4 @@ function visibleFiles(files: SkillFiles, isShown: ReadonlyMap<string, boolean>):
       return real === undefined || isHidden(real) ? undefined : real;
     },
   };
-}
-
-/** With the reasons. */
-export type DeniedSkills = ReadonlyMap<Skill, PolicyRefusal>;
-
-const noneDenied: DeniedSkills = new Map();
-
-const knownDenied = new WeakMap<Snapshot, { readonly policy: Policy; readonly denied: DeniedSkills }>();
-
-/**
- * The versions of skills that a policy denies as such, which models do not see. Of licenses, only what skills state is considered; a skill
- * that states none is judged when it is used, by whether it has license files.
- */
-export function deniedSkills(policy: Policy, snapshot: Snapshot): DeniedSkills {
-  const { hides } = policy;
-  if (hides === undefined) return noneDenied;
-  const before = knownDenied.get(snapshot);
-  if (before?.policy === policy) return before.denied;
-  const denied = new Map<Skill, PolicyRefusal>();
-  for (const { versions, sources, isOwn = false, remote } of snapshot.skills) {
-    for (const skill of versions) {
-      const { name, slug, directory, license } = skill;
-      const subject = {
-        name,
-        slug,
-        isOwn,
-        source: sources[0] ?? directory,
-        directory,
-        origin: remote && { source: remote.label },
-      };
-      const refusal = hides(subject, license === undefined ? undefined : (readLicense(license) ?? "unknown"));
-      if (refusal !== undefined) denied.set(skill, refusal);
-    }
-  }
-  knownDenied.set(snapshot, { policy, denied });
-  return denied;
 }

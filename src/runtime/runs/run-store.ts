@@ -100,6 +100,8 @@ class DiskRunStore implements RunStore {
   /** Writes all that is pending when it starts; it has not started yet. */
   #next: Promise<void> | undefined;
   #sweptAt = -Infinity;
+  /** This process, for runs that have not ended. */
+  #process: ReturnType<typeof identifyProcess> | undefined;
   #isTold = false;
 
   constructor(directory: string, { now = Date.now, log, ...retention }: DiskRunStoreOptions) {
@@ -168,7 +170,7 @@ class DiskRunStore implements RunStore {
   async #store(run: StoredRun): Promise<void> {
     const { runId, owner: ownerName } = run.spec;
     const hasEnded = run.status !== "queued" && run.status !== "running";
-    const record = hasEnded ? run : { ...run, process: identifyProcess() };
+    const record = hasEnded ? run : { ...run, process: (this.#process ??= identifyProcess()) };
     const json = Buffer.from(JSON.stringify(record));
     if (json.length > this.#options.maxBytes) return;
     const owner = path.join(this.#directory, createHash("sha256").update(ownerName).digest("hex").slice(0, 32));

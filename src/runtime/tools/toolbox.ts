@@ -15,11 +15,11 @@ import { type SkillHasher, recordedDigest } from "../../skills/hash.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Trust } from "../trust.ts";
 import { type Guide, createGuides, guideSkill } from "../caller/guide.ts";
-import { checkInput } from "./toolbox/check-input.ts";
+import { inputFault } from "./toolbox/input-fault.ts";
 import { type ProjectFiles, projectFiles } from "./project-files.ts";
 import { createCallReporter, endingOf } from "./toolbox/report-calls.ts";
 import type { RunContext, Tool, ToolCaller } from "./tool.ts";
-import { availableTools } from "../tools.ts";
+import { allTools, availableTools } from "../tools.ts";
 import { isDoorOfModels, toVisibleSource, viewSkills, visibleTo } from "../caller/skill-view.ts";
 import type { ToolName } from "../../wire/tools.ts";
 import { type ToolLimits, defaultToolLimits } from "../blobs/blob-rules.ts";
@@ -115,7 +115,9 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     onEvent = caller.onEvent,
   ): Promise<{ readonly tool: Tool; readonly input: unknown; readonly context: RunContext }> {
     const tool = findTool(name, caller.tools);
-    return { tool, input: checkInput(tool, args), context: await openContext(caller, signal, onEvent) };
+    const { data: input, error } = tool.input.safeParse(args ?? {});
+    if (error !== undefined || args === null) throw inputFault(tool, args, error?.issues ?? []);
+    return { tool, input, context: await openContext(caller, signal, onEvent) };
   }
 
   async function openContext(caller: ToolCaller, signal: AbortSignal, onEvent: RunListener | undefined) {
@@ -202,10 +204,9 @@ function skillNamed(name: string, caller: ToolCaller, trust: ToolboxOptions["tru
 }
 
 function findTool(name: string, tools: readonly ToolName[] | undefined): Tool {
-  const available = availableTools(tools);
-  const tool = available.find((other) => other.name === name);
-  if (tool !== undefined) return tool;
-  const names = available.map((other) => other.name);
+  const tool = allTools.find((other) => other.name === name);
+  if (tool !== undefined && tools?.includes(tool.name) !== false) return tool;
+  const names = availableTools(tools).map((other) => other.name);
   const facts = { available: nearest(name, names, asAvailable) };
   throw new SkillsError("METHOD_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 128))}.`, { facts });
 }

@@ -1,7 +1,14 @@
 import type { Capabilities } from "../../skills/permissions.ts";
 import type { Reach, Subject } from "./grants.ts";
 
-export { type Policies, createPolicies, readPolicyText, toLayer } from "./policy/open-policies.ts";
+export {
+  type DeniedSkills,
+  type Policies,
+  createPolicies,
+  deniedSkills,
+  readPolicyText,
+  toLayer,
+} from "./policy/open-policies.ts";
 export type { PolicyLayer } from "./policy/layers.ts";
 export { type PolicyDecision, explainPolicies } from "./policy/explain-policy.ts";
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { ambiguousPath, checkHostAndOrigin } from "../../wire/http/admission.ts";
-import { type HttpRefusal, unauthorized } from "../../wire/http/refusal.ts";
+import { ambiguousPath, checkHostAndOrigin, type HttpRefusal, unauthorized } from "../../wire/http.ts";
 import type { Callers } from "./callers.ts";
 import { type Limiter, unlimited } from "./limiter.ts";
 import type { HttpCaller } from "../serve-context.ts";

@@ -3,7 +3,7 @@ import type { McpCaller } from "../../mcp/mcp-caller.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { ConfiguredGrants } from "../../runtime/trust.ts";
-import { bearerToken, tokenFinder } from "../../wire/http/admission.ts";
+import { bearerToken, tokenFinder } from "../../wire/http.ts";
 import { type CallerConfig, type ServeConfig, localCaller } from "../config.ts";
 import { type Publication, isNamedIn } from "../publish/publication.ts";
 import { type Limiter, createLimiter } from "./limiter.ts";

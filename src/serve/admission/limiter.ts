@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { LimitedMap } from "../../base/limited-map.ts";
-import type { HttpRefusal } from "../../wire/http/refusal.ts";
+import type { HttpRefusal } from "../../wire/http.ts";
 import type { CallerLimits } from "../config.ts";
 import type { HttpCaller } from "../serve-context.ts";
 import { networkOf } from "../../base/network/address.ts";

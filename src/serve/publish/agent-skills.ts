@@ -1,5 +1,5 @@
 import { LimitedMap } from "../../base/limited-map.ts";
-import { nothingHere, unauthorized } from "../../wire/http/refusal.ts";
+import { nothingHere, unauthorized } from "../../wire/http.ts";
 import { type CachedResponse, sendCached, toCachedResponse } from "../cached-response.ts";
 import type { RouteResult, CreateRoutes, HttpExchange } from "../serve-context.ts";
 import { type Artifact, agentSkillsPath, mediaTypes, readArtifactName, toArtifactName } from "./artifacts.ts";

@@ -1,5 +1,4 @@
-import { nothingHere } from "../../wire/http/refusal.ts";
-import { tokenFinder } from "../../wire/http/admission.ts";
+import { nothingHere, tokenFinder } from "../../wire/http.ts";
 import type { ServeConfig, ShareConfig } from "../config.ts";
 import { type PublishedSkill, isNamedIn } from "./publication.ts";
 import type { RouteResult, HttpExchange, HttpCaller, HttpRoute } from "../serve-context.ts";

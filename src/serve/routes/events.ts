@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import { LimitedMap } from "../../base/limited-map.ts";
 import { networkOf } from "../../base/network/address.ts";
 import type { Change, OfferedSkill } from "../../skills/skill.ts";
-import type { HttpRefusal } from "../../wire/http/refusal.ts";
+import type { HttpRefusal } from "../../wire/http.ts";
 import type { RunEvent } from "../../wire/run-event.ts";
 import { tooMany } from "../admission/limiter.ts";
 import { type CallerEvents, type EventStream, createCallerEvents, openEventStream } from "../events.ts";

@@ -1,5 +1,5 @@
 import { type AccessPolicy, accessPolicies } from "../../wire/skill-sharing.ts";
-import { unauthorized } from "../../wire/http/refusal.ts";
+import { unauthorized } from "../../wire/http.ts";
 import type { RouteResult, CreateRoutes, HttpExchange } from "../serve-context.ts";
 import { metricsContentType } from "../telemetry/metrics.ts";
 

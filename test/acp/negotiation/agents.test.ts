@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { factsOf, knownAgents, readsItself, spell } from "../../../src/acp/negotiation/agents.ts";
+import { factsOf, knownAgents, spell } from "../../../src/acp/negotiation/agents.ts";
 
 const names = [
   "@agentclientprotocol/claude-agent-acp",
@@ -37,19 +37,4 @@ test.each([
   ["Copilot", "my_skills-run_code"],
 ])("spells a tool name of %s as %s", (name, tool) => {
   expect(spell(factsOf(name).tools?.forModel ?? "", "my skills", "run_code")).toBe(tool);
-});
-
-test.each([
-  ["@agentclientprotocol/claude-agent-acp", "/p/.claude/skills", true],
-  ["@agentclientprotocol/claude-agent-acp", "/p/.agents/skills", false],
-  ["@agentclientprotocol/claude-agent-acp", "/home/me/.agents/skills", false],
-  ["OpenCode", "/home/me/.claude/skills", true],
-  ["Copilot", "/p/.claude/skills", true],
-  ["Copilot", "/home/me/.claude/skills", false],
-  ["gemini-cli", "/home/me/.agents/skills", true],
-  ["gemini-cli", "C:\\p\\.agents\\skills", true],
-  ["gemini-cli", "/shared/skills", false],
-  ["someone", "/p/.agents/skills", undefined],
-])("determines whether %s reads %s itself: %s", (name, root, expected) => {
-  expect(readsItself(factsOf(name), [root], "/home/me")).toBe(expected);
 });

@@ -6,10 +6,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import {
   canIdentifyPeerUsers,
   findPeerUser,
-  createPeerCheck,
   createPeerUsers,
   readUserTable,
 } from "../../../src/base/network/peer-users.ts";
+import { createPeerCheck } from "../../../src/wire/http.ts";
 
 const connection = {
   remoteAddress: "127.0.0.1",

@@ -2,12 +2,11 @@ import { describe, expect, test } from "vitest";
 import { mergePolicies } from "../../../src/runtime/trust/policy/merge-policies.ts";
 import type { Policy } from "../../../src/runtime/trust/policy.ts";
 import type { Snapshot } from "../../../src/skills/skill.ts";
-import { deniedSkills } from "../../../src/runtime/caller/skill-view.ts";
 import { offer } from "../../acp/memory-skillset.ts";
 import { layerOf } from "../trust/policy/layers.ts";
 import { openTrust } from "../trust/open-trust.ts";
 import { agentSkill, openTools, refusal } from "../tools/open-tools.ts";
-import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";
+import { deniedSkills, noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";
 
 const policyOf = (content: object | string, origin: "organisation" | "project" = "organisation"): Policy =>
   mergePolicies([layerOf(origin, content)], "/home/ada");

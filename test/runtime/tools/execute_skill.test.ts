@@ -1,4 +1,4 @@
-import { onPrinted } from "../../../src/wire/run-event.ts";
+import { onPrinted } from "../../on-printed.ts";
 import { expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
 import type { LedgerEntry } from "../../../src/runtime/ledger.ts";

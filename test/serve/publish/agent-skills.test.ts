@@ -6,7 +6,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { artifactGraceMs } from "../../../src/serve/publish/artifacts.ts";
 import { recheckMs } from "../../../src/serve/publish/made-of-skills.ts";
 import { readArchive } from "../../../src/sources/archive/read-archive.ts";
-import { newToken, toTokenDigest } from "../../../src/wire/http/admission.ts";
+import { newToken, toTokenDigest } from "../../../src/wire/http.ts";
 import { type Answered, type OpenServer, openServer } from "../open-server.ts";
 import { defaultServerLimits } from "../../../src/serve/config.ts";
 

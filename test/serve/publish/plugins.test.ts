@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { commitGraceMs } from "../../../src/serve/publish/plugins/repositories.ts";
 import { recheckMs } from "../../../src/serve/publish/made-of-skills.ts";
-import { newToken, toTokenDigest } from "../../../src/wire/http/admission.ts";
+import { newToken, toTokenDigest } from "../../../src/wire/http.ts";
 import { type Answered, type OpenServer, openServer } from "../open-server.ts";
 
 const skillOf = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\n# ${name}\n`;

@@ -1,7 +1,7 @@
 import { request as sendRequest } from "node:http";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toTokenDigest } from "../../../src/wire/http/admission.ts";
+import { toTokenDigest } from "../../../src/wire/http.ts";
 import { callerConfig, tokenOf } from "../caller-config.ts";
 import { type Served, action, instruction, openServed } from "../open-served.ts";
 import type { RawAnswer } from "../send-raw.ts";

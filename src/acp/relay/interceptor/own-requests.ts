@@ -1,6 +1,6 @@
 import { LimitedMap } from "../../../base/limited-map.ts";
 import { cancelRequest } from "../../../wire/methods.ts";
-import { encodeMessage } from "../../messages/encode-message.ts";
+import { encodeMessage } from "../../emission.ts";
 import { isRecord } from "../../messages/raw-message.ts";
 import { readEditorReply, type EditorReply } from "../../messages/editor-reply.ts";
 

@@ -73,7 +73,8 @@ export function handlePermissionRequest(
   const { calls } = session;
   const { server, facts } = calls;
   const known = calls.find(toolCall["toolCallId"]);
-  const approval = settings.answerPermissions && isExactId(id) ? approve(params, { server, facts, known }) : undefined;
+  const mayApprove = settings.answerPermissions && isExactId(id);
+  const approval = mayApprove ? approve(params, { server, facts, known }) : undefined;
   const call = calls.record(toolCall);
   if (call === undefined) return undefined;
   sessions.reportCall(session, toolCall, call);
@@ -88,8 +89,7 @@ export function handlePermissionRequest(
   };
   if (approval !== undefined) return allow(approval, "it does not change the project");
   const amended = amend(call);
-  const run =
-    settings.answerPermissions && isExactId(id) ? approve(params, { server, facts, known }, isRun) : undefined;
+  const run = mayApprove ? approve(params, { server, facts, known }, isRun) : undefined;
   if (run === undefined) return amended;
   const decide = (answer: RunAnswer | undefined): Verdict => {
     if (answer === undefined) return amended;

@@ -1,5 +1,5 @@
 import { type Deferred, createDeferred } from "../../../base/promises.ts";
-import { encodeMessage } from "../../messages/encode-message.ts";
+import { encodeMessage } from "../../emission.ts";
 import type { ServiceConnection } from "../../skill-service.ts";
 
 type Id = string | number;

@@ -12,7 +12,7 @@ import { commandsAmendments } from "../../emission.ts";
 import { type Verdict, toVerdict, untouched } from "../../messages/amend.ts";
 import { type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import { Replays, restoreAt } from "./replays.ts";
-import type { ListAmendments, SessionKey, SkillIndex } from "../../skill-service.ts";
+import type { ListAmendments, SessionKey } from "../../skill-service.ts";
 import { type OwnCall, describeToPerson } from "../../messages/describe-call.ts";
 import type { Forms, Negotiation } from "../../negotiation.ts";
 import { type RelayContext, RelayedSession } from "./relayed-session.ts";
@@ -32,8 +32,9 @@ const earlyLimit = 64;
 /** The sessions of one connection, as the relay knows them. */
 export class Sessions {
   readonly #context: RelayContext;
-  /** Sessions that the editor has requested and that have not ended. */
   readonly #byKey = new Map<SessionKey, RelayedSession>();
+  /** Sessions that the editor has requested and that have not ended. */
+  readonly byKey: ReadonlyMap<SessionKey, RelayedSession> = this.#byKey;
   /** Sessions that the agent has opened. */
   readonly #byId = new Map<string, RelayedSession>();
   /** Sessions that are being loaded: their history arrives before the response that opens them. */
@@ -66,11 +67,6 @@ export class Sessions {
     this.#byKey.set(session.key, session);
     if (id !== undefined) this.#loading.set(id, session);
     return session;
-  }
-
-  /** The next index of a session has changed. */
-  setIndex(key: SessionKey, index: SkillIndex | undefined): void {
-    this.#byKey.get(key)?.setIndex(index);
   }
 
   /** The session ended, or was not opened. */

@@ -46,11 +46,7 @@ export function readInner(line: Buffer, { params }: MessageFields): MessageField
 }
 
 function fieldsAt(line: Buffer, from: number): [MessageFields, number] {
-  const fields: {
-    id: JsonValueRange | undefined;
-    method: JsonValueRange | undefined;
-    params: JsonValueRange | undefined;
-  } = {
+  const fields: { -readonly [Name in keyof MessageFields]: MessageFields[Name] } = {
     id: undefined,
     method: undefined,
     params: undefined,

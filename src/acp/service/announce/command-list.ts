@@ -5,10 +5,10 @@ import { type KnownFacts, isSameFacts, projectSkill, toCommandFacts } from "../.
 import { metaKey } from "../../../wire/methods.ts";
 import { isRecord, type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import type { AgentFacts } from "../../negotiation/agents.ts";
-import { clientDeclaresSkills, type Negotiation } from "../../negotiation.ts";
+import type { Negotiation } from "../../negotiation.ts";
 
 /** The form of commands for one editor. */
-type CommandDialect = Pick<Negotiation, "protocol" | "jetbrains"> & Partial<Pick<Negotiation, "optIn">>;
+type CommandDialect = Pick<Negotiation, "protocol" | "jetbrains" | "declaresSkills">;
 
 /** How skills are merged into an agent's list of commands. */
 export interface MergedCommands {
@@ -74,9 +74,10 @@ const commandsMade = new WeakMap<OfferedSkill, Map<string, MadeCommand>>();
 export function toCommand(offered: OfferedSkill, dialect: CommandDialect, known: KnownFacts): JsonRecord {
   const made = commandsMade.get(offered) ?? new Map<string, MadeCommand>();
   commandsMade.set(offered, made);
-  const key = `${dialect.protocol} ${dialect.jetbrains} ${clientDeclaresSkills(dialect)}`;
+  const key = `${dialect.protocol} ${dialect.jetbrains} ${dialect.declaresSkills}`;
   const before = made.get(key);
-  if (before !== undefined && isSameFacts(before.known, known)) return before.command;
+  // Others are not sent the facts.
+  if (before !== undefined && (!dialect.declaresSkills || isSameFacts(before.known, known))) return before.command;
   const command = makeCommand(offered, dialect, known);
   made.set(key, { command, known });
   return command;
@@ -119,7 +120,7 @@ function toMeta(
   known: KnownFacts,
   command: JsonRecord,
 ): { readonly _meta?: JsonRecord } {
-  if (!clientDeclaresSkills(dialect)) return {};
+  if (!dialect.declaresSkills) return {};
   const skill = projectSkill(offered, known);
   const facts = toCommandFacts(skill, { name: command["name"], description: command["description"] });
   const ours = { [metaKey]: facts };
@@ -265,4 +266,21 @@ function hasDescription(command: JsonRecord, { description }: Skill): boolean {
   if (typeof command["description"] !== "string") return false;
   const said = command["description"].trim().replace(/(?:…|\.{3})$/, "");
   return said.startsWith(description) || (said !== "" && description.startsWith(said));
+}
+
+/**
+ * Whether an agent itself reads one of the roots under which a skill was found; undefined if unknown. Roots are absolute, as
+ * configured.
+ */
+export function readsItself({ reads }: AgentFacts, roots: readonly string[], home: string): boolean | undefined {
+  if (reads === undefined) return undefined;
+  const ofHome = withSlashes(home).replace(/\/$/, "");
+  return roots.map(withSlashes).some((root) => {
+    if (reads.home.some((read) => root === `${ofHome}/${read}`)) return true;
+    return !root.startsWith(`${ofHome}/.`) && reads.project.some((read) => root.endsWith(`/${read}`));
+  });
+}
+
+function withSlashes(path: string): string {
+  return path.replaceAll("\\", "/");
 }

@@ -1,10 +1,9 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Problem } from "../../../skills/rules.ts";
+import type { Snapshot } from "../../../skills/skill.ts";
 import type { AvailableSkill } from "../../../wire/available-skill.ts";
-import { isSameOnWire } from "../../../wire/command-facts.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { BeginRequest } from "../../skill-service.ts";
-import { clientDeclaresSkills } from "../../negotiation.ts";
 import { commandsNotification, type Notification, skillsDelta, skillsMessage } from "../../emission.ts";
 import { notice, problemsNotification, sessionUpdate } from "../../../wire/methods.ts";
 
@@ -86,9 +85,8 @@ export class EditorUpdates {
     if (isSameOnWire(this.#commands, ofSkills)) return;
     this.#commands = ofSkills;
     const { sessionId, negotiation } = this.#session;
-    this.#post(
-      commandsNotification(sessionId, toList(), clientDeclaresSkills(negotiation) ? ofSkills.length : undefined),
-    );
+    const count = negotiation.declaresSkills ? ofSkills.length : undefined;
+    this.#post(commandsNotification(sessionId, toList(), count));
   }
 
   /** A list of the agent took these commands along. */
@@ -114,9 +112,9 @@ export class EditorUpdates {
   }
 
   /** Sent each time, to editors that show notices. */
-  notice(title: string, description: string): void {
+  notice(failure: Failure): void {
     const { sessionId, negotiation } = this.#session;
-    const update = { sessionUpdate: notice, severity: "warning", title, description };
+    const update = { sessionUpdate: notice, severity: "warning", ...failure };
     if (negotiation.notices) this.#post({ jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } });
   }
 
@@ -140,4 +138,28 @@ export class EditorUpdates {
     this.#isBehind = false;
     this.#caughtUp();
   }
+}
+
+/** Whether two lists are the same on the wire. */
+function isSameOnWire(before: readonly object[], after: readonly object[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every((item, index) => item === after[index] || JSON.stringify(item) === JSON.stringify(after[index]))
+  );
+}
+
+interface Failure {
+  readonly title: string;
+  readonly description: string;
+}
+
+/** Whether skills failed as a whole: some directories could not be searched, or there are errors and not one skill. */
+export function failureOfAll(unusable: readonly string[], { skills, problems }: Snapshot): Failure | undefined {
+  if (unusable.length > 0)
+    return { title: "Some directories were not searched for skills.", description: unusable.join(" ") };
+  const errors = problems.filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  if (skills.length > 0 || first === undefined) return undefined;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return { title: "No skills could be read.", description: `${first.file}: ${first.message}${more} ${first.fix}` };
 }

@@ -4,7 +4,7 @@ import { type OnceLog, createOnceLog } from "../../../base/log.ts";
 import { createDeferred } from "../../../base/promises.ts";
 import type { Answer, Ask, Question, Reply } from "../../../runtime/question.ts";
 import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../../wire/methods.ts";
-import { encodeMessage } from "../../messages/encode-message.ts";
+import { encodeMessage } from "../../emission.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { ServiceOutlet } from "../../skill-service.ts";
 import { type EditorReply, fromEditorReply } from "../../messages/editor-reply.ts";

@@ -13,17 +13,16 @@ import {
   type SkillOfAgent,
   isInvocable,
   mergeCommands,
+  readsItself,
   toCommand,
   toCommandList,
 } from "../announce/command-list.ts";
-import { EditorUpdates, type SendToEditor } from "../announce/editor-updates.ts";
+import { EditorUpdates, type SendToEditor, failureOfAll } from "../announce/editor-updates.ts";
 import { type KnownFacts, nothingKnown, projectSkill } from "../../../wire/command-facts.ts";
 import { reportFault } from "../../messages/amend.ts";
-import { encodeItems } from "../../messages/encode-message.ts";
+import { encodeItems } from "../../emission.ts";
 import { type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../../skill-service.ts";
-import { readsItself } from "../../negotiation/agents.ts";
-import { clientDeclaresSkills } from "../../negotiation.ts";
 import { SkillStates } from "./skill-states.ts";
 
 /** Editors drop updates about a session right after its response. */
@@ -60,6 +59,14 @@ interface View {
 
 /** One open session: which skills and commands its editor is to have, and when. */
 export class Session {
+  readonly id: string;
+  readonly catalog: SessionSkills["catalog"];
+  readonly directory: SessionSkills["directory"];
+  readonly identity: SessionSkills["identity"];
+  /** The agent's name, as it gave it. */
+  readonly agent: string;
+  /** The editor's version of ACP. */
+  readonly protocol: 1 | 2;
   readonly #request: BeginRequest;
   readonly #skills: SessionSkills;
   readonly #context: SessionContext;
@@ -84,13 +91,19 @@ export class Session {
   constructor(request: BeginRequest, skills: SessionSkills, context: SessionContext, skillsSent: SkillsSent) {
     const { negotiation, agentCommands } = request;
     const { app, shown, settings, logOnce } = context;
+    this.id = request.sessionId;
+    this.catalog = skills.catalog;
+    this.directory = skills.directory;
+    this.identity = skills.identity;
+    this.agent = negotiation.agent;
+    this.protocol = negotiation.protocol;
     this.#request = request;
     this.#skills = skills;
     this.#context = context;
     this.#skillsSent = skillsSent;
     this.#agentList = new AgentCommands(agentCommands);
     this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
-    this.#areFactsAwaited = this.#wantsFacts = clientDeclaresSkills(negotiation) || request.forms.skills !== undefined;
+    this.#areFactsAwaited = this.#wantsFacts = negotiation.declaresSkills || request.forms.skills !== undefined;
     const update = (): void => this.#update();
     this.#updates = new EditorUpdates(request, { send: context.send, clock: settings.clock }, update);
     this.#stopTimer = settings.clock.after(responseTime, () => {
@@ -102,12 +115,11 @@ export class Session {
         this.#update();
       });
     });
-    const { directory } = skills;
     this.#states = new SkillStates({
       app,
       dataDirectory: settings.dataDirectory,
-      owner: ownerOf(request.sessionId, { agent: negotiation.agent, directory }),
-      directory,
+      owner: ownerOf(this.id, this),
+      directory: this.directory,
       changed: update,
       failed: (error) => logOnce("warning", `Whether skills are approved is not known: ${String(error)}`),
     });
@@ -144,32 +156,6 @@ export class Session {
     );
   }
 
-  get id(): string {
-    return this.#request.sessionId;
-  }
-
-  get catalog(): SessionSkills["catalog"] {
-    return this.#skills.catalog;
-  }
-
-  get directory(): SessionSkills["directory"] {
-    return this.#skills.directory;
-  }
-
-  get identity(): SessionSkills["identity"] {
-    return this.#skills.identity;
-  }
-
-  /** The agent's name, as it gave it. */
-  get agent(): string {
-    return this.#request.negotiation.agent;
-  }
-
-  /** The editor's version of ACP. */
-  get protocol(): 1 | 2 {
-    return this.#request.negotiation.protocol;
-  }
-
   /** The agent sent its list of commands. Returns how that message is to be amended. */
   agentListed(commands: readonly unknown[]): ListAmendments | undefined {
     this.#agentList = new AgentCommands(commands);
@@ -184,7 +170,7 @@ export class Session {
     return {
       annotated: [...merged.annotated],
       added: encodeItems(merged.added),
-      skills: clientDeclaresSkills(this.#request.negotiation) ? view.invocable.length : undefined,
+      skills: this.#request.negotiation.declaresSkills ? view.invocable.length : undefined,
       ...(isAnyGone && { whole: toCommandList(commands, merged, this.#isGone) }),
     };
   }
@@ -303,25 +289,11 @@ export class Session {
   }
 
   #sendNotice(): void {
-    const failure = describeFailure(this.#skills.problems, this.catalog.snapshot);
+    const failure = failureOfAll(this.#skills.problems, this.catalog.snapshot);
     if (failure === undefined || this.#isNoticeSent) return;
     this.#isNoticeSent = true;
     // Problems of single skills are in the log already.
     if (this.#skills.problems.length > 0) this.#context.logOnce("warning", `${failure.title} ${failure.description}`);
-    this.#updates.notice(failure.title, failure.description);
+    this.#updates.notice(failure);
   }
-}
-
-/** Whether skills failed as a whole: some directories could not be searched, or there are errors and not one skill. */
-function describeFailure(
-  unusable: readonly string[],
-  { skills, problems }: Snapshot,
-): { readonly title: string; readonly description: string } | undefined {
-  if (unusable.length > 0)
-    return { title: "Some directories were not searched for skills.", description: unusable.join(" ") };
-  const errors = problems.filter(({ severity }) => severity === "error");
-  const [first] = errors;
-  if (skills.length > 0 || first === undefined) return undefined;
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
-  return { title: "No skills could be read.", description: `${first.file}: ${first.message}${more} ${first.fix}` };
 }

@@ -1,12 +1,11 @@
 import type { App } from "../../../runtime/app.ts";
-import { type CallerSession, createCaller, createOpeningCaller } from "../../../runtime/caller.ts";
+import { type CallerFacts, type CallerSession, createCaller, createOpeningCaller } from "../../../runtime/caller.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { FollowedCall, McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
+import type { McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
 import type { SessionServers } from "../../../mcp/session-servers.ts";
-import type { RunListener } from "../../../wire/run-event.ts";
 import type { Ask } from "../../../runtime/question.ts";
 import { type Bridge, type ServerAddress, type Transport, ownBridge } from "../../messages/server-entry.ts";
-import type { Reserve } from "../../skill-service.ts";
+import type { EquipRequest } from "../../skill-service.ts";
 
 /** Our MCP server for a session that is being opened. */
 export interface SessionServer {
@@ -20,28 +19,16 @@ export interface SessionServer {
 }
 
 /** An editor that calls a tool. */
-export interface EditorCaller {
-  readonly sessionId: string | undefined;
-  /** The agent's name, as it gave it. */
-  readonly agent?: string;
+export interface EditorCaller extends Pick<CallerFacts, "sessionId" | "agent" | "onEvent" | "ask"> {
   readonly skills: CallerSession;
-  readonly onEvent?: RunListener;
-  /** Asks the person at the editor. */
-  readonly ask?: Ask | undefined;
 }
 
-export interface AgentToolSession {
-  readonly sessionId: string | undefined;
+export interface AgentToolSession
+  extends Pick<EquipRequest, "sessionId" | "reserve">, Required<Pick<McpCaller, "follow" | "toolsListed">> {
   /** The agent's name, as it gave it. */
   readonly agent: string;
   /** How the agent connects to the server. */
   readonly transport: Transport;
-  /** Its server, if the agent has the address already. */
-  readonly reserve?: Reserve | undefined;
-  /** The listener for the run of a call; undefined if the editor does not know the call. */
-  readonly follow: (call: FollowedCall) => RunListener | undefined;
-  /** Called when the agent asks for the tools, so that its model has them. */
-  readonly toolsListed: () => void;
   /** How the person at the editor is asked. */
   readonly askIn: (sessionId: string) => Ask;
 }
@@ -62,23 +49,22 @@ export interface AgentTools {
 /** The part of the app that the tools of sessions need. */
 export type ToolsApp = McpApp & Pick<App, "clock" | "load">;
 
-/** The part of `mcp/session-servers.ts` that is needed. */
-export interface ServersModule {
-  readonly openSessionServers: (app: ToolsApp) => SessionServers;
-}
+/** Opens the MCP servers of sessions. */
+export type OpenServers = (app: ToolsApp) => Promise<SessionServers>;
 
-/**
- * Opens the tools. The MCP library is loaded when a session first needs a server. `isTaught`: models learn about skills
- * in prompts, so that the instructions of servers have no index.
- */
+/** The MCP library is loaded when a session first needs a server. */
+const loadServers: OpenServers = async (app) =>
+  (await import("../../../mcp/session-servers.ts")).openSessionServers(app);
+
+/** Opens the tools. `isTaught`: models learn about skills in prompts, so that the instructions of servers have no index. */
 export function openAgentTools(
   app: ToolsApp,
   {
-    load = () => import("../../../mcp/session-servers.ts"),
+    openServers = loadServers,
     bridge = ownBridge,
     isTaught = false,
   }: {
-    readonly load?: (() => Promise<ServersModule>) | undefined;
+    readonly openServers?: OpenServers | undefined;
     readonly bridge?: Bridge;
     readonly isTaught?: boolean;
   } = {},
@@ -86,15 +72,10 @@ export function openAgentTools(
   let opening: Promise<SessionServers> | undefined;
   let isClosed = false;
 
-  async function open(): Promise<SessionServers> {
-    const { openSessionServers } = await load();
-    if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
-    return openSessionServers(app);
-  }
-
   /** A failure is not cached: the next session tries again. */
   function servers(): Promise<SessionServers> {
-    opening ??= open().catch((error: unknown) => {
+    if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
+    opening ??= openServers(app).catch((error: unknown) => {
       opening = undefined;
       throw error;
     });

@@ -5,7 +5,7 @@ import { openSessionServers } from "../../../mcp/session-servers.ts";
 import type { Settings } from "../../../runtime/options.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { EquipRequest, Reserve } from "../../skill-service.ts";
-import type { ServersModule } from "./agent-tools.ts";
+import type { OpenServers } from "./agent-tools.ts";
 import { ownBridge, toServerEntry } from "../../messages/server-entry.ts";
 
 /** A server that listens; its requests wait until it is served. */
@@ -21,7 +21,7 @@ export interface EarlyServers {
   /** Undefined if the agent takes none, or none can be opened. */
   open(request: EquipRequest): Promise<EarlyServer | undefined>;
   /** For the tools, once they are loaded. */
-  readonly load: () => Promise<ServersModule>;
+  readonly forTools: OpenServers;
   close(): Promise<void>;
 }
 
@@ -74,13 +74,10 @@ export function openEarlyServers({ log, clock, version }: Settings): EarlyServer
         },
       };
     },
-    load: () =>
-      Promise.resolve({
-        openSessionServers(app) {
-          loaded = app;
-          return servers;
-        },
-      }),
+    forTools(app) {
+      loaded = app;
+      return Promise.resolve(servers);
+    },
     close: () => servers.close(),
   };
 }

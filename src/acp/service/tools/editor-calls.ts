@@ -3,7 +3,7 @@ import { invalidInput, shown } from "../../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../../base/text/nearest.ts";
 import { unlessAborted } from "../../../base/promises.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { onPrinted } from "../../../wire/run-event.ts";
+import type { RunListener } from "../../../wire/run-event.ts";
 import type { Problem } from "../../../skills/rules.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import { toWireError } from "../../../wire/error-table.ts";
@@ -103,21 +103,21 @@ export class EditorCalls {
     if (method === `${toolMethodPrefix}${listProblems}`)
       return pageOfProblems(args, this.#findCaller(listProblems, sessionId).skills.catalog);
     const tool = toToolName(method);
-    const caller = { ...this.#findCaller(tool, sessionId), onEvent: onPrinted(this.#openProgress(id, signal)) };
+    const caller = { ...this.#findCaller(tool, sessionId), onEvent: this.#openProgress(id, signal) };
     return await this.#options.tools.call(tool, isRecord(params) ? args : params, caller, signal);
   }
 
   /** Reports the output of a call; while the editor has not read the last message, output is collected. */
-  #openProgress(requestId: string | number, signal: AbortSignal): (text: string) => void {
+  #openProgress(requestId: string | number, signal: AbortSignal): RunListener {
     let unread = "";
     const report = sendWhenRead((written) => {
       this.#send({ jsonrpc: "2.0", method: progressNotification, params: { requestId, message: unread } }, written);
       unread = "";
     });
-    return (text) => {
+    return (event) => {
       // A cancelled request is answered already.
-      if (signal.aborted) return;
-      unread = `${unread}${text}`.slice(-longestUnread);
+      if (event.type !== "printed" || signal.aborted) return;
+      unread = `${unread}${event.text}`.slice(-longestUnread);
       report();
     };
   }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Clock, withinTime } from "../../../base/clock.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
-import { onPrinted } from "../../../wire/run-event.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { Notification } from "../../emission.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
@@ -10,25 +9,16 @@ import type { AgentTools, AgentToolSession, SessionServer } from "./agent-tools.
 import { toServerEntry, type Transport } from "../../messages/server-entry.ts";
 import { followCall, longestPrinted } from "../../messages/report-tool-call.ts";
 
-/** Our MCP server in one session. */
-export interface SessionTools {
-  /** Our entry in `mcpServers`. */
+/** Our MCP server in one session, with its entry in `mcpServers`. */
+export interface SessionTools extends Omit<SessionServer, "address"> {
   readonly entry: JsonRecord;
-  readonly begin: (sessionId: string) => void;
-  /** The user cancelled the turn: running calls end. */
-  readonly cancel: () => void;
-  readonly close: () => void;
 }
 
-interface EquipOptions {
+interface EquipOptions extends Pick<AgentToolSession, "toolsListed" | "askIn"> {
   readonly tools: AgentTools;
   readonly skills: SessionSkills;
   /** The calls that the editor knows. */
   readonly calls: Pick<ClaimedCalls, "claim">;
-  /** Called when the agent lists the tools. */
-  readonly toolsListed: () => void;
-  /** How the person at the editor is asked. */
-  readonly askIn: AgentToolSession["askIn"];
   readonly clock: Clock;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -49,26 +39,26 @@ export async function equipSession(
     let call = claim();
     let early = "";
     let show: ((text: string) => void) | undefined;
-    return onPrinted((text) => {
+    return (event) => {
+      if (event.type !== "printed") return;
       // Our server may be called before the agent reports the call to the editor.
       call ??= claim();
       if (call !== undefined && id !== undefined) show ??= followCall({ sessionId: id, toolCallId: call }, send);
-      early = `${early}${text}`.slice(-longestPrinted);
+      early = `${early}${event.text}`.slice(-longestPrinted);
       if (show === undefined) return;
       show(early);
       early = "";
-    });
+    };
   };
   const session = { sessionId, agent, transport, reserve, follow, toolsListed, askIn };
   const server = await openInTime(tools.openServer(skills, session), clock);
   return {
+    ...server,
     entry: toServerEntry(name, server.address, { protocol, bridge: tools.bridge }),
     begin(known) {
       id = known;
       server.begin(known);
     },
-    cancel: server.cancel,
-    close: server.close,
   };
 }
 

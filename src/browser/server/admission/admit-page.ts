@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { ambiguousPath, checkHostAndOrigin } from "../../../wire/http/admission.ts";
+import { ambiguousPath, checkHostAndOrigin } from "../../../wire/http.ts";
 import type { BrowseRefusal } from "../browse-door.ts";
 
 /** The path whose document a person opens by its address. */

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../../base/clock.ts";
-import { isToken, newToken, toTokenDigest } from "../../../wire/http/admission.ts";
+import { isToken, newToken, toTokenDigest } from "../../../wire/http.ts";
 
 /** Who may use the page: those who were given a code, and for it a cookie and a key. Only digests are stored. */
 export interface PageSessions {

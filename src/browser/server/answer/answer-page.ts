@@ -1,10 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import * as z from "zod";
-import type { IsOwnPeer } from "../../../base/network/peer-users.ts";
+import { type IsOwnPeer, ambiguousPath, pathOf } from "../../../wire/http.ts";
 import { type BrowseSessionResponse, sessionHeader } from "../../wire/sessions.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
 import { createRouter } from "../../../serve/router.ts";
-import { ambiguousPath, pathOf } from "../../../wire/http/admission.ts";
 import { forbidden, faultOfRequest } from "../admission/admit-page.ts";
 import type { PageSessions } from "../admission/page-sessions.ts";
 import type { BrowseAnswer, BrowseDoor, BrowseRefusal, BrowseRoutes } from "../browse-door.ts";

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SkillsError } from "../../../base/errors.ts";
-import { parseJsonBody, readBody, readJsonBody } from "../../../wire/http/read-body.ts";
-import { isRefusal } from "../../../wire/http/refusal.ts";
+import { parseJsonBody, readBody, readJsonBody, isRefusal } from "../../../wire/http.ts";
 import type { BrowseRequest, JsonLimits } from "../browse-door.ts";
 
 const jsonLimits: JsonLimits = { maxBytes: 64 * 1024, maxValues: 10_000 };

@@ -5,7 +5,7 @@ import { openApp } from "../../../runtime/app.ts";
 import { isLoopbackListenHost } from "../../../serve/listen.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { logPublishedProblems } from "../../../skills/skillset.ts";
-import { newToken, toTokenDigest } from "../../../wire/http/admission.ts";
+import { newToken, toTokenDigest } from "../../../wire/http.ts";
 import { running, toRunningOptions, toSkillsOptions } from "../../arguments/running-options.ts";
 import { cwd, notes, roots } from "../../arguments/shared-options.ts";
 import { existingDirectory, ports, reasonOf, toAbsolute, parseNumber } from "../../arguments/values.ts";

@@ -5,7 +5,9 @@ import { checkPolicy } from "./check-policy.ts";
 import type { PolicyLayer } from "./layers.ts";
 import { looseningsOf, mergePolicies } from "./merge-policies.ts";
 import { type GuardedText, fileStamp, readGuardedFile } from "../../../base/paths/read-guarded-file.ts";
-import type { Policy } from "../policy.ts";
+import type { Policy, PolicyRefusal } from "../policy.ts";
+import { readLicense } from "../../../skills/licenses.ts";
+import type { Skill, Snapshot } from "../../../skills/skill.ts";
 import { organisationPolicy, policyFileName } from "../../../wire/policy-file.ts";
 import { lstatSync } from "node:fs";
 import { isRepository } from "../project-of.ts";
@@ -131,4 +133,40 @@ export function readPolicyText(file: string, origin: PolicyLayer["origin"]): Gua
   const read = readGuardedFile(file, { maxBytes: policyLimits.bytes, of });
   if (!("fault" in read) || read.fault !== "there is no such file") return read;
   return { ...read, fix: "Create it, or correct the name, for example in $ACP_SKILLS_POLICY." };
+}
+
+/** With the reasons. */
+export type DeniedSkills = ReadonlyMap<Skill, PolicyRefusal>;
+
+const noneDenied: DeniedSkills = new Map();
+
+const knownDenied = new WeakMap<Snapshot, { readonly policy: Policy; readonly denied: DeniedSkills }>();
+
+/**
+ * The versions of skills that a policy denies as such, which models do not see. Of licenses, only what skills state is considered; a skill
+ * that states none is judged when it is used, by whether it has license files.
+ */
+export function deniedSkills(policy: Policy, snapshot: Snapshot): DeniedSkills {
+  const { hides } = policy;
+  if (hides === undefined) return noneDenied;
+  const before = knownDenied.get(snapshot);
+  if (before?.policy === policy) return before.denied;
+  const denied = new Map<Skill, PolicyRefusal>();
+  for (const { versions, sources, isOwn = false, remote } of snapshot.skills) {
+    for (const skill of versions) {
+      const { name, slug, directory, license } = skill;
+      const subject = {
+        name,
+        slug,
+        isOwn,
+        source: sources[0] ?? directory,
+        directory,
+        origin: remote && { source: remote.label },
+      };
+      const refusal = hides(subject, license === undefined ? undefined : (readLicense(license) ?? "unknown"));
+      if (refusal !== undefined) denied.set(skill, refusal);
+    }
+  }
+  knownDenied.set(snapshot, { policy, denied });
+  return denied;
 }

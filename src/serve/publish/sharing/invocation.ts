@@ -3,8 +3,7 @@ import { invalidInput, noSuchParameter, shown } from "../../../base/failures/inv
 import { networkOf } from "../../../base/network/address.ts";
 import { asAvailable, nearest } from "../../../base/text/nearest.ts";
 import { writeWholeResult } from "../../../runtime/runs.ts";
-import { parseJsonBody, readJsonBody } from "../../../wire/http/read-body.ts";
-import { isRefusal } from "../../../wire/http/refusal.ts";
+import { parseJsonBody, readJsonBody, isRefusal } from "../../../wire/http.ts";
 import type { RouteResult, CreateRoutes, HttpExchange, HttpRoute, ServeContext } from "../../serve-context.ts";
 import { isInvoked } from "./descriptor.ts";
 import { type Execution, type ExecutionRequest, createExecutions, executionParameters } from "./executions.ts";

@@ -3,15 +3,16 @@ import {
   AgentCommands,
   type SkillOfAgent,
   mergeCommands,
+  readsItself,
   toCommandList,
 } from "../../../../src/acp/service/announce/command-list.ts";
+import { factsOf as factsOfAgent } from "../../../../src/acp/negotiation/agents.ts";
 import { type KnownFacts, nothingKnown } from "../../../../src/wire/command-facts.ts";
 import type { OfferedSkill } from "../../../../src/skills/skill.ts";
 import { offer } from "../../memory-skillset.ts";
 
-const silent = { protocol: 1, jetbrains: false } as const;
-const asked = { notification: false, deltas: false, commands: true };
-const v1 = { ...silent, optIn: asked } as const;
+const silent = { protocol: 1, jetbrains: false, declaresSkills: false } as const;
+const v1 = { ...silent, declaresSkills: true } as const;
 const pdf = offer("pdf");
 const factsOf = (): KnownFacts => nothingKnown;
 const own = (name: string): { name: string; description: string } => ({ name, description: "the agent's" });
@@ -25,7 +26,7 @@ const shownIn =
 const merge = (
   commands: unknown[],
   skills = [pdf],
-  dialect: { protocol: 1 | 2; jetbrains: boolean; optIn?: typeof asked } = v1,
+  dialect: { protocol: 1 | 2; jetbrains: boolean; declaresSkills: boolean } = v1,
   facts?: Pick<SkillOfAgent, "kind" | "isOutdated">,
 ): readonly unknown[] =>
   toCommandList(commands, mergeCommands(skills, dialect, { shownOf: shownIn(commands, facts), factsOf }));
@@ -53,7 +54,7 @@ test("says in commands for an editor that said nothing about skills only what co
 });
 
 test("adds a type to a command and its input in ACP v2", () => {
-  expect(merge([], [pdf], { protocol: 2, jetbrains: false })).toMatchObject([
+  expect(merge([], [pdf], { ...silent, protocol: 2 })).toMatchObject([
     { type: "command", name: "pdf", input: { type: "text", hint: "what to do" } },
   ]);
 });
@@ -76,7 +77,7 @@ test("annotates a skill that the agent lists by its dotted name", () => {
 
 test("adds the kind and the path of the skill to each command for JetBrains", () => {
   const commands = [{ ...own("pdf"), _meta: { jetbrains: { other: 1 } } }];
-  const merged = merge(commands, [pdf, offer("csv")], { protocol: 1, jetbrains: true });
+  const merged = merge(commands, [pdf, offer("csv")], { ...v1, jetbrains: true });
   expect(merged).toMatchObject([
     { _meta: { jetbrains: { other: 1, air: { kind: "skill", skillPath: "/skills/pdf/SKILL.md" } } } },
     { _meta: { jetbrains: { air: { kind: "skill", skillPath: "/skills/csv/SKILL.md" } } } },
@@ -85,7 +86,7 @@ test("adds the kind and the path of the skill to each command for JetBrains", ()
 
 test("keeps the metadata for JetBrains that the agent set itself", () => {
   const commands = [{ ...own("pdf"), _meta: { jetbrains: { air: { version: 3, kind: "skill", icon: "x" } } } }];
-  const [command] = merge(commands, [pdf], { protocol: 1, jetbrains: true });
+  const [command] = merge(commands, [pdf], { ...v1, jetbrains: true });
   const air = { version: 3, kind: "skill", icon: "x", skillPath: "/skills/pdf/SKILL.md" };
   expect(command).toMatchObject({ _meta: { jetbrains: { air } } });
 });
@@ -127,4 +128,19 @@ test("keeps an unrelated command that has a skill's name and does not list the s
 test("shows our description of a skill of which the agent lists another copy", () => {
   const merged = merge([own("pdf")], [pdf], v1, { kind: "as-copy", isOutdated: false });
   expect(merged).toMatchObject([{ description: "What pdf does.", _meta: { "acp-skills": {} } }]);
+});
+
+test.each([
+  ["@agentclientprotocol/claude-agent-acp", "/p/.claude/skills", true],
+  ["@agentclientprotocol/claude-agent-acp", "/p/.agents/skills", false],
+  ["@agentclientprotocol/claude-agent-acp", "/home/me/.agents/skills", false],
+  ["OpenCode", "/home/me/.claude/skills", true],
+  ["Copilot", "/p/.claude/skills", true],
+  ["Copilot", "/home/me/.claude/skills", false],
+  ["gemini-cli", "/home/me/.agents/skills", true],
+  ["gemini-cli", "C:\\p\\.agents\\skills", true],
+  ["gemini-cli", "/shared/skills", false],
+  ["someone", "/p/.agents/skills", undefined],
+])("determines whether %s reads %s itself: %s", (name, root, expected) => {
+  expect(readsItself(factsOfAgent(name), [root], "/home/me")).toBe(expected);
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type ServersModule, type ToolsApp, openAgentTools } from "../../../../src/acp/service/tools/agent-tools.ts";
+import { type OpenServers, type ToolsApp, openAgentTools } from "../../../../src/acp/service/tools/agent-tools.ts";
 import { openApp } from "../../../../src/runtime/app.ts";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { silentLog } from "../../../../src/base/log.ts";
@@ -32,24 +32,22 @@ const app: ToolsApp = {
 };
 
 /** MCP servers that only record their callers. */
-function fakeServers(): { module: ServersModule; callers: McpCaller[]; events: string[] } {
+function fakeServers(): { openServers: OpenServers; callers: McpCaller[]; events: string[] } {
   const callers: McpCaller[] = [];
   const events: string[] = [];
-  const module: ServersModule = {
-    openSessionServers() {
-      events.push("opened");
-      return {
-        async open(caller) {
-          callers.push(await caller);
-          const close = (): Promise<void> => Promise.resolve(void events.push("server closed"));
-          const headers = { Authorization: "Bearer x" };
-          return { url: "http://127.0.0.1:1/", headers, close };
-        },
-        close: () => Promise.resolve(void events.push("closed")),
-      };
-    },
+  const openServers: OpenServers = () => {
+    events.push("opened");
+    return Promise.resolve({
+      async open(caller) {
+        callers.push(await caller);
+        const close = (): Promise<void> => Promise.resolve(void events.push("server closed"));
+        const headers = { Authorization: "Bearer x" };
+        return { url: "http://127.0.0.1:1/", headers, close };
+      },
+      close: () => Promise.resolve(void events.push("closed")),
+    });
   };
-  return { module, callers, events };
+  return { openServers, callers, events };
 }
 
 const skills = { catalog, directory: "/project" };
@@ -60,9 +58,9 @@ const toolsListed = (): void => undefined;
 const askIn = () => () => Promise.resolve({ missing: "nobody" } as const);
 
 test("loads the MCP servers once, when a session first needs one", async () => {
-  const { module, events } = fakeServers();
+  const { openServers, events } = fakeServers();
   let loads = 0;
-  const tools = openAgentTools(app, { load: () => Promise.resolve((loads++, module)) });
+  const tools = openAgentTools(app, { openServers: (given) => (loads++, openServers(given)) });
   expect(loads).toBe(0);
   await tools.call("a", {}, { sessionId: "s", agent, skills }, AbortSignal.any([]));
   expect(loads).toBe(0);
@@ -72,9 +70,11 @@ test("loads the MCP servers once, when a session first needs one", async () => {
 });
 
 test("retries loading the servers for the next session", async () => {
-  const { module } = fakeServers();
-  const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
-  const tools = openAgentTools(app, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
+  const { openServers } = fakeServers();
+  const attempts: OpenServers[] = [() => Promise.reject(new Error("no memory")), openServers];
+  const tools = openAgentTools(app, {
+    openServers: (given) => attempts.shift()?.(given) ?? Promise.reject(new Error("more")),
+  });
   await expect(
     tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, askIn }),
   ).rejects.toThrow("no memory");
@@ -84,8 +84,8 @@ test("retries loading the servers for the next session", async () => {
 });
 
 test("gives editor and model of a session the same owner, and the model a temporary owner before the id is known", async () => {
-  const { module, callers } = fakeServers();
-  const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
+  const { openServers, callers } = fakeServers();
+  const tools = openAgentTools(app, { openServers });
   const server = await tools.openServer(skills, {
     sessionId: undefined,
     agent,
@@ -104,8 +104,8 @@ test("gives editor and model of a session the same owner, and the model a tempor
 });
 
 test("gives sessions of other agents, directories and ids different owners", async () => {
-  const { module } = fakeServers();
-  const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
+  const { openServers } = fakeServers();
+  const tools = openAgentTools(app, { openServers });
   const ask = (caller: object): Promise<unknown> =>
     tools.call("a", {}, { sessionId: "1", agent, skills, ...caller }, AbortSignal.any([]));
   const answer = (await ask({})) as { owner: string };
@@ -117,12 +117,12 @@ test("gives sessions of other agents, directories and ids different owners", asy
 });
 
 test("closes the servers and rejects later calls of openServer", async () => {
-  const { module, events } = fakeServers();
-  const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
+  const { openServers, events } = fakeServers();
+  const tools = openAgentTools(app, { openServers });
   await tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, askIn });
   await tools.close();
   expect(events).toEqual(["opened", "closed"]);
-  const unused = openAgentTools(app, { load: () => Promise.resolve(module) });
+  const unused = openAgentTools(app, { openServers });
   await unused.close();
   await expect(
     unused.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, askIn }),
@@ -170,8 +170,8 @@ test("shares blobs between an editor and its agent's model with the real tools",
 });
 
 test("aborts the calls of a cancelled turn only", async () => {
-  const { module, callers } = fakeServers();
-  const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
+  const { openServers, callers } = fakeServers();
+  const tools = openAgentTools(app, { openServers });
   const server = await tools.openServer(skills, {
     sessionId: "s",
     agent,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { chmodSync, readFileSync, renameSync } from "node:fs";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { newToken, toTokenDigest } from "../../../../src/wire/http/admission.ts";
+import { newToken, toTokenDigest } from "../../../../src/wire/http.ts";
 import { runCli, startCli, unfolded } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 

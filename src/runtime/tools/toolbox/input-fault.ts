@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { SkillsError } from "../../../base/errors.ts";
 import {
   truncateText,
   invalidInput,
@@ -9,14 +10,14 @@ import {
 import { asAvailable, nearest } from "../../../base/text/nearest.ts";
 import type { Tool } from "../tool.ts";
 
-/** The arguments of a call, with defaults filled in. Throws VALIDATION_ERROR that lists every violation. */
-export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): Input {
-  const result = input.safeParse(args ?? {});
-  if (result.success && args !== null) return result.data;
-  if (typeof args !== "object" || args === null || Array.isArray(args)) {
-    throw invalidInput(name, [{ field: "", expected: "an object of parameters", actual: shown(args) }]);
-  }
-  const issues = result.error?.issues ?? [];
+/** Why the arguments of a call are refused: a VALIDATION_ERROR that lists every violation. `issues`: those that the schema found. */
+export function inputFault(
+  { name, input }: Pick<Tool, "name" | "input">,
+  args: unknown,
+  issues: readonly z.core.$ZodIssue[],
+): SkillsError {
+  if (typeof args !== "object" || args === null || Array.isArray(args))
+    return invalidInput(name, [{ field: "", expected: "an object of parameters", actual: shown(args) }]);
   // A message can have a million of them.
   const unknown = issues
     .slice(0, maxViolations)
@@ -41,11 +42,11 @@ export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): 
       })),
   ];
   const [first] = unknown;
-  if (first === undefined) throw invalidInput(name, violations);
+  if (first === undefined) return invalidInput(name, violations);
   const parameters = parametersOf(input, first.inside);
   const lacks = (key: string): boolean =>
     violations.some(({ field, actual }) => actual === null && field === pointer([...first.inside, key]));
-  throw invalidInput(name, violations, nearestTo(first.key, parameters, parameters.filter(lacks)));
+  return invalidInput(name, violations, nearestTo(first.key, parameters, parameters.filter(lacks)));
 }
 
 /** Where none is misspelt, one that the call lacks is meant rather than another one with a more similar name. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { encodeMessage } from "../../../src/acp/messages/encode-message.ts";
+import { encodeMessage } from "../../src/acp/emission.ts";
 
 test("encodes a message like JSON.stringify, with and without the cache", () => {
   fc.assert(
