@@ -21,6 +21,19 @@ export class RunFormState {
   readonly isTouched = signal(false);
   /** Whether they have tried to run it, so that problems are shown. */
   readonly isTried = signal(false);
+
+  draftOf(name: string): string {
+    return this.drafts.value[name] ?? "";
+  }
+
+  setDraft(name: string, draft: string): void {
+    this.drafts.value = { ...this.drafts.value, [name]: draft };
+  }
+
+  setFile(name: string, file: SentFile | undefined): void {
+    this.chosen.value = { ...this.chosen.value, [name]: file };
+    this.isTouched.value = true;
+  }
 }
 
 export type RunnableSkill = Pick<SkillDetail, "row" | "inputs" | "scripts"> &
