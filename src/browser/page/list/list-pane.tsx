@@ -20,7 +20,6 @@ interface ListPaneProps {
 export function ListPane({ list, opened }: ListPaneProps): JSX.Element {
   const { source, shown, places } = useBrowser();
   const hasFacets = useSignal(false);
-  const isFacetless = useSignal(false);
   const rows = shown.rows.value;
   const { filter } = places.current.value;
   const total = source.list.value?.skills.length ?? 0;
@@ -32,10 +31,7 @@ export function ListPane({ list, opened }: ListPaneProps): JSX.Element {
   };
 
   return (
-    <section
-      class={`list-pane${hasFacets.value ? " has-facets" : ""}${isFacetless.value ? " no-facets" : ""}`}
-      aria-label="List of skills"
-    >
+    <section class={hasFacets.value ? "list-pane has-facets" : "list-pane"} aria-label="List of skills">
       <div class="list-tools">
         <SearchBox list={list} onOpenFirst={openFirst} />
         <button
@@ -50,7 +46,7 @@ export function ListPane({ list, opened }: ListPaneProps): JSX.Element {
         </button>
       </div>
       <section class="facet-pane" aria-label="Filters">
-        <FacetPanel isEmpty={isFacetless} />
+        <FacetPanel />
       </section>
       <div class="count-line">
         <p role="status">
@@ -164,12 +160,7 @@ function EmptyList(): JSX.Element {
   if (list === undefined && status === "refused")
     return <Empty icon="ban" title="This page has no access to the server" />;
   if (list === undefined && status === "lost") return <Empty icon="plug" title="The server does not answer" />;
-  if (list === undefined)
-    return (
-      <div class="late">
-        <Empty icon="book" title="Reading skills…" />
-      </div>
-    );
+  if (list === undefined) return <Empty icon="book" title="Reading skills…" isLate />;
   if (list.skills.length > 0)
     return (
       <Empty icon="search" title="No skill matches">

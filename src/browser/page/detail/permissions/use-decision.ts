@@ -22,12 +22,15 @@ export interface Deciding extends DecisionState {
   readonly confirm: (choice: Choice) => void;
 }
 
-const done: Readonly<Record<DecisionRequest["decision"], string>> = {
-  approve: "Approved.",
-  once: "Approved for its next run from this page.",
-  block: "Blocked. No version of it will run.",
-  unblock: "Unblocked.",
-  revoke: "The approval was revoked.",
+type DecisionWords = readonly [title: string, effect: string, done: string];
+
+/** What each decision is called, what it does, and what is said once it is taken. */
+export const decisions: Readonly<Record<DecisionRequest["decision"], DecisionWords>> = {
+  approve: ["Approve", "Exactly these files may do what is listed, until you revoke it.", "Approved."],
+  once: ["Approve once", "Its next run from here, with exactly these files, may do what is listed.", "Approved once."],
+  block: ["Block", "No version of it will run, and its approvals do not count.", "Blocked."],
+  unblock: ["Unblock", "It can be approved and run again.", "Unblocked."],
+  revoke: ["Revoke", "It has to be approved again before it runs.", "The approval was revoked."],
 };
 
 /**
@@ -60,7 +63,7 @@ export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDeta
       await source.server?.decide(detail.row.id, { ...choice, digest, nonce });
       await reload();
       show({ asked: undefined, decided: decided + 1 });
-      announcement.value = done[choice.decision];
+      announcement.value = decisions[choice.decision][2];
     } catch (error) {
       const now = await reload();
       const { code, message, hint } = toSourceError(error);
