@@ -9,10 +9,11 @@ import type { Nonces } from "./admission/nonces.ts";
 import type { TouchedSkills } from "./live/touched-skills.ts";
 import type { LiveEvents } from "./live/live-events.ts";
 import type { ShownSkills } from "./rows/shown-skills.ts";
+import type { BrowsePlaces } from "../server.ts";
 import type { Machine } from "../../skills/environment.ts";
 
 /** What the routes of the skill browser work with. */
-export interface BrowseDoor {
+export interface BrowseDoor extends BrowsePlaces {
   readonly app: App;
   readonly session: SessionSkills;
   /** The list of skills. */
@@ -21,16 +22,6 @@ export interface BrowseDoor {
   readonly nonces: Nonces;
   /** Notifies pages when the files of a skill that they read change. */
   readonly touched: TouchedSkills;
-  /** Nothing can be changed, run or opened. */
-  readonly readOnly: boolean;
-  /** The project's directory, absolute. */
-  readonly directory: string;
-  /** The person's home directory. */
-  readonly home: string;
-  /** Where this person's approvals, ledger and sessions are. */
-  readonly dataDirectory: string;
-  /** Hosts with private addresses that sources may be on. */
-  readonly allowPrivate: readonly string[];
   /** This machine, inspected at most a minute ago. */
   readonly machine: () => Machine;
   /** Nobody has to be asked about this one run: what the person allowed for its next one. */

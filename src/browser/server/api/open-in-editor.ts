@@ -23,7 +23,7 @@ const editors: readonly (readonly [programs: string, args: string])[] = [
 ];
 
 const advice =
-  "Set ACP_SKILLS_EDITOR to an editor with a window, such as code, zed or idea, and start acp-skills browse again.";
+  "Set ACP_SKILLS_EDITOR to an editor with a window, such as code or zed, and start acp-skills browse again.";
 
 /**
  * The program and its arguments: that of `$ACP_SKILLS_EDITOR`, whatever it is; else that of `$VISUAL` or `$EDITOR` if it is known to open a
