@@ -27,8 +27,7 @@ import {
   ownWords,
   wrapWords,
 } from "./setup/editor.ts";
-import { editorNames } from "./setup/editor-names.ts";
-import { editorNamed } from "./setup/editors.ts";
+import { editorNamed, editorNames } from "./setup/editors.ts";
 import {
   type SetupRecord,
   createBackup,
@@ -82,9 +81,7 @@ export const command = defineCommand({
     }
     const agent = program === undefined ? undefined : ({ name: options.name, words: [program, ...args] } as const);
     if (agent !== undefined && editor.add === undefined)
-      throw usageError(
-        `${editor.title} takes no agents from here: configure the agent there, then run this without --`,
-      );
+      throw usageError(`${editor.title} takes no agents from here: configure the agent there, then run it without --`);
     const { home, cwd } = terminal;
     const { platform, env } = process;
     const where = { home, cwd, platform, env, exists: existsSync, find: findCommand, wrapper: ownWords(process) };

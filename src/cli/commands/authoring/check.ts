@@ -22,7 +22,6 @@ const reporters = {
 };
 
 export const command = defineCommand({
-  usage: "check [PATH…] [options]",
   positionals: { name: "PATH", minimum: 0, maximum: Infinity, values: "files" },
   options: {
     level: choice(levels, "Which rules apply; see below. Default: agents."),
@@ -30,9 +29,7 @@ export const command = defineCommand({
     "max-problems": text("N", "Show at most N problems. Default: 20. JSON and SARIF have all."),
     reporter: choice(["pretty", "json", "github", "sarif"], "Output format. Default: pretty."),
     json: { ...json, help: "Print JSON: the same as --reporter json." },
-    fix: flag(
-      "Fix what can be fixed safely, in place, and report the rest. Without PATH: in .agents/skills and .claude/skills.",
-    ),
+    fix: flag("Fix safely in place what can be, and report the rest. Without PATH: .agents/skills and .claude/skills."),
     watch: flag("Check again on every change, until interrupted."),
   },
   examples: ["check", "check ./skills/pdf --fix", "check --reporter github"],
@@ -85,9 +82,7 @@ export const command = defineCommand({
 function fixedByDefault(cwd: string): readonly string[] {
   const roots = [".agents/skills", ".claude/skills"].filter((root) => existsSync(path.join(cwd, root)));
   if (roots.length > 0) return roots;
-  throw usageError(
-    "there is no .agents/skills or .claude/skills here; name what is to be fixed, such as check . --fix",
-  );
+  throw usageError("there is no .agents/skills or .claude/skills here; name what to fix, such as check . --fix");
 }
 
 /** Reads `NAME=off|warning|error`. */
@@ -97,9 +92,7 @@ function toRuleSettings(given: readonly string[]): RuleSettings {
     const [name = "", severity = ""] = setting.split("=", 2);
     if (!isRule(name)) {
       const [close] = nearest(name, Object.keys(rules));
-      throw usageError(
-        `unknown rule ${name}; ${close === undefined ? "each problem names its rule" : `did you mean ${close}?`}`,
-      );
+      throw usageError(`unknown rule ${name}; ${close === undefined ? "see any report" : `did you mean ${close}?`}`);
     }
     if (severity !== "off" && severity !== "warning" && severity !== "error") {
       throw usageError(`--rule ${name} needs off, warning or error, as in --rule ${name}=off`);

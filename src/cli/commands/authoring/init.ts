@@ -16,7 +16,6 @@ import { shellWord } from "../../../base/text/quoted.ts";
 const usualDirectory = path.join(".agents", "skills");
 
 export const command = defineCommand({
-  usage: "init NAME [options]",
   positionals: { name: "NAME", minimum: 1, maximum: 1 },
   options: {
     action: flag("An action: code with typed inputs, described by a skill.toml."),
@@ -76,9 +75,7 @@ function refuseName(name: string, isAction: boolean): void {
     ? "the name of an action is parts of a-z and 0-9, separated by single dots, of at most 64 characters"
     : "a name is words of a-z and 0-9, separated by single hyphens, of at most 64 characters";
   const close = slug === undefined ? undefined : isAction ? slug.replaceAll("-", ".") : slug;
-  throw usageError(
-    `${name === "" ? "the name is empty" : `${name} is not a name`}: ${rule}${close ? `; ${close} is one` : ""}`,
-  );
+  throw usageError(`${name || "an empty text"} is not a name: ${rule}${close ? `; ${close} is one` : ""}`);
 }
 
 /** Creates the directory, which must not exist, and its files. */

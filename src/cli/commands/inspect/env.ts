@@ -27,7 +27,6 @@ import { openRunEnvironment } from "../../../runtime/runs.ts";
 import { locateSkillFile } from "../../../skills/hash.ts";
 
 export const command = defineCommand({
-  usage: "env [NAME…] [options]",
   positionals: { name: "NAME", minimum: 0, maximum: Infinity, values: "skills" },
   options: { ...listing, "secrets-file": running["secrets-file"] },
   examples: ["env", "env pdf --json"],

@@ -6,7 +6,7 @@ import { type SkillLicense, findLicense } from "../../../skills/licenses.ts";
 import { type OfferedSkill, isSkillFileName } from "../../../skills/skill.ts";
 import { type PolicyRefusal, createPolicies } from "../../../runtime/trust.ts";
 import { directoryFault, givenPolicy } from "../../arguments/values.ts";
-import { listing, notes } from "../../arguments/shared-options.ts";
+import { listing } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError, exit } from "../../command.ts";
 import { createListing } from "../../listing.ts";
 import { csv, table } from "../../report/table.ts";
@@ -16,13 +16,11 @@ import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
 export const command = defineCommand({
-  usage: "licenses [PATH…] [options]",
   positionals: { name: "PATH", minimum: 0, maximum: Infinity, values: "files" },
   options: { ...listing, csv: { type: "boolean", help: "Print CSV for spreadsheets." } },
   examples: ["licenses", "licenses ./skills --csv", "licenses --json"],
   notes: [
     "PATH is a SKILL.md, a skill's directory, or a directory that contains skills. Default: the skills of a session.",
-    notes.roots,
     "declared: the license field names it; unknown: the field says something else, or only a license file is there;",
     "  unspecified: there is neither. The texts of license files are not read: FILES lists them.",
     "Exits with 1 if a policy denies a license or cannot be used.",

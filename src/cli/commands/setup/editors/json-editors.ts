@@ -109,9 +109,7 @@ function createJsonEditor(editor: JsonEditor): Editor {
       const { path, value } = entryFor(agent, where);
       const name = String(path[1]);
       if (find(text).some((other) => other.name === name))
-        throw usageError(
-          `${title} already has an agent named ${JSON.stringify(name)}; choose another name with --name`,
-        );
+        throw usageError(`${title} already has an agent named ${JSON.stringify(name)}; choose another with --name`);
       return {
         text: editJson(before.text, [{ path, value }]),
         agents: [...before.agents, { name, key: JSON.stringify(path), outcome: "add" }],
