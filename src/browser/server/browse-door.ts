@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type * as z from "zod";
 import type { App } from "../../runtime/app.ts";
+import type { readJsonBody } from "../../wire/http/read-body.ts";
 import type { SkillsErrorCode } from "../../base/errors.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { CachedResponse } from "../../serve/cached-response.ts";
@@ -51,17 +52,11 @@ export interface BrowseRequest {
   readonly query: URLSearchParams;
   readonly incoming: IncomingMessage;
   /** The body, at most 64 KiB of JSON unless `limits` say otherwise. Throws VALIDATION_ERROR, BLOB_TOO_LARGE. */
-  readonly json: <Value>(schema: z.ZodType<Value>, limits?: JsonLimits) => Promise<Value>;
+  readonly json: <Value>(schema: z.ZodType<Value>, limits?: Parameters<typeof readJsonBody>[1]) => Promise<Value>;
   /** The body as it is. Throws BLOB_TOO_LARGE. */
   readonly bytes: (most: number) => Promise<Uint8Array>;
   /** Aborted when the page goes away before it is answered, and when the server stops. */
   readonly signal: AbortSignal;
-}
-
-export interface JsonLimits {
-  readonly maxBytes: number;
-  /** Of keys and values. */
-  readonly maxValues: number;
 }
 
 /** Why a request is refused. */

@@ -50,14 +50,10 @@ export interface SkillListChange {
  * The `reset` event, the first one of a connection that was not resumed, and sent when more than 500 rows change at once: the list has to be read
  * again if it has another revision.
  */
-export interface Reset {
-  readonly revision: number;
-}
+export type Reset = Pick<SkillListChange, "revision">;
 
 /** The `skill` event: the files of a skill that was read differ from what was read. */
-export interface SkillTouched {
-  readonly id: string;
-}
+export type SkillTouched = Pick<SkillRow, "id">;
 
 /** `GET /api/about`; with `?sandbox`, after the sandbox was found. */
 export interface About {

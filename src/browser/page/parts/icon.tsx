@@ -74,7 +74,7 @@ export function IconButton({ icon, label, class: size = "", onClick }: IconButto
   );
 }
 
-export interface EmptyProps {
+interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
   /** Shown only if it still stands there a moment later. */

@@ -1,12 +1,11 @@
 import { spawn } from "node:child_process";
 import { systemCode } from "../../../base/failures/system-error.ts";
+import type { OpenFile } from "../../wire/skills.ts";
 
 /** A place in a file. */
-export interface EditedPlace {
+export interface EditedPlace extends Omit<OpenFile, "path"> {
   /** Absolute real path. */
   readonly file: string;
-  readonly line?: number | undefined;
-  readonly column?: number | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

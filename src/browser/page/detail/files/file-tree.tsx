@@ -13,7 +13,7 @@ interface FileTreeProps {
 }
 
 /** The files of a skill as a tree, directories first. Closed directories stay closed when files change. */
-export function FileTree({ above = "", ...shown }: FileTreeProps): JSX.Element {
+export function FileTreeView({ above = "", ...shown }: FileTreeProps): JSX.Element {
   const { files, chosen, onChoose } = shown;
   const inside = new Map<string, SkillFileEntry[]>();
   for (const file of files) {
@@ -34,7 +34,7 @@ export function FileTree({ above = "", ...shown }: FileTreeProps): JSX.Element {
                 <Icon name="folder" />
                 {foreignText(name.slice(0, -1), 255)}
               </summary>
-              <FileTree {...shown} files={own} above={above + name} />
+              <FileTreeView {...shown} files={own} above={above + name} />
             </details>
           ) : (
             <button type="button" aria-current={above + name === chosen} onClick={() => onChoose(above + name)}>

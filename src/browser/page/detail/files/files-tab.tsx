@@ -10,7 +10,7 @@ import type { SkillServer } from "../../source/http-source.ts";
 import { SourceText } from "../markdown/source-text.tsx";
 import { OpenInEditor } from "../open-in-editor.tsx";
 import type { TabProps } from "../tabs.ts";
-import { FileTree } from "./file-tree.tsx";
+import { FileTreeView } from "./file-tree.tsx";
 
 /** The tree of files, and the one that the URL names; else SKILL.md. */
 export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
@@ -20,7 +20,7 @@ export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
   return (
     <div class="files">
       <div>
-        <FileTree files={files} chosen={chosen} onChoose={(path) => openTab("files", path)} />
+        <FileTreeView files={files} chosen={chosen} onChoose={(path) => openTab("files", path)} />
         {filesOmitted > 0 && <p class="muted">And {filesOmitted} more files that are not listed.</p>}
       </div>
       {file !== undefined ? (

@@ -96,9 +96,7 @@ export function RunForm({ form, latest, shown }: RunFormProps): JSX.Element {
             }}
           </FormField>
         )}
-        {target !== "" && (
-          <ScriptFields form={form} problem={form.isTried.value ? problems.get(":words") : undefined} />
-        )}
+        {target !== "" && <ScriptFields {...{ form, problems }} />}
         {target === "" && inputs.length === 0 && <p class="muted">It takes no arguments.</p>}
         {target === "" &&
           inputs.map(([name, input]) => (
@@ -124,19 +122,19 @@ export function RunForm({ form, latest, shown }: RunFormProps): JSX.Element {
   );
 }
 
-interface ScriptFieldsProps extends Pick<RunFormProps, "form"> {
-  readonly problem: string | undefined;
+interface FieldsProps extends Pick<RunFormProps, "form"> {
+  readonly problems: ReadonlyMap<string, string>;
 }
 
 /** The arguments and the input of a script. */
-function ScriptFields({ form: { words, stdin }, problem }: ScriptFieldsProps): JSX.Element {
+function ScriptFields({ form: { words, stdin, isTried }, problems }: FieldsProps): JSX.Element {
   // What is not closed yet is not wrong while a person types.
   const { words: passed = [] } = splitWords(words.value);
   return (
     <>
       <TextField
         name="Arguments"
-        problem={problem}
+        problem={isTried.value ? problems.get(":words") : undefined}
         help="Separated and quoted as in a shell. Nothing is expanded: $NAME, * and | are passed on as they are."
         class="mono"
         value={words.value}
@@ -163,12 +161,8 @@ function ScriptFields({ form: { words, stdin }, problem }: ScriptFieldsProps): J
   );
 }
 
-interface MoreFieldsProps extends Pick<RunFormProps, "form"> {
-  readonly problems: ReadonlyMap<string, string>;
-}
-
 /** What every run may be given besides its arguments. */
-function MoreFields({ form, problems }: MoreFieldsProps): JSX.Element {
+function MoreFields({ form, problems }: FieldsProps): JSX.Element {
   const server = useServer();
   const { files, timeout, isTried } = form;
   return (

@@ -5,13 +5,7 @@ import { appendPrinted, emptyLog, type PrintedLog } from "./printed-log.ts";
 import { RunFormState } from "./run-form.ts";
 
 /** The runs that were started in one browser, and the forms that were filled in: both stay while a person looks elsewhere. */
-export interface PageRunState {
-  /** By the id of the skill. */
-  of(skill: string): SkillRuns;
-  /** Rejects with a {@link SourceError} where it was not started. */
-  start(request: RunRequest): Promise<void>;
-  cancel(view: RunView): Promise<void>;
-}
+type PageRunState = ReturnType<typeof createPageRuns>;
 
 /** The form of one skill, and its last run. */
 interface SkillRuns {
@@ -33,7 +27,7 @@ interface Followed {
   early: RunNews[] | undefined;
 }
 
-function createPageRuns(server: SkillServer): PageRunState {
+function createPageRuns(server: SkillServer) {
   const skills = new Map<string, SkillRuns>();
   const followed = new Map<string, Followed>();
 
@@ -78,15 +72,17 @@ function createPageRuns(server: SkillServer): PageRunState {
   });
 
   return {
+    /** By the id of the skill. */
     of,
-    async start(request) {
+    /** Rejects with a {@link SourceError} where it was not started. */
+    async start(request: RunRequest): Promise<void> {
       const { run } = await server.startRun(request);
       const view = of(request.skill).last;
       if (view.value !== undefined) followed.delete(view.value.run);
       followed.set(run, { view, early: [] });
       await load(run);
     },
-    async cancel({ run }) {
+    async cancel({ run }: RunView): Promise<void> {
       await server.cancelRun(run);
       refresh(run);
     },
