@@ -43,7 +43,7 @@ export const command = defineCommand({
     terminal.progress.done();
     if (options.json === true) await terminal.print(jsonLines({ skills: rows.map(toJson) }));
     else if (options.csv === true) await terminal.print(csv(csvHeading, rows.map(toCsvCells)));
-    else if (rows.length > 0) await terminal.print(table(heading(rows), rows.map(toCells(rows)), terminal));
+    else if (rows.length > 0) await terminal.print(table(heading, rows.map(toCells), terminal));
     terminal.note(summarize(rows));
     const isAllowed = isPolicyUsed && rows.every(({ denied }) => denied === undefined);
     return faults.length > 0 ? exit.usage : status !== exit.done ? status : isAllowed ? exit.done : exit.found;
@@ -91,28 +91,17 @@ function toCsvCells({ offered: { skill }, found, denied }: Row): readonly string
   return [skill.slug, skill.version, license, status, declared, files.join(", "), denied?.why ?? "", skill.file];
 }
 
-function heading(rows: readonly Row[]): readonly string[] {
-  return ["NAME", "LICENSE", "STATUS", ...(isJudged(rows) ? ["POLICY"] : []), "FILES"];
-}
+const heading = ["NAME", "LICENSE", "STATUS", "POLICY", "FILES"];
 
-function toCells(rows: readonly Row[]): (row: Row) => readonly string[] {
-  const withPolicy = isJudged(rows);
-  return ({ offered, found, denied }) => [
-    offered.skill.slug,
-    safeText(found.license ?? ""),
-    found.status,
-    ...(withPolicy ? [denied === undefined ? "" : "denied"] : []),
-    safeText([...(denied === undefined ? [] : [denied.why]), ...describeEvidence(found)].join("; ")),
-  ];
+function toCells({ offered, found, denied }: Row): readonly string[] {
+  const evidence = [...(denied === undefined ? [] : [denied.why]), ...describeEvidence(found)].join("; ");
+  const judged = denied === undefined ? "" : "denied";
+  return [offered.skill.slug, safeText(found.license ?? ""), found.status, judged, safeText(evidence)];
 }
 
 /** The license files, after the text of a field that names no license. */
 function describeEvidence({ license, declared, files }: SkillLicense): readonly string[] {
   return [...(declared !== undefined && license === undefined ? [`"${declared}" is stated`] : []), ...files];
-}
-
-function isJudged(rows: readonly Row[]): boolean {
-  return rows.some(({ denied }) => denied !== undefined);
 }
 
 /** `12 skills: 10 declared, 2 unspecified; 1 denied by policy`. */

@@ -121,13 +121,9 @@ function skillTable(skills: readonly OfferedSkill[], states: Standings, terminal
     skill.slug,
     safeText(skill.version),
     skill.kind,
-    ...(states.size > 0 ? [states.get(skill) ?? ""] : []),
+    states.get(skill) ?? "",
     cutToWidth(safeText(remote?.label ?? place(sources[0] ?? skill.directory)), widestSource),
     safeText(skill.description),
   ]);
-  return table(
-    ["NAME", "VERSION", "KIND", ...(states.size > 0 ? ["STATE"] : []), "SOURCE", "DESCRIPTION"],
-    rows,
-    terminal,
-  );
+  return table(["NAME", "VERSION", "KIND", "STATE", "SOURCE", "DESCRIPTION"], rows, terminal);
 }

@@ -45,12 +45,7 @@ export const command = defineCommand({
     if (asJson === true) await terminal.printJson({ uses: uses.map(toShown) });
     else if (all.length === 0) terminal.note("the ledger is empty");
     else if (uses.length === 0) terminal.note("nothing in the ledger matches");
-    else {
-      const rows = uses.map(toRow);
-      const isShown = heading.map((_, column) => rows.some((row) => row[column] !== ""));
-      const shown = [heading, ...rows].map((row) => row.filter((_, column) => isShown[column]));
-      await terminal.print(table(shown[0] ?? heading, shown.slice(1), terminal));
-    }
+    else await terminal.print(table(heading, uses.map(toRow), terminal));
     return exit.done;
   },
 });
