@@ -1,3 +1,4 @@
+import type { SkillsOptIn } from "../client/initialize.ts";
 import { fieldsOf } from "../client/json.ts";
 import { type Exchange, advertisedIn, isMarkedAsSkill, readExchange, sentCommands, skillUpdates } from "./exchange.ts";
 import { type RuleOrigin, type RuleViolation, origins, type ConformanceRule } from "./rule.ts";
@@ -103,6 +104,7 @@ function reportOn(
 ) {
   const exchange = readExchange(entries);
   const { negotiation, initialize, requests, notifications } = exchange;
+  const optIn: Required<SkillsOptIn> | undefined = negotiation?.optIn;
   const params = fieldsOf(initialize?.params);
   const result = fieldsOf(initialize?.response?.result);
   const methods = new Map<string, number>();
@@ -117,7 +119,7 @@ function reportOn(
     agent: implementationOf(result?.["agentInfo"] ?? result?.["info"]),
     client: implementationOf(params?.["clientInfo"] ?? params?.["info"]),
     /** What the client declared about skills; absent if nothing. */
-    optIn: negotiation?.optIn,
+    optIn,
     /** The agent's `_meta["acp-skills"]`, as it was sent; absent if there is none. */
     advertised: advertisedIn(exchange),
     forms: summariseForms(exchange),

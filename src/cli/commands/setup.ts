@@ -215,19 +215,11 @@ async function report({ name, terminal, json }: Context, changes: readonly Setti
   else await terminal.print(changes.flatMap((change) => [...describeChange(change, terminal)]));
 }
 
-/** What `--undo` makes of a file: null deletes it. */
-interface Undoing {
-  readonly file: SettingsFile;
-  readonly text: string | null;
-  /** Whether this is exactly what there was, rather than what there is without us. */
-  readonly exact: boolean;
-}
-
 /**
- * Restores what there was if the file is as we left it; otherwise only takes out what starts agents through acp-skills. Throws UNREADABLE
+ * The text to write, null to delete the file, and whether it is exactly what there was. Restores what there was if the file is as we left it; otherwise only takes out what starts agents through acp-skills. Throws UNREADABLE
  * if neither is possible.
  */
-function planUndo(editor: Editor, record: SetupRecord, where: SetupEnvironment): Undoing {
+function planUndo(editor: Editor, record: SetupRecord, where: SetupEnvironment) {
   const file = readPlace(record.place, where);
   const advice = record.existed ? `; what it was before is in ${record.backup}` : "";
   const { temporary = file.real } = record;

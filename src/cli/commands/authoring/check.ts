@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { systemClock } from "../../../base/clock.ts";
 import { nearest } from "../../../base/text/nearest.ts";
 import { version } from "../../../base/version.ts";
 import { isSkillsError } from "../../../base/errors.ts";
@@ -41,12 +40,8 @@ export const command = defineCommand({
     "Exits with 1 if there is an error, or if a PATH contains no skill, with 2 if it does not exist; warnings alone exit with 0.",
   ],
   async run({ positionals: paths, options }, terminal) {
-    const {
-      level = "agents",
-      reporter: name = options.json === true ? "json" : "pretty",
-      fix = false,
-      watch = false,
-    } = options;
+    const { level = "agents", fix = false, watch = false } = options;
+    const { reporter: name = options.json === true ? "json" : "pretty" } = options;
     const settings = toRuleSettings(options.rule ?? []);
     const maxProblems = parseNumber("--max-problems", options["max-problems"] ?? "20", [0, 999_999_999]);
     if (options.json === true && name !== "json") throw usageError(`--json and --reporter ${name} exclude each other`);
@@ -67,7 +62,7 @@ export const command = defineCommand({
     let report: CheckReport;
     if (watch) {
       const { watchCheck } = await import("./check/watch-check.ts");
-      report = await watchCheck({ check: checkOnce, print, clock: systemClock, terminal });
+      report = await watchCheck(checkOnce, print, terminal);
     } else {
       report = await checkOnce();
       await print(report);
@@ -82,7 +77,7 @@ export const command = defineCommand({
 function fixedByDefault(cwd: string): readonly string[] {
   const roots = [".agents/skills", ".claude/skills"].filter((root) => existsSync(path.join(cwd, root)));
   if (roots.length > 0) return roots;
-  throw usageError("there is no .agents/skills or .claude/skills here; name what to fix, such as check . --fix");
+  throw usageError("no .agents/skills or .claude/skills here; name what to fix, such as check . --fix");
 }
 
 /** Reads `NAME=off|warning|error`. */

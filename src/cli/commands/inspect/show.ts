@@ -33,12 +33,7 @@ export const command = defineCommand({
     const offered = findOffered(catalog, name);
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
-    const probes = openEnvironmentProbes({ catalog }, source, {
-      home: terminal.home,
-      log: terminal.log,
-      cwd: directory,
-      secretsFile: undefined,
-    });
+    const probes = openEnvironmentProbes(catalog, source, options, terminal);
     const { machine, findSandbox } = probes.of(offered.skill);
     const facts: Facts = {
       offered,

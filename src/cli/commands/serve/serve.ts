@@ -148,14 +148,8 @@ function checkAudit(file: string): void {
   }
 }
 
-interface OpenedConfig {
-  readonly config: ServeConfig;
-  /** Absolute directories of skills. */
-  readonly skills: readonly string[];
-}
-
-/** The configuration of a file, or the default without one. Undefined if it has errors, which are printed with code frames on stderr. */
-async function loadServeConfig(given: string | undefined, terminal: Terminal): Promise<OpenedConfig | undefined> {
+/** The configuration of a file, with absolute directories of skills, or the default without one. Undefined if it has errors, which are printed with code frames on stderr. */
+async function loadServeConfig(given: string | undefined, terminal: Terminal) {
   if (given === undefined) return { config: defaultConfig, skills: [] };
   const file = toAbsolute(given);
   const { readConfigFile } = await import("../../../serve/read-config.ts");

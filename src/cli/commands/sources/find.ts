@@ -11,7 +11,7 @@ import { table } from "../../report/table.ts";
 import { errorLines, safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import type { RemoteIndex, SourceLister } from "../../../sources/reader.ts";
+import type { SourceLister } from "../../../sources/reader.ts";
 
 export const command = defineCommand({
   positionals: { name: "WORD", minimum: 1, maximum: Infinity },
@@ -54,7 +54,9 @@ export const command = defineCommand({
           }
         }),
       );
-      const theirs = read.flatMap((index) => (index === undefined ? [] : candidatesOf(index)));
+      const theirs = read.flatMap((index) =>
+        (index?.skills ?? []).map((skill) => ({ ...skill, tags: [], from: index?.source.label ?? "" })),
+      );
       const found = rank([...local, ...theirs], words);
       await print(found, options.json === true, terminal);
       if (read.some((index) => index === undefined || index.isPartial === true)) return exit.unable;
@@ -72,16 +74,6 @@ interface Candidate {
   readonly description: string;
   /** The directory, or the source. */
   readonly from: string;
-}
-
-function candidatesOf({ source, skills }: RemoteIndex): readonly Candidate[] {
-  return skills.map(({ name, version, description }) => ({
-    name,
-    description,
-    tags: [],
-    from: source.label,
-    ...(version !== undefined && { version }),
-  }));
 }
 
 /** Those that match, best first, then by name. */

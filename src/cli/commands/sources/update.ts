@@ -72,9 +72,6 @@ export const command = defineCommand({
   },
 });
 
-/** The version of a skill that declares none. */
-const undeclaredVersion = "0.0.0";
-
 interface Updating {
   readonly where: SkillsPlace;
   readonly given: OptionValues<typeof options>;
@@ -123,8 +120,8 @@ async function replaceInstalled(
   const { inspected, files } = downloaded;
   const seen = installed.state === "missing" ? undefined : installed.installed;
   const diff = await compareUpdate(key, seen?.files ?? [], files, inspected);
-  const isSameVersion =
-    state === "updated" && entry.version === inspected.version && inspected.version !== undeclaredVersion;
+  // A skill that declares no version has this one.
+  const isSameVersion = state === "updated" && entry.version === inspected.version && entry.version !== "0.0.0";
   const { renamed, widened, added, removed, changed } = diff;
   const about = {
     name: key,

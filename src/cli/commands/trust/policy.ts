@@ -36,23 +36,16 @@ export const command = defineCommand({
   ],
   async run({ options, positionals: [action = "", argument] }, terminal) {
     if (action !== "check" && action !== "explain") throw usageError(`unknown action ${action}; use check or explain`);
-    if (action === "check") {
-      return await checkPolicies(argument, options, terminal);
-    }
+    if (action === "check") return await checkPolicies(argument, options, terminal);
     if (argument === undefined) throw usageError("missing NAME");
     return await explainSkill(argument, options, terminal);
   },
 });
 
-interface Checking {
-  readonly cwd?: string;
-  readonly json?: boolean;
-}
-
 /** Prints the problems of one file, or of the policies that count in a directory. */
 async function checkPolicies(
   file: string | undefined,
-  { cwd: asked, json }: Checking,
+  { cwd: asked, json }: OptionValues<typeof listing>,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { cwd, home } = terminal;
