@@ -62,12 +62,11 @@ export const command = defineCommand({
       terminal.note(`open ${address}`);
       stopReading = onEnter(() => terminal.note(`open ${server.newAddress()}`));
       // Where the users of connections are known, the server refuses others, who may have read the address in the list of processes.
-      const redirect =
-        options["no-open"] === true || canIdentifyPeerUsers()
-          ? undefined
-          : writeRedirectFile(settings.dataDirectory, address);
+      const opens = options["no-open"] !== true;
+      const needsFile = opens && !canIdentifyPeerUsers();
+      const redirect = needsFile ? writeRedirectFile(settings.dataDirectory, address) : undefined;
       removeRedirect = redirect?.remove;
-      if (options["no-open"] !== true) {
+      if (opens) {
         const fault = await openInBrowser(redirect?.url ?? address);
         if (fault !== undefined) terminal.note(fault);
       }

@@ -109,7 +109,7 @@ describeInBrowser("the view of a skill", () => {
     const page = await openPage(browse.address);
     await page.getByText("guide").first().waitFor();
     await openTab(page, "guide", "files");
-    await page.getByText("references").click();
+    await page.getByText("references", { exact: true }).click();
     expect(await page.getByRole("button", { name: "table.md" }).count()).toBe(0);
     const directory = path.join(browse.project, ".agents", "skills", "guide");
     writeFileSync(path.join(directory, "added.txt"), "new\n");
