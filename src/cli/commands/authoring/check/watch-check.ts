@@ -18,11 +18,11 @@ export async function watchCheck(
 ): Promise<CheckReport> {
   const interruption = onInterruption();
   const stopped = AbortSignal.any([interruption.signal, readerGone]);
-  let isChanged = false;
+  let changes = 0;
   let wake = (): void => undefined;
   let cancelTimer = (): void => undefined;
   const changed = (): void => {
-    isChanged = true;
+    changes += 1;
     wake();
   };
   const watcher = openNativeWatcher(
@@ -37,7 +37,7 @@ export async function watchCheck(
   const alive = setInterval(() => undefined, 2 ** 30);
   try {
     for (let before = ""; ;) {
-      isChanged = false;
+      const seen = changes;
       const report = await check((directory) => watcher.add(directory));
       const shown = JSON.stringify([report.problems, report.complaints, report.stamp]);
       const isFirst = before === "";
@@ -47,7 +47,7 @@ export async function watchCheck(
       }
       if (isFirst) note(`watching ${counted(report.checked, "skill")}; press Ctrl-C to stop`);
       before = shown;
-      if (!isChanged && !stopped.aborted) await new Promise<void>((resolve) => (wake = resolve));
+      if (changes === seen && !stopped.aborted) await new Promise<void>((resolve) => (wake = resolve));
       if (stopped.aborted) return report;
     }
   } finally {
