@@ -2,6 +2,11 @@ import { cpSync, rmSync } from "node:fs";
 
 /** What the package reads when it runs, and the compiler leaves where it is. */
 const files = [
+  "cli/commands/authoring/init",
+  "cli/commands/completion",
+  ...["wrap-adapters.lua", "wrap-agents.el", "wrap-agents.lua", "wrap-providers.lua"].map(
+    (name) => `cli/commands/setup/editors/${name}`,
+  ),
   "runtime/caller/guide/SKILL.md",
   "runtime/sandbox/inside",
   "runtime/sandbox/processes/show_project.py",

@@ -55,7 +55,7 @@ const mayImport = {
     ...["base", "skills", "wire", "sources", "mcp", "runtime/blobs", "runtime/ledger", "runtime/options"],
     ...forDoors,
   ],
-  "browser/wire": ["skills", "wire"],
+  "browser/wire": ["skills", "wire", "client"],
   "browser/page": ["base", "client", "browser/wire"],
   "browser/server": [
     ...["base", "skills", "wire", "sources", "serve", "browser/wire"],

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { outputSchema } from "./output-schemas.js";
 import { manifestSchema } from "../.build/skills/manifest/manifest-schema.js";
-import { conformanceIndexSchema } from "../.build/conformance/index-schema.js";
+import { conformanceIndexSchema } from "./conformance-schema.js";
 import { configSchema } from "../.build/serve/config/config-schema.js";
 import { problemSchema } from "../.build/skills/rules/problem.js";
 import { toolDefinitions } from "../.build/runtime/tools.js";

@@ -2,19 +2,24 @@ import type { IsOwnPeer } from "../wire/http.ts";
 
 export { serveBrowse } from "./server/serve-browse.ts";
 
-export interface BrowseOptions {
-  /** Default: any free one. */
-  readonly port?: number;
+/** For whom the page is, and where. */
+export interface BrowsePlaces {
   /** Nothing can be approved, run, installed or opened. */
   readonly readOnly: boolean;
-  readonly idleMinutes: number;
   /** The project's directory, absolute. */
   readonly directory: string;
+  /** The person's. */
   readonly home: string;
-  /** Where approvals are, which other processes change, too. */
+  /** Where this person's approvals, ledger and sessions are, which other processes change, too. */
   readonly dataDirectory: string;
-  /** Hosts with private addresses that sources may be on. Default: none. */
-  readonly allowPrivate?: readonly string[];
+  /** Hosts with private addresses that sources may be on. */
+  readonly allowPrivate: readonly string[];
+}
+
+export interface BrowseOptions extends BrowsePlaces {
+  /** Default: any free one. */
+  readonly port?: number;
+  readonly idleMinutes: number;
   /** Called once when nobody has used the page for that long. Must not throw. */
   readonly idle: () => void;
   /** Where the page was built. Default: beside this package's code. */

@@ -10,7 +10,7 @@ import { refuseIdleGrants, type running, toRunningOptions } from "./arguments/ru
 import type { cwd as cwdOption, roots } from "./arguments/shared-options.ts";
 import { type OptionValues, type ExitCode, exit } from "./command.ts";
 import { createListing } from "./listing.ts";
-import { reportRefusal } from "./report/outcome.ts";
+import { reportRefusal, toOwnPaths } from "./report/outcome.ts";
 import { openSafeLines } from "./report/safe-text.ts";
 import { type Terminal, interruptible } from "./report/terminal.ts";
 import { shellWord } from "../base/text/quoted.ts";
@@ -31,8 +31,6 @@ export interface Tools {
 interface Calling {
   /** Whether a refusal is reported as JSON. */
   readonly json: boolean;
-  /** Rewrites text that code prints, by whole lines. */
-  readonly rewrite?: (text: string, catalog: Catalog) => string;
   /** Rewrites a refusal. */
   readonly reword?: (error: unknown, catalog: Catalog) => unknown;
 }
@@ -44,7 +42,7 @@ interface Calling {
 export async function callTools(
   options: OptionValues<typeof roots & typeof running & { readonly cwd: typeof cwdOption }>,
   terminal: Terminal,
-  { json, rewrite = (text) => text, reword = (error) => error }: Calling,
+  { json, reword = (error) => error }: Calling,
   perform: (tools: Tools) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const runningOptions = toRunningOptions(options);
@@ -55,7 +53,7 @@ export async function callTools(
   const app = openApp(readOptions({ log, ...runningOptions }, { home: terminal.home }));
   const printed = openSafeLines(
     (text) => terminal.echo(text),
-    (text) => rewrite(text, catalog),
+    (text) => toOwnPaths(text, { catalog, cwd: terminal.cwd }),
   );
   const onEvent = (event: RunEvent): void => {
     if (event.type === "started") terminal.progress.show("running");

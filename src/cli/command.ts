@@ -68,8 +68,8 @@ export interface CommandArguments<Options extends OptionTable> {
 }
 
 export interface Command<Options extends OptionTable = OptionTable> {
-  /** What follows `acp-skills` in the usage line. */
-  readonly usage: string;
+  /** What follows `acp-skills` in the usage line. Default: its name, positionals and `[options]`. */
+  readonly usage?: string;
   readonly positionals?: {
     readonly name: string;
     readonly minimum: number;

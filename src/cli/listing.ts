@@ -6,7 +6,6 @@ import { diskSkillFiles } from "../skills/files.ts";
 import { directoryFault, givenPolicy } from "./arguments/values.ts";
 import { showReads } from "./report/progress.ts";
 import { type OptionValues, type ExitCode, exit } from "./command.ts";
-import type { FetchedSources } from "./listing/fetch-sources.ts";
 import type { roots } from "./arguments/shared-options.ts";
 import type { Terminal } from "./report/terminal.ts";
 import { existsSync, statSync } from "node:fs";
@@ -26,14 +25,6 @@ export interface Listing {
   readonly status: ExitCode;
 }
 
-async function fetchLazily(
-  given: { readonly sources: readonly string[]; readonly allowPrivate: readonly string[] },
-  terminal: Terminal,
-): Promise<FetchedSources> {
-  const { fetchSources } = await import("./listing/fetch-sources.ts");
-  return await fetchSources(given, terminal);
-}
-
 /** Reads the roots once, without watching. Reports directories that cannot be read; the others are still listed. `copies`: further roots. */
 export async function createListing(
   options: ListingOptions,
@@ -48,7 +39,8 @@ export async function createListing(
   ];
   for (const fault of faults) terminal.note(fault);
   const { source: sources, "allow-private": allowPrivate = [] } = options;
-  const fetched = sources === undefined ? undefined : await fetchLazily({ sources, allowPrivate }, terminal);
+  const { fetchSources } = sources === undefined ? {} : await import("./listing/fetch-sources.ts");
+  const fetched = await fetchSources?.({ sources: sources ?? [], allowPrivate }, terminal);
   const { roots: searched } = sessionRoots({
     explicit,
     cwd,

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { optionNotes } from "./arguments/shared-options.ts";
 import { oneOf } from "./arguments/values.ts";
 import { nearest } from "../base/text/nearest.ts";
 import { isSkillsError } from "../base/errors.ts";
@@ -34,7 +35,7 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
     if (["help", "--help", "-h"].includes(first)) return await printHelp(rest, terminal);
     if (!isCommandName(first)) refuseUnknown(argv);
     name = isCommandName(first) ? first : "wrap";
-    const { command }: { readonly command: Command } = await commands[name].load();
+    const { command }: { readonly command: Command } = await commands[name][1]();
     const given = parseArguments(command, name === first ? rest : argv);
     isQuiet = given !== "help" && "json" in given.options;
     if (given !== "help") return await command.run(given, terminal, { listed: listedCommands, load });
@@ -52,12 +53,12 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
 }
 
 async function load(name: string): Promise<Command | undefined> {
-  return isCommandName(name) ? (await commands[name].load()).command : undefined;
+  return isCommandName(name) ? (await commands[name][1]()).command : undefined;
 }
 
 async function printHelp([name]: readonly string[], terminal: Terminal): Promise<ExitCode> {
   if (name === undefined || name.startsWith("-")) await terminal.print([helpForAll()]);
-  else if (isCommandName(name)) await terminal.print([helpForCommand(name, (await commands[name].load()).command)]);
+  else if (isCommandName(name)) await terminal.print([helpForCommand(name, (await commands[name][1]()).command)]);
   else throw usageError(unknownCommand(name));
   return exit.done;
 }
@@ -175,7 +176,8 @@ function helpForAll(): string {
 }
 
 /** What `acp-skills COMMAND --help` prints. */
-function helpForCommand(name: CommandName, { usage, options, examples = [], notes = [] }: Command): string {
+function helpForCommand(name: CommandName, command: Command): string {
+  const { usage = usageOf(name, command), options, examples = [], notes = [] } = command;
   const { summary } = listedCommands().find((listed) => listed.name === name) ?? {};
   const rows = Object.entries({ ...options, help }).map(([option, definition]): [string, string] => [
     optionForm(option, definition),
@@ -188,8 +190,16 @@ function helpForCommand(name: CommandName, { usage, options, examples = [], note
     section("Options", columns(rows)),
     ...(examples.length === 0 ? [] : [section("Examples", commandLines)]),
     ...notes,
+    ...Object.keys(options).flatMap((option) => optionNotes[option] ?? []),
   ];
   return `${parts.join("\n").trimEnd()}\n`;
+}
+
+function usageOf(name: CommandName, { positionals, options }: Command): string {
+  const { name: word = "", minimum = 0, maximum = 0 } = positionals ?? {};
+  const words = maximum > 1 ? `${word}…` : word;
+  const parts = [name, minimum > 0 ? words : words && `[${words}]`, Object.keys(options).length > 0 && "[options]"];
+  return parts.filter(Boolean).join(" ");
 }
 
 function section(title: string, lines: readonly string[]): string {

@@ -119,7 +119,7 @@ export interface SkillFacts {
   readonly source?: string | undefined;
   readonly license?: string | undefined;
   readonly compatibility?: string | undefined;
-  /** Whether the agent's machine has what the skill requires. */
+  /** Whether the machine of the skill has what it requires; absent if that is nothing, or not known. */
   readonly environment?:
     { readonly status: "met" | "missing" | "unknown"; readonly missing?: readonly string[] | undefined } | undefined;
   readonly allowedTools?: readonly string[] | undefined;

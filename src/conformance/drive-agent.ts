@@ -29,15 +29,8 @@ export interface DriveOptions {
   readonly onVariant?: (variant: Variant) => void;
 }
 
-/** One connection to the agent. */
-interface DrivenConnection {
-  readonly name: string;
-  readonly about: string;
-  readonly entries: readonly TranscriptEntry[];
-  /** What could not be done, in sentences without full stop. Faults make an agent fail, notes do not. */
-  readonly faults: readonly string[];
-  readonly notes: readonly string[];
-}
+/** One connection to the agent, and what could not be done, in sentences without full stop: faults make an agent fail, notes do not. */
+type DrivenConnection = Awaited<ReturnType<typeof driveOnce>>;
 
 export interface Driven {
   readonly entries: readonly TranscriptEntry[];
@@ -78,7 +71,7 @@ async function driveOnce(
   cwd: string,
   fixture: Fixture | undefined,
   options: DriveOptions,
-): Promise<DrivenConnection> {
+) {
   const { name, about } = variant;
   const faults: string[] = [];
   const notes: string[] = [];

@@ -34,17 +34,7 @@ interface Response {
 }
 
 /** A notification of the agent about a session, in any shape. */
-export interface RecordedUpdate {
-  readonly line: number;
-  readonly method: string;
-  readonly sessionId: string;
-  readonly params: JsonObject;
-  /** `sessionUpdate`; empty if there is none. */
-  readonly kind: string;
-  readonly update: JsonObject;
-  /** The fields of the update stand in `params` itself. */
-  readonly isFlat: boolean;
-}
+export type RecordedUpdate = NonNullable<ReturnType<typeof readUpdate>>;
 
 /** A message in no place where one may stand. */
 export interface UnexpectedMessage {
@@ -139,7 +129,7 @@ export function readExchange(entries: readonly TranscriptEntry[]): Exchange {
   };
 }
 
-function readUpdate(line: number, method: string, given: unknown): RecordedUpdate | undefined {
+function readUpdate(line: number, method: string, given: unknown) {
   if (method !== sessionUpdate && method !== skillsNotification) return undefined;
   const params = fieldsOf(given) ?? {};
   const nested = fieldsOf(params["update"]);
@@ -152,8 +142,10 @@ function readUpdate(line: number, method: string, given: unknown): RecordedUpdat
     method,
     sessionId: typeof sessionId === "string" ? sessionId : "",
     params,
+    /** `sessionUpdate`; empty if there is none. */
     kind: typeof kind === "string" ? kind : "",
     update,
+    /** The fields of the update stand in `params` itself. */
     isFlat,
   };
 }

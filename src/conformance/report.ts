@@ -3,34 +3,13 @@ import { fieldsOf } from "../client/json.ts";
 import { type Exchange, advertisedIn, isMarkedAsSkill, readExchange, sentCommands, skillUpdates } from "./exchange.ts";
 import { type RuleOrigin, type RuleViolation, origins, type ConformanceRule } from "./rule.ts";
 import type { TranscriptEntry, Side } from "./transcript.ts";
-import { type SentForm, summariseForms } from "./report/summarise-forms.ts";
+import { summariseForms } from "./report/summarise-forms.ts";
 import { conformanceRules } from "./rules.ts";
 
 export { junitReport, textReport } from "./report/print-report.ts";
 
 /** What is reported of one connection. */
-export interface ConnectionReport {
-  readonly name: string;
-  readonly about?: string | undefined;
-  readonly messages: number;
-  /** The protocol version of the initialize response. */
-  readonly protocol?: number | undefined;
-  readonly agent?: string | undefined;
-  readonly client?: string | undefined;
-  /** What the client declared about skills; absent if nothing. */
-  readonly optIn?: Required<SkillsOptIn> | undefined;
-  /** The agent's `_meta["acp-skills"]`, as it was sent; absent if there is none. */
-  readonly advertised?: unknown;
-  readonly forms: readonly SentForm[];
-  /** The client's requests and notifications, and how often it sent each. */
-  readonly clientMethods: Readonly<Record<string, number>>;
-  readonly findings: readonly ConformanceFinding[];
-  /** What could not be done. */
-  readonly faults: readonly string[];
-  readonly notes: readonly string[];
-  /** Why the check ended early; absent if it did not. */
-  readonly unfinished?: string | undefined;
-}
+export type ConnectionReport = ReturnType<typeof reportOn>;
 
 /** The verdict of the rules of one origin. */
 interface ProfileReport {
@@ -58,8 +37,16 @@ export interface ConformanceReport {
 /** Every rule but ours. */
 const defaultProfiles: readonly RuleOrigin[] = ["rfd", "acp", "json-rpc"];
 
-type Checked = Pick<ConnectionReport, "name" | "about" | "unfinished"> &
-  Partial<Pick<ConnectionReport, "faults" | "notes">> & { readonly entries: readonly TranscriptEntry[] };
+interface Checked {
+  readonly name: string;
+  readonly about?: string | undefined;
+  readonly entries: readonly TranscriptEntry[];
+  /** What could not be done. */
+  readonly faults?: readonly string[];
+  readonly notes?: readonly string[];
+  /** Why the check ended early; absent if it did not. */
+  readonly unfinished?: string | undefined;
+}
 
 /** Checks every connection. Pure. */
 export function makeReport(
@@ -114,9 +101,10 @@ function listsSkills(exchange: Exchange): boolean {
 function reportOn(
   subject: ConformanceReport["subject"],
   { name, about, entries, faults = [], notes = [], unfinished }: Checked,
-): ConnectionReport {
+) {
   const exchange = readExchange(entries);
   const { negotiation, initialize, requests, notifications } = exchange;
+  const optIn: Required<SkillsOptIn> | undefined = negotiation?.optIn;
   const params = fieldsOf(initialize?.params);
   const result = fieldsOf(initialize?.response?.result);
   const methods = new Map<string, number>();
@@ -126,12 +114,16 @@ function reportOn(
     name,
     about,
     messages: entries.length,
+    /** The protocol version of the initialize response. */
     protocol: negotiation?.protocol,
     agent: implementationOf(result?.["agentInfo"] ?? result?.["info"]),
     client: implementationOf(params?.["clientInfo"] ?? params?.["info"]),
-    optIn: negotiation?.optIn,
+    /** What the client declared about skills; absent if nothing. */
+    optIn,
+    /** The agent's `_meta["acp-skills"]`, as it was sent; absent if there is none. */
     advertised: advertisedIn(exchange),
     forms: summariseForms(exchange),
+    /** The client's requests and notifications, and how often it sent each. */
     clientMethods: Object.fromEntries(methods),
     findings: checkTranscript(entries).filter(({ appliesTo }) => subject === "both" || appliesTo === subject),
     faults,

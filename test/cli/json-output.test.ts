@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, expect, test } from "vitest";
 import type { Command } from "../../src/cli/command.ts";
-import { type CommandName, commands } from "../../src/cli/commands/commands.ts";
+import { commands } from "../../src/cli/commands/commands.ts";
 import { usePublisher } from "./commands/sources/publish-skills.ts";
 import { runCli } from "./run-cli.ts";
 import { skillText, useTemporaryProject, writeSecretAction } from "./temporary-project.ts";
@@ -197,8 +197,8 @@ afterAll(() => {
 
 test("every command that has --json has a schema, and no other", async () => {
   const names = Object.keys(schema.$defs).map((name) => name.split("-")[0]);
-  for (const [name, entry] of Object.entries(commands) as [CommandName, { load(): Promise<{ command: Command }> }][]) {
-    const { command } = await entry.load();
+  for (const [name, [, load]] of Object.entries(commands)) {
+    const { command }: { command: Command } = await load();
     expect("json" in command.options, name).toBe(names.includes(name));
   }
 });

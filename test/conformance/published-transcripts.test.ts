@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { conformanceIndex } from "../../.config/conformance-index.js";
+import { conformanceIndexSchema } from "../../.config/conformance-schema.js";
 import { checkTranscript } from "../../src/conformance/report.ts";
-import { conformanceIndexSchema } from "../../src/conformance/index-schema.ts";
 import { conformanceRules } from "../../src/conformance/rules.ts";
 import { readTranscript } from "../../src/conformance/transcript.ts";
 

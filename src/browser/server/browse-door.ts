@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type * as z from "zod";
 import type { App } from "../../runtime/app.ts";
+import type { readJsonBody } from "../../wire/http/read-body.ts";
 import type { SkillsErrorCode } from "../../base/errors.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { CachedResponse } from "../../serve/cached-response.ts";
@@ -9,10 +10,11 @@ import type { Nonces } from "./admission/nonces.ts";
 import type { TouchedSkills } from "./live/touched-skills.ts";
 import type { LiveEvents } from "./live/live-events.ts";
 import type { ShownSkills } from "./rows/shown-skills.ts";
+import type { BrowsePlaces } from "../server.ts";
 import type { Machine } from "../../skills/environment.ts";
 
 /** What the routes of the skill browser work with. */
-export interface BrowseDoor {
+export interface BrowseDoor extends BrowsePlaces {
   readonly app: App;
   readonly session: SessionSkills;
   /** The list of skills. */
@@ -21,16 +23,6 @@ export interface BrowseDoor {
   readonly nonces: Nonces;
   /** Notifies pages when the files of a skill that they read change. */
   readonly touched: TouchedSkills;
-  /** Nothing can be changed, run or opened. */
-  readonly readOnly: boolean;
-  /** The project's directory, absolute. */
-  readonly directory: string;
-  /** The person's home directory. */
-  readonly home: string;
-  /** Where this person's approvals, ledger and sessions are. */
-  readonly dataDirectory: string;
-  /** Hosts with private addresses that sources may be on. */
-  readonly allowPrivate: readonly string[];
   /** This machine, inspected at most a minute ago. */
   readonly machine: () => Machine;
   /** Nobody has to be asked about this one run: what the person allowed for its next one. */
@@ -60,17 +52,11 @@ export interface BrowseRequest {
   readonly query: URLSearchParams;
   readonly incoming: IncomingMessage;
   /** The body, at most 64 KiB of JSON unless `limits` say otherwise. Throws VALIDATION_ERROR, BLOB_TOO_LARGE. */
-  readonly json: <Value>(schema: z.ZodType<Value>, limits?: JsonLimits) => Promise<Value>;
+  readonly json: <Value>(schema: z.ZodType<Value>, limits?: Parameters<typeof readJsonBody>[1]) => Promise<Value>;
   /** The body as it is. Throws BLOB_TOO_LARGE. */
   readonly bytes: (most: number) => Promise<Uint8Array>;
   /** Aborted when the page goes away before it is answered, and when the server stops. */
   readonly signal: AbortSignal;
-}
-
-export interface JsonLimits {
-  readonly maxBytes: number;
-  /** Of keys and values. */
-  readonly maxValues: number;
 }
 
 /** Why a request is refused. */

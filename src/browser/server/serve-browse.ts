@@ -36,9 +36,10 @@ const mostRowsSent = 500;
 
 /** Opens the skill browser. Throws INVALID_OPTIONS for a port in use, UNREADABLE if the page is missing. */
 export async function serveBrowse(app: App, session: SessionSkills, options: BrowseOptions): Promise<BrowseServer> {
-  const { port = 0, readOnly, idleMinutes, directory, home, dataDirectory, allowPrivate = [] } = options;
+  const { port = 0, idleMinutes, idle: ended, pageDirectory, isOwnPeer, ...places } = options;
+  const { directory, home, dataDirectory } = places;
   const { clock, log } = app;
-  const files = readPageFiles(options.pageDirectory);
+  const files = readPageFiles(pageDirectory);
   const stopped = new AbortController();
   const running = new Set<ServerResponse>();
   const held = new Set<Promise<void>>();
@@ -50,8 +51,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     app,
     session,
     environments,
-    directory,
-    home,
+    ...places,
     changed(change) {
       const { revision, put, removed } = change;
       if (put.length + removed.length > mostRowsSent) events.push("reset", { revision } satisfies Reset);
@@ -67,11 +67,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     touched,
     nonces: new Nonces(),
     once: new AllowedNext(),
-    readOnly,
-    directory,
-    home,
-    dataDirectory,
-    allowPrivate,
+    ...places,
     machine: cachedFor(machineKnownMs, clock, openMachine),
     stopped: stopped.signal,
     hold: (work) => {
@@ -80,7 +76,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     },
   };
   const isUsed = (): boolean => events.connected() > 0 || running.size > 0 || held.size > 0;
-  const idle = watchIdle(clock, idleMinutes * 60_000, isUsed, options.idle);
+  const idle = watchIdle(clock, idleMinutes * 60_000, isUsed, ended);
   async function closeParts(): Promise<void> {
     idle.stop();
     events.close();
@@ -98,7 +94,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     routes: Object.assign({}, ...browseRoutes.map((mount) => mount(door))) as BrowseRoutes,
     running,
     used: idle.touch,
-    isOwnPeer: options.isOwnPeer ?? createPeerCheck(log, "the skill browser"),
+    isOwnPeer: isOwnPeer ?? createPeerCheck(log, "the skill browser"),
   });
   const listening = await listen({ host, port }, limits, app, answer).catch(async (error: unknown) => {
     await closeParts();

@@ -1,3 +1,4 @@
+import type { SkillFacts } from "../../client/select.ts";
 import type { Match } from "../../skills/environment.ts";
 import type { SkillLicense } from "../../skills/licenses.ts";
 import type { DeclaredArgument } from "../../skills/manifest.ts";
@@ -9,32 +10,18 @@ import type { Problem } from "../../skills/rules.ts";
 export type SkillState =
   "ok" | "warnings" | "needs-approval" | "changed" | "blocked" | "denied" | "shadowed" | "invalid";
 
-/** A skill in the list. */
-export interface SkillRow {
+/** A skill in the list; its source is what people call the place, such as `~/.agents/skills` or the address of a source. */
+export interface SkillRow extends SkillFacts {
   /** The id in this list: the slug, or for what is not offered the path of its file. Stable while the file stays where it is. */
   readonly id: string;
-  /** The slug. */
-  readonly name: string;
-  /** Only if it is another one. */
-  readonly canonicalName?: string | undefined;
-  /** The name of its directory, only if it is another one: what people who have seen its files look for. */
-  readonly folder?: string | undefined;
   /** The agent that announced a skill of a store, and what invokes it in a prompt. */
   readonly agent?: string | undefined;
   readonly command?: string | undefined;
-  readonly description: string;
   readonly kind: "instruction" | "action";
   readonly version: string;
   readonly namespace: string;
-  /** What people call the place where it was found, such as `~/.agents/skills` or the address of a source. */
   readonly source: string;
   readonly state: SkillState;
-  readonly license?: string | undefined;
-  readonly compatibility?: string | undefined;
-  /** What its frontmatter asks of this machine; absent if nothing, or not known yet. */
-  readonly environment?:
-    { readonly status: "met" | "missing" | "unknown"; readonly missing?: readonly string[] | undefined } | undefined;
-  readonly allowedTools?: readonly string[] | undefined;
   /** An estimate: what the entry costs in a list that models read, and its instructions when they are read. */
   readonly tokens: { readonly listed: number; readonly instructions: number };
   readonly errors: number;
@@ -63,14 +50,10 @@ export interface SkillListChange {
  * The `reset` event, the first one of a connection that was not resumed, and sent when more than 500 rows change at once: the list has to be read
  * again if it has another revision.
  */
-export interface Reset {
-  readonly revision: number;
-}
+export type Reset = Pick<SkillListChange, "revision">;
 
 /** The `skill` event: the files of a skill that was read differ from what was read. */
-export interface SkillTouched {
-  readonly id: string;
-}
+export type SkillTouched = Pick<SkillRow, "id">;
 
 /** `GET /api/about`; with `?sandbox`, after the sandbox was found. */
 export interface About {

@@ -4,7 +4,7 @@ import type { SkillsOptions } from "../../runtime/options.ts";
 import { type OptionTable, type OptionValues, choice, flag, text } from "../command.ts";
 import type { Terminal } from "../report/terminal.ts";
 import { running, toSkillsOptions } from "./running-options.ts";
-import { notes, roots } from "./shared-options.ts";
+import { roots } from "./shared-options.ts";
 import { reasonOf } from "./values.ts";
 import { type Stats, closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, writeSync } from "node:fs";
 import { systemCode } from "../../base/failures/system-error.ts";
@@ -14,14 +14,8 @@ import { safeText } from "../report/safe-text.ts";
 export const session = {
   ...roots,
   ...running,
-  emit: choice(
-    ["auto", "rfd", "commands", "none"],
-    "How skills are announced to the editor. Default: auto, in the forms that it supports.",
-  ),
-  tools: choice(
-    ["auto", "stdio", "none"],
-    "How tools are served: over HTTP or stdio, over stdio only, or not at all. Default: auto.",
-  ),
+  emit: choice(["auto", "rfd", "commands", "none"], "How skills are announced. Default: auto, as the editor supports."),
+  tools: choice(["auto", "stdio", "none"], "How tools are served. Default: auto, over HTTP or stdio."),
   "no-teach": flag("Do not list the skills to the model in prompts; it can still call list_skills."),
   "no-approve": flag("Leave every permission request of the agent to the editor."),
   log: text("FILE", "Append diagnostics with timestamps to FILE; only errors go to stderr."),
@@ -38,9 +32,6 @@ export const sessionNotes = [
   "  permission requests for our tools: approved if a sandbox is enough      (not with --no-approve)",
   "  replayed messages, titles, session lists: what was added is removed     (not with --emit none --tools none)",
   "With --emit none --tools none every message passes unchanged.",
-  notes.sandbox,
-  notes.roots,
-  notes.data,
 ];
 
 /** The options as settings; undefined, with an error on stderr, if the log file cannot be opened. Throws INVALID_OPTIONS. */

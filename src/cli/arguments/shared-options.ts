@@ -6,7 +6,7 @@ export const roots = {
   skills: texts("DIR", "Also look for skills in DIR, before the default roots. Repeatable."),
   source: texts(
     "SOURCE",
-    "Also offer the skills that SOURCE publishes, after all local ones: a domain or URL, OWNER/REPO of GitHub, or any git URL. Repeatable.",
+    "Also offer skills of SOURCE: a domain or URL, OWNER/REPO of GitHub, any git URL. Repeatable.",
   ),
   "allow-private": texts("HOST", "A --source may be on HOST although its address is private. Repeatable."),
   "no-default-roots": flag("Look in the --skills directories and --source only."),
@@ -20,19 +20,20 @@ export const json = flag("Print JSON.");
 
 export const listing = { ...roots, cwd, json } as const satisfies OptionTable;
 
-/** Help notes shared by several commands. */
-export const notes = {
-  roots: "Default roots: .agents/skills and .claude/skills in the project, then in your home directory.",
-  sandbox:
-    "Code is sandboxed: no network, no secrets and no access to the project, unless --grant gives them to its skill.",
-  secrets: "Secrets are read from the environment, then --secrets-file, then the system's keychain.",
-  data: "Blobs, the ledger, run records and packages are stored in $ACP_SKILLS_HOME. Default: ~/.local/share/acp-skills, or the platform's equivalent.",
-} as const;
+export const dataNote =
+  "Blobs, the ledger, run records and packages are stored in $ACP_SKILLS_HOME. Default: ~/.local/share/acp-skills, or the platform's equivalent.";
+
+/** What help says at its end about every command with one of these options. */
+export const optionNotes: Readonly<Record<string, string | undefined>> = {
+  "no-default-roots": "Default roots: .agents/skills and .claude/skills in the project, then in your home directory.",
+  "secrets-file": "Secrets are read from the environment, then --secrets-file, then the system's keychain.",
+  isolation: `Code is sandboxed: no network, secrets or project, unless --grant gives them to its skill.\n${dataNote}`,
+};
 
 /** The option for private sources. */
 export const token = texts(
   "[ORIGIN=]env:NAME",
-  "Send the token in the environment variable NAME to the source, or to ORIGIN (https://HOST), and to no other. Repeatable.",
+  "Send the token in $NAME to the source, or only to ORIGIN (https://HOST).",
 );
 
 const form = /^(?:(https?:\/\/[^=\s]+)=)?env:([A-Za-z_][A-Za-z0-9_]*)$/;
@@ -53,9 +54,7 @@ export function tokensByOrigin(
   for (const text of texts) {
     const [, place, name] = form.exec(text) ?? [];
     if (name === undefined || (place !== undefined && !URL.canParse(place)))
-      throw usageError(
-        "--token needs env:NAME or https://HOST=env:NAME; a token itself in a command line can be read by others",
-      );
+      throw usageError("--token needs env:NAME or https://HOST=env:NAME; others can read a token in a command line");
     const value = env[name] ?? "";
     if (!/^[\x21-\x7E]+$/.test(value))
       throw usageError(`--token env:${name}: ${value === "" ? "there is no such variable" : "it is no token"}`);

@@ -119,7 +119,5 @@ export function parseSince(option: string, text: string, now: number): number {
   // Date.parse takes 30 February for 2 March.
   const isReal = day !== "" && !Number.isNaN(at) && new Date(Date.parse(day)).toISOString().startsWith(day);
   if (isReal) return at;
-  throw usageError(
-    `${option} needs a duration such as 90m, 2h or 7d, or a date such as 2026-11-22 or 2026-11-22T10:00Z, not ${text}`,
-  );
+  throw usageError(`${option} needs a duration such as 90m or 7d, or a date such as 2026-11-22[T10:00Z], not ${text}`);
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { packageUrl } from "../../base/paths/location.ts";
 import { oneOf } from "../arguments/values.ts";
 import { type Command, type Others, defineCommand, usageError, exit } from "../command.ts";
 import { nearest } from "../../base/text/nearest.ts";
@@ -5,42 +7,12 @@ import { createListing } from "../listing.ts";
 import { safeText } from "../report/safe-text.ts";
 import type { Terminal } from "../report/terminal.ts";
 
-/** Each asks `acp-skills complete` about the words up to the cursor, and completes the names of files where that prints nothing. */
-const scripts = {
-  // Works with and without the bash-completion package, and with the bash 3.2 of macOS.
-  bash: `# bash completion for acp-skills
-_acp_skills() {
-  local IFS=$'\\n'
-  COMPREPLY=( $(acp-skills complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1) )
-}
-complete -o default -F _acp_skills acp-skills
-`,
-  // Works in a directory of `fpath`, and when it is sourced.
-  zsh: `#compdef acp-skills
-_acp_skills() {
-  local -a found
-  found=( \${(f)"$(acp-skills complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"} )
-  found=( \${found//:/\\\\:} )
-  found=( \${found/$'\\t'/:} )
-  if (( $#found )); then _describe value found; else _files; fi
-}
-if [[ $funcstack[1] == _acp-skills ]]; then _acp_skills "$@"; else compdef _acp_skills acp-skills; fi
-`,
-  fish: `# fish completion for acp-skills
-function __acp_skills
-  set -l words (commandline -opc)
-  set -l current (commandline -ct)
-  set -l found (acp-skills complete -- $words[2..] "$current" 2>/dev/null)
-  if test (count $found) -gt 0
-    printf '%s\\n' $found
-  else
-    __fish_complete_path "$current"
-  end
-end
-complete -c acp-skills -f -a '(__acp_skills)'
-`,
-} as const;
-const names = Object.keys(scripts) as (keyof typeof scripts)[];
+/**
+ * Each has a script, which asks `acp-skills complete` about the words up to the cursor, and completes the names of files where that prints
+ * nothing. That for bash works with and without the bash-completion package, and with the bash 3.2 of macOS; that for zsh in a directory of
+ * `fpath`, and when it is sourced.
+ */
+const names = ["bash", "zsh", "fish"] as const;
 
 export const command = defineCommand({
   usage: "completion SHELL",
@@ -62,7 +34,7 @@ export const command = defineCommand({
       throw usageError(
         `unknown shell ${shell}; ${close === undefined ? `use ${oneOf(names)}` : `did you mean ${close}?`}`,
       );
-    await terminal.print([scripts[known]]);
+    await terminal.print([readFileSync(packageUrl(`cli/commands/completion/acp-skills.${known}`), "utf8")]);
     return exit.done;
   },
 });

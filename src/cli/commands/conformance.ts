@@ -13,7 +13,11 @@ import { type ConformanceReport, junitReport, makeReport, textReport } from "../
 import { jsonObject } from "../report/json-output.ts";
 import { errorLines, safeText } from "../report/safe-text.ts";
 
-const formats = ["text", "json", "junit"] as const;
+const formats = {
+  text: safeTextReport,
+  json: (report: ConformanceReport) => [jsonObject(report)],
+  junit: junitReport,
+};
 
 export const command = defineCommand({
   usage: "conformance [options] -- AGENT [ARG…] | --client [options] | --replay FILE…",
@@ -34,7 +38,7 @@ export const command = defineCommand({
       ),
       multiple: true,
     },
-    format: choice(formats, "Format of the report. Default: text."),
+    format: choice(Object.keys(formats) as (keyof typeof formats)[], "Format of the report. Default: text."),
     json: { ...json, help: "Print JSON: the same as --format json." },
   },
   examples: [
@@ -61,8 +65,8 @@ export const command = defineCommand({
     const timeout = parseNumber("--timeout", options.timeout ?? "30", [1, 9_999]) * 1_000;
     const output = createOutputWriter("--report", options.report);
     const print = async (report: ConformanceReport): Promise<ExitCode> => {
-      if (output === undefined) await terminal.print(piecesOf(report, format));
-      else output([...piecesOf(report, format)].join(""));
+      if (output === undefined) await terminal.print(formats[format](report));
+      else output([...formats[format](report)].join(""));
       return report.conformant === true ? exit.done : exit.found;
     };
     if (replay) {
@@ -141,21 +145,6 @@ function readTranscriptFile(file: string): { readonly name: string; readonly ent
       entries,
     }),
   );
-}
-
-type Format = (typeof formats)[number];
-
-function* piecesOf(report: ConformanceReport, format: Format): Iterable<string> {
-  switch (format) {
-    case "text":
-      yield* safeTextReport(report);
-      return;
-    case "json":
-      yield jsonObject(report);
-      return;
-    case "junit":
-      yield* junitReport(report);
-  }
 }
 
 /** The lines of the text report, with control characters escaped. */

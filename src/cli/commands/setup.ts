@@ -27,8 +27,7 @@ import {
   ownWords,
   wrapWords,
 } from "./setup/editor.ts";
-import { editorNames } from "./setup/editor-names.ts";
-import { editorNamed } from "./setup/editors.ts";
+import { editorNamed, editorNames } from "./setup/editors.ts";
 import {
   type SetupRecord,
   createBackup,
@@ -82,9 +81,7 @@ export const command = defineCommand({
     }
     const agent = program === undefined ? undefined : ({ name: options.name, words: [program, ...args] } as const);
     if (agent !== undefined && editor.add === undefined)
-      throw usageError(
-        `${editor.title} takes no agents from here: configure the agent there, then run this without --`,
-      );
+      throw usageError(`${editor.title} takes no agents from here: configure the agent there, then run it without --`);
     const { home, cwd } = terminal;
     const { platform, env } = process;
     const where = { home, cwd, platform, env, exists: existsSync, find: findCommand, wrapper: ownWords(process) };
@@ -218,19 +215,11 @@ async function report({ name, terminal, json }: Context, changes: readonly Setti
   else await terminal.print(changes.flatMap((change) => [...describeChange(change, terminal)]));
 }
 
-/** What `--undo` makes of a file: null deletes it. */
-interface Undoing {
-  readonly file: SettingsFile;
-  readonly text: string | null;
-  /** Whether this is exactly what there was, rather than what there is without us. */
-  readonly exact: boolean;
-}
-
 /**
- * Restores what there was if the file is as we left it; otherwise only takes out what starts agents through acp-skills. Throws UNREADABLE
+ * The text to write, null to delete the file, and whether it is exactly what there was. Restores what there was if the file is as we left it; otherwise only takes out what starts agents through acp-skills. Throws UNREADABLE
  * if neither is possible.
  */
-function planUndo(editor: Editor, record: SetupRecord, where: SetupEnvironment): Undoing {
+function planUndo(editor: Editor, record: SetupRecord, where: SetupEnvironment) {
   const file = readPlace(record.place, where);
   const advice = record.existed ? `; what it was before is in ${record.backup}` : "";
   const { temporary = file.real } = record;

@@ -70,11 +70,10 @@ export function createProgress(stream: ProgressStream, clock: Clock, isShown = t
 export function showReads(files: SkillFiles, progress: Progress): SkillFiles {
   let directories = 0;
   return {
+    ...files,
     list(directory) {
       progress.show(`reading skills: ${++directories} directories`);
       return files.list(directory);
     },
-    head: (file, limit) => files.head(file, limit),
-    resolve: (path) => files.resolve(path),
   };
 }

@@ -4,12 +4,17 @@ import type { Paint, Terminal } from "./terminal.ts";
 /** The minimum width of the last column. */
 const leastLastColumn = 20;
 
-/** A heading and rows in aligned columns; the last column is truncated at the width of the terminal. */
+/**
+ * A heading and rows in aligned columns, without those that are empty in every row; the last column is truncated at the width of the
+ * terminal.
+ */
 export function* table(
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
+  titles: readonly string[],
+  all: readonly (readonly string[])[],
   { columns, paint }: Pick<Terminal, "columns" | "paint">,
 ): Iterable<string> {
+  const isShown = titles.map((_, column) => all.length === 0 || all.some((row) => row[column] !== ""));
+  const [heading = [], ...rows] = [titles, ...all].map((row) => row.filter((_, column) => isShown[column]));
   const last = heading.length - 1;
   const widths = heading.slice(0, last).map((title, index) => {
     return rows.reduce((widest, row) => Math.max(widest, displayWidth(row[index] ?? "")), title.length);

@@ -40,9 +40,7 @@ export const commandRules = defineRules([
   {
     id: "v2-command-names",
     title: "Names of v2 commands are unique and without whitespace",
-    source: documents.schemaV2(
-      "Command name without the leading /. MUST NOT contain whitespace and MUST be unique within the command list.",
-    ),
+    source: documents.schemaV2("MUST NOT contain whitespace and MUST be unique within the command list."),
     check: each(commandUpdates, function* (update, { negotiation }) {
       if (negotiation?.protocol !== 2) return;
       const seen = new Set<unknown>();
@@ -83,9 +81,7 @@ export const commandRules = defineRules([
     id: "command-count",
     title: "A marked list says how many of its commands it added as skills",
     severity: "warning",
-    source: documents.own(
-      '_meta["acp-skills"].skills of a list of commands is the number of commands that are skills.',
-    ),
+    source: documents.own('_meta["acp-skills"].skills of a list of commands is the number of those that are skills.'),
     check: each(commandUpdates, function* (update) {
       const marked = commandsIn(update).filter(({ command }) => factsIn(command) !== undefined).length;
       const said = fieldsOf(fieldsOf(update.params["_meta"])?.[metaKey])?.["skills"];
@@ -98,7 +94,7 @@ export const commandRules = defineRules([
     title: "A list with skills keeps the agent's own commands",
     severity: "warning",
     source: documents.own(
-      "A list of commands replaces the one before it, so a list with skills also has the agent's own commands.",
+      "A list of commands replaces the one before: one with skills has the agent's own commands, too.",
     ),
     check: function* (exchange) {
       const own = new Map<string, number>();

@@ -54,9 +54,7 @@ export const formRules = defineRules([
   {
     id: "skills-asked-for",
     title: "The RFD's update is sent after opt-in only",
-    source: documents.own(
-      "The RFD's update is sent only to clients that opted in, because v1 SDKs drop kinds that they do not know; in v2 others get _available_skills_update.",
-    ),
+    source: documents.own("The RFD's update is sent only to clients that opted in; in v2 others get its _ twin."),
     check: each(allUpdates, function* ({ method, kind }, { negotiation }) {
       if (negotiation === undefined || negotiation.optIn !== undefined) return;
       if (method === sessionUpdate && isSkillsKind(kind) && !(negotiation.protocol === 2 && kind.startsWith("_")))
@@ -66,9 +64,7 @@ export const formRules = defineRules([
   {
     id: "notifications-asked-for",
     title: "Notifications of the extension are sent after opt-in only",
-    source: documents.own(
-      "Notifications with the prefix _acp-skills/ are sent only to clients that opted in, because some editors warn people of unknown ones.",
-    ),
+    source: documents.own("Notifications with the prefix _acp-skills/ are sent only to clients that opted in."),
     check: function* ({ negotiation, notifications }) {
       for (const { from, line, method } of notifications)
         if (from === "agent" && method.startsWith(toolMethodPrefix) && negotiation?.optIn === undefined)

@@ -17,9 +17,7 @@ export const listRules = defineRules([
   {
     id: "session-known-first",
     title: "No list is sent before the client knows the session",
-    source: documents.own(
-      "A list names a session only after the response that created it, because editors drop what comes earlier.",
-    ),
+    source: documents.own("A list names a session only after the response that created it: editors drop earlier ones."),
     check: each(allUpdates, function* ({ line, sessionId, kind }, { sessions }) {
       if (!isSkillsKind(kind) && kind !== availableCommandsUpdate) return;
       const known = sessions.get(sessionId)?.known;
@@ -31,7 +29,7 @@ export const listRules = defineRules([
     id: "update-nested",
     title: "The update is nested in params.update",
     source: documents.own(
-      "The update is nested in params.update, as every update of ACP is: clients refuse the flat sample of the RFD.",
+      "The update is nested in params.update, as all of ACP are: clients refuse the RFD's flat sample.",
     ),
     check: each(allUpdates, function* ({ kind, isFlat }) {
       if (isFlat) yield `sessionUpdate ${quote(kind)} stands in params itself; put it into params.update`;
@@ -177,9 +175,7 @@ export const skillFieldRules = defineRules([
   fieldRule(
     "skill-description",
     "A skill has a description of at most 1,024 characters",
-    documents.rfdTable(
-      "description: Max 1024 characters. Non-empty. Describes what the skill does and when to use it.",
-    ),
+    documents.rfdTable("description: Max 1024 characters. Non-empty."),
     ({ description }) => {
       if (!isString(description)) return `description is ${quote(description)}; it must be a string`;
       return description.trim() === "" ? "description is empty" : tooLong("description", description, 1024, "1,024");
@@ -188,17 +184,13 @@ export const skillFieldRules = defineRules([
   fieldRule(
     "skill-license",
     "A license is a string",
-    documents.rfdTable(
-      "license: License name or reference to a bundled license file (e.g., MIT, Apache-2.0, ./licenses/my-license.txt).",
-    ),
+    documents.rfdTable("license: License name or reference to a bundled license file"),
     optional("license", isString, "a string"),
   ),
   fieldRule(
     "skill-compatibility",
     "Compatibility is a string of at most 500 characters",
-    documents.rfdTable(
-      "compatibility: Max 500 characters. Indicates environment requirements (intended product, system packages, network access, etc.).",
-    ),
+    documents.rfdTable("compatibility: Max 500 characters. Indicates environment requirements"),
     (skill) => {
       const { compatibility } = skill;
       if (isString(compatibility)) return tooLong("compatibility", compatibility, 500);

@@ -119,9 +119,7 @@ export const turnRules = defineRules([
   {
     id: "agent-answers",
     title: "An agent answers each request once",
-    source: documents.jsonRpc(
-      "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
-    ),
+    source: documents.jsonRpc("the Server MUST reply with a Response, except for in the case of Notifications."),
     check: function* (exchange) {
       yield* lines("agent", exchange.unasked);
       yield* unanswered(exchange, "client", () => true);
@@ -169,9 +167,7 @@ export const turnRules = defineRules([
     id: "client-answers",
     title: "A client answers each request, whatever it received before",
     appliesTo: "client",
-    source: documents.extensibility(
-      "Upon receiving a custom request, implementations MUST respond accordingly with the provided id.",
-    ),
+    source: documents.extensibility("implementations MUST respond accordingly with the provided id."),
     // A person answers requests for permission, perhaps never; and a client may leave.
     check: (exchange) =>
       unanswered(exchange, "agent", ({ method, line }) => method !== requestPermission && line < exchange.lastOfClient),
@@ -198,9 +194,7 @@ export const turnRules = defineRules([
     title: "A client does not answer notifications",
     severity: "warning",
     appliesTo: "client",
-    source: documents.extensibility(
-      "Unlike with custom requests, implementations SHOULD ignore unrecognized notifications.",
-    ),
+    source: documents.extensibility("implementations SHOULD ignore unrecognized notifications."),
     check: ({ unasked }) => lines("client", unasked),
   },
   {

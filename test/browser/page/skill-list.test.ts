@@ -51,7 +51,7 @@ describeInBrowser("the list of skills", () => {
     const { address } = closeAfterwards(await startFakeServer(plain));
     const page = await openPage(address);
     await row(page, "skill-00001").waitFor();
-    await page.locator(".list-pane.no-facets").waitFor();
+    await page.locator(".list-pane:has(.facets:empty)").waitFor();
     expect(await page.getByRole("checkbox").count()).toBe(0);
     expect(await page.locator(".facet-pane").isVisible()).toBe(false);
   });

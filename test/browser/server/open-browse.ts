@@ -110,6 +110,7 @@ export async function openBrowse({
   const server = await serveBrowse(app, session, {
     readOnly: false,
     idleMinutes: 30,
+    allowPrivate: [],
     directory: path.join(home, "project"),
     home,
     dataDirectory,

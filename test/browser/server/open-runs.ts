@@ -74,6 +74,7 @@ export async function openRuns(
   const server = await serveBrowse(app, session, {
     readOnly,
     idleMinutes: 60,
+    allowPrivate: [],
     directory: home,
     home,
     dataDirectory: path.join(home, "data"),

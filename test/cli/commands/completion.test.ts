@@ -98,7 +98,7 @@ test("every command, option and closed value is a candidate", async () => {
   const names = listedCommands().map(({ name }) => name);
   expect(await at("")).toEqual(expect.arrayContaining(names));
   for (const name of names) {
-    const { command }: { command: Command } = await commands[name].load();
+    const { command }: { command: Command } = await commands[name][1]();
     const options = Object.entries(command.options);
     expect(await at(name, "-")).toEqual(expect.arrayContaining(["--help", ...options.map(([long]) => `--${long}`)]));
     for (const [long, { choices = [] }] of options)

@@ -195,7 +195,7 @@ describe("the other editors", () => {
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("Mine is added") as unknown });
     const again = await setup("jetbrains", "--write", "--name", "Mine", "--", "x");
     expect(again.code).toBe(2);
-    expect(again.stderr).toContain('JetBrains already has an agent named "Mine"; choose another name with --name');
+    expect(again.stderr).toContain('JetBrains already has an agent named "Mine"; choose another with --name');
   });
 
   test("wraps the agents of three extensions of VS Code, in every product that has some", async () => {

@@ -75,9 +75,7 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
             openTab={(to, what) => places.open({ view: "skills", skill: id, tab: to, item: what })}
           />
         ) : error === undefined ? (
-          <div class="late">
-            <Empty icon="book" title="Reading …" />
-          </div>
+          <Empty icon="book" title="Reading …" isLate />
         ) : (
           <Unread error={error} onRetry={() => void reload()} />
         )}

@@ -1,4 +1,4 @@
-import { type Signal, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { FacetName, Facets, FacetValue } from "../../../client/select.ts";
@@ -11,7 +11,7 @@ import { stateDisplays } from "../parts/state-mark.tsx";
 const debounceMilliseconds = 150;
 
 /** Every way to narrow the list, with how many skills each would leave. */
-export function FacetPanel({ isEmpty }: { readonly isEmpty: Signal<boolean> }): JSX.Element {
+export function FacetPanel(): JSX.Element | null {
   const { shown, places } = useBrowser();
   const chosen = places.current.value.filter.facets;
   const counted = useSignal<Facets | undefined>(undefined);
@@ -26,10 +26,7 @@ export function FacetPanel({ isEmpty }: { readonly isEmpty: Signal<boolean> }): 
       facets !== undefined &&
       (chosen[facet] !== undefined || (facets[facet].length > 1 && facets[facet].some(({ count }) => count > 1))),
   );
-  useEffect(() => {
-    if (facets !== undefined) isEmpty.value = useful.length === 0;
-  }, [facets, useful.length]);
-  if (facets === undefined) return <div class="facets" />;
+  if (facets === undefined) return null;
   return (
     <div class="facets">
       {useful.map(([facet, title]) => (

@@ -5,37 +5,28 @@ import { useBrowser } from "../state/browser.ts";
 import { noFilter } from "../state/location.ts";
 import { FacetPanel } from "./facet-panel.tsx";
 import { VirtualList } from "./virtual-list.tsx";
-import type { SkillRow } from "../../wire/skills.ts";
-import { foreignName, foreignText } from "../parts/foreign-text.tsx";
-import { Mark, stateDisplays } from "../parts/state-mark.tsx";
-import { toShortNumber } from "../parts/formats.tsx";
+import { foreignText } from "../parts/foreign-text.tsx";
 import { useEffect, useRef } from "preact/hooks";
 
 interface ListPaneProps {
   readonly list: RefObject<HTMLDivElement | null>;
-  readonly opened: string | undefined;
 }
 
 /** Search, filters, and the skills that are left. */
-export function ListPane({ list, opened }: ListPaneProps): JSX.Element {
+export function ListPane({ list }: ListPaneProps): JSX.Element {
   const { source, shown, places } = useBrowser();
   const hasFacets = useSignal(false);
-  const isFacetless = useSignal(false);
   const rows = shown.rows.value;
   const { filter } = places.current.value;
   const total = source.list.value?.skills.length ?? 0;
   const choices = Object.values(filter.facets).flat().length;
-  const open = (skill: string): void => places.open({ view: "skills", skill });
   const openFirst = (): void => {
     const first = rows.find(({ id }) => id === shown.active.value) ?? rows[0];
-    if (first !== undefined) open(first.id);
+    if (first !== undefined) places.open({ view: "skills", skill: first.id });
   };
 
   return (
-    <section
-      class={`list-pane${hasFacets.value ? " has-facets" : ""}${isFacetless.value ? " no-facets" : ""}`}
-      aria-label="List of skills"
-    >
+    <section class={hasFacets.value ? "list-pane has-facets" : "list-pane"} aria-label="List of skills">
       <div class="list-tools">
         <SearchBox list={list} onOpenFirst={openFirst} />
         <button
@@ -50,7 +41,7 @@ export function ListPane({ list, opened }: ListPaneProps): JSX.Element {
         </button>
       </div>
       <section class="facet-pane" aria-label="Filters">
-        <FacetPanel isEmpty={isFacetless} />
+        <FacetPanel />
       </section>
       <div class="count-line">
         <p role="status">
@@ -63,7 +54,7 @@ export function ListPane({ list, opened }: ListPaneProps): JSX.Element {
         )}
       </div>
       <MayBeMissing />
-      {rows.length === 0 ? <EmptyList /> : <VirtualList box={list} opened={opened} onOpen={open} Row={SkillLine} />}
+      {rows.length === 0 ? <EmptyList /> : <VirtualList box={list} />}
     </section>
   );
 }
@@ -92,29 +83,7 @@ function MayBeMissing(): JSX.Element | null {
   );
 }
 
-/** One line of the list: what it is, where from, whether it is as it should be, and what it costs. */
-function SkillLine({ row }: { readonly row: SkillRow }): JSX.Element {
-  const { name, description, kind, source, state, tokens } = row;
-  return (
-    <>
-      <span class={`kind ${kind}`}>
-        <Icon name={kind === "action" ? "bolt" : "book"} />
-        <span class="kind-word">{kind}</span>
-      </span>
-      <span class="name">{foreignName(name)}</span>
-      <span class="source cut-start">{foreignText(source)}</span>
-      <span class="description">{foreignText(description)}</span>
-      <span class={`state ${state}`}>
-        <Mark {...stateDisplays[state]} />
-      </span>
-      <span class="tokens" title={`${tokens.listed} tokens in lists, ${tokens.instructions} when read (estimates)`}>
-        {tokens.instructions > 0 && `${toShortNumber(tokens.instructions)} tokens`}
-      </span>
-    </>
-  );
-}
-
-interface SearchBoxProps extends Pick<ListPaneProps, "list"> {
+interface SearchBoxProps extends ListPaneProps {
   readonly onOpenFirst: () => void;
 }
 
@@ -164,12 +133,7 @@ function EmptyList(): JSX.Element {
   if (list === undefined && status === "refused")
     return <Empty icon="ban" title="This page has no access to the server" />;
   if (list === undefined && status === "lost") return <Empty icon="plug" title="The server does not answer" />;
-  if (list === undefined)
-    return (
-      <div class="late">
-        <Empty icon="book" title="Reading skills…" />
-      </div>
-    );
+  if (list === undefined) return <Empty icon="book" title="Reading skills…" isLate />;
   if (list.skills.length > 0)
     return (
       <Empty icon="search" title="No skill matches">

@@ -26,7 +26,7 @@ export function SkillsView(): JSX.Element {
 
   return (
     <div class={skill === undefined ? "skills" : "skills has-detail"}>
-      <ListPane list={list} opened={skill} />
+      <ListPane list={list} />
       {route.view === "skills" && skill !== undefined && (
         <section class="detail-pane" aria-label="Skill" tabIndex={-1} ref={detail}>
           <button type="button" class="button plain back" onClick={() => places.back()}>

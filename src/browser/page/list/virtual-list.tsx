@@ -2,21 +2,25 @@ import { useSignal } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { SkillRow } from "../../wire/skills.ts";
+import { foreignName, foreignText } from "../parts/foreign-text.tsx";
+import { toShortNumber } from "../parts/formats.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Mark, stateDisplays } from "../parts/state-mark.tsx";
 import { useBrowser } from "../state/browser.ts";
 
 interface VirtualListProps {
   readonly box: RefObject<HTMLDivElement | null>;
-  readonly opened: string | undefined;
-  readonly onOpen: (id: string) => void;
-  readonly Row: (props: { readonly row: SkillRow }) => JSX.Element;
 }
 
 /** Pixels; `.row` in `look/list.css` has the same height. */
 const rowHeight = 58;
 
 /** A listbox that renders only the rows in view. Screen readers hear each row's number and the length of the whole list. */
-export function VirtualList({ box, opened, onOpen, Row }: VirtualListProps): JSX.Element {
-  const { active, rows: list } = useBrowser().shown;
+export function VirtualList({ box }: VirtualListProps): JSX.Element {
+  const { shown, places } = useBrowser();
+  const { active, rows: list } = shown;
+  const { route } = places.current.value;
+  const open = (skill: string): void => places.open({ view: "skills", skill });
   const rows = list.value;
   const view = useView(box);
   const activeNumber = rows.findIndex(({ id }) => id === active.value);
@@ -25,7 +29,7 @@ export function VirtualList({ box, opened, onOpen, Row }: VirtualListProps): JSX
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const row = rows[activeNumber];
     const next = moveBy(event.key, activeNumber, rows.length, Math.max(1, view.inView - 1));
-    if ((event.key === "Enter" || event.key === " ") && row !== undefined) onOpen(row.id);
+    if ((event.key === "Enter" || event.key === " ") && row !== undefined) open(row.id);
     else if (next !== undefined) {
       active.value = rows[next]?.id;
       view.reveal(next);
@@ -57,22 +61,43 @@ export function VirtualList({ box, opened, onOpen, Row }: VirtualListProps): JSX
                 id={`row-${number}`}
                 class={number === activeNumber ? "row active" : "row"}
                 role="option"
-                aria-selected={row.id === opened}
+                aria-selected={route.view === "skills" && row.id === route.skill}
                 aria-posinset={number + 1}
                 aria-setsize={rows.length}
                 style={{ transform: `translateY(${number * rowHeight}px)` }}
                 onClick={() => {
                   active.value = row.id;
-                  onOpen(row.id);
+                  open(row.id);
                 }}
               >
-                <Row row={row} />
+                {skillLine(row)}
               </div>
             )
           );
         })}
       </div>
     </div>
+  );
+}
+
+/** One line of the list: what it is, where from, whether it is as it should be, and what it costs. */
+function skillLine({ name, description, kind, source, state, tokens }: SkillRow): JSX.Element {
+  return (
+    <>
+      <span class={`kind ${kind}`}>
+        <Icon name={kind === "action" ? "bolt" : "book"} />
+        <span class="kind-word">{kind}</span>
+      </span>
+      <span class="name">{foreignName(name)}</span>
+      <span class="source cut-start">{foreignText(source)}</span>
+      <span class="description">{foreignText(description)}</span>
+      <span class={`state ${state}`}>
+        <Mark {...stateDisplays[state]} />
+      </span>
+      <span class="tokens" title={`${tokens.listed} tokens in lists, ${tokens.instructions} when read (estimates)`}>
+        {tokens.instructions > 0 && `${toShortNumber(tokens.instructions)} tokens`}
+      </span>
+    </>
   );
 }
 

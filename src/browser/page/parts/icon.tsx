@@ -22,7 +22,6 @@ const paths = {
   plug: "M5.5 1.8v4M10.5 1.8v4M3.5 5.8h9v2a4.5 4.5 0 0 1-9 0ZM8 12.3v2",
   question:
     "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 1 0 8 1.8ZM6.3 6.3a1.7 1.7 0 1 1 2.4 1.6c-.5.2-.7.6-.7 1.2M8 11.3v.2",
-  right: "M6 3l5 5-5 5",
   search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 1 0 0-9ZM10.3 10.3 14 14",
   shield: "M8 1.8 13.3 3.7v4c0 3.3-2.2 5.5-5.3 6.5C4.9 13.2 2.7 11 2.7 7.7v-4Z",
   sun: "M8 5a3 3 0 1 0 0 6 3 3 0 1 0 0-6ZM8 1.2v1.3M8 13.5v1.3M1.2 8h1.3M13.5 8h1.3M3.2 3.2l.9.9M11.9 11.9l.9.9M3.2 12.8l.9-.9M11.9 4.1l.9-.9",
@@ -75,16 +74,18 @@ export function IconButton({ icon, label, class: size = "", onClick }: IconButto
   );
 }
 
-export interface EmptyProps {
+interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
+  /** Shown only if it still stands there a moment later. */
+  readonly isLate?: boolean;
   readonly children?: ComponentChildren;
 }
 
 /** What stands where there is nothing to show: one sentence why, and what to do. */
-export function Empty({ icon, title, children }: EmptyProps): JSX.Element {
+export function Empty({ icon, title, isLate = false, children }: EmptyProps): JSX.Element {
   return (
-    <div class="empty">
+    <div class={isLate ? "empty late" : "empty"}>
       <Icon name={icon} />
       <p class="title">{title}</p>
       {children}

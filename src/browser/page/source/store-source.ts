@@ -43,12 +43,11 @@ const states: readonly string[] = ["needs-approval", "changed", "blocked", "deni
 const charactersPerToken = 4;
 
 function toRow(skill: ReadableSkill, id: string): SkillRow {
-  const { name, description, canonicalName, kind = "instruction", version = "", namespace = "" } = skill;
-  const { agent, source = agent ?? "", state = "ok", license, compatibility } = skill;
-  const { allowedTools, environment, command, folder } = skill;
+  const { name, description, kind = "instruction", version = "", namespace = "", agent } = skill;
+  const { source = agent ?? "", state = "ok" } = skill;
   return {
-    ...{ id, name, description, kind, version, namespace, source, canonicalName, folder, agent, command },
-    ...{ license, compatibility, allowedTools, environment },
+    ...skill,
+    ...{ id, kind, version, namespace, source },
     state: states.includes(state) ? (state as SkillState) : "ok",
     tokens: { listed: Math.ceil((name.length + description.length) / charactersPerToken), instructions: 0 },
     errors: 0,

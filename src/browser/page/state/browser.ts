@@ -3,6 +3,7 @@ import { type Signal, effect, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { SkillEventDetail } from "../element-types.ts";
+import type { SkillServer } from "../source/http-source.ts";
 import type { BrowserSkillSource } from "../source/skill-source.ts";
 import type { PageNavigation } from "./location.ts";
 import type { SkillListState } from "./shown-skills.ts";
@@ -32,6 +33,13 @@ export function useBrowser(): Browser {
   const browser = useContext(BrowserContext);
   if (browser === undefined) throw new Error("A part of the skill browser was rendered outside it.");
   return browser;
+}
+
+/** The server, for what is shown only where there is one. */
+export function useServer(): SkillServer {
+  const { server } = useBrowser().source;
+  if (server === undefined) throw new Error("A part that needs a server was rendered without one.");
+  return server;
 }
 
 /** Whether things can be decided, run, installed: there is a server, and it is not read-only. */

@@ -69,7 +69,8 @@ function sessionCard(session: ShownSession): JSX.Element {
         fields={[
           ["Session", <code key="id">{toVisible(id)}</code>],
           ["Directory", directory && <code key="directory">{toVisible(directory)}</code>],
-          ["Opened", period(openedAt, closedAt)],
+          ["Opened", shownTime(openedAt)],
+          ["Closed", closedAt && shownTime(closedAt)],
           ["Model", tools ? "has the skill tools" : "did not get the skill tools"],
           [
             "Announced",
@@ -97,14 +98,5 @@ function sessionCard(session: ShownSession): JSX.Element {
         </details>
       )}
     </article>
-  );
-}
-
-function period(from: number, to: number | undefined): JSX.Element {
-  if (to === undefined) return shownTime(from);
-  return (
-    <>
-      {shownTime(from)}, closed {shownTime(to)}
-    </>
   );
 }

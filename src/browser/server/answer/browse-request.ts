@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SkillsError } from "../../../base/errors.ts";
 import { parseJsonBody, readBody, readJsonBody, isRefusal } from "../../../wire/http.ts";
-import type { BrowseRequest, JsonLimits } from "../browse-door.ts";
+import type { BrowseRequest } from "../browse-door.ts";
 
-const jsonLimits: JsonLimits = { maxBytes: 64 * 1024, maxValues: 10_000 };
+const jsonLimits = { maxBytes: 64 * 1024, maxValues: 10_000 };
 
 /** A request as routes see it. */
 export function toBrowseRequest(

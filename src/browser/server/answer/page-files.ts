@@ -17,24 +17,12 @@ const places = ["browser/", "../dist/browser/"];
 /** The document, the scripts and the styles of the page, by path. They have no secrets: everybody on this machine may read them. */
 export function readPageFiles(directory = builtPage()): ReadonlyMap<string, CachedResponse> {
   const files = new Map<string, CachedResponse>();
-  const scripts = new Map<string, string>();
   for (const name of readdirSync(directory).sort()) {
     const type = types[path.extname(name)];
-    if (type === undefined) continue;
-    const text = readFileSync(path.join(directory, name), "utf8");
-    files.set(`/${name}`, toCachedResponse(text, type));
-    scripts.set(name, text);
+    if (type !== undefined)
+      files.set(`/${name}`, toCachedResponse(readFileSync(path.join(directory, name), "utf8"), type));
   }
-  return files.set(pagePath, toCachedResponse(documentWith(importedScripts(scripts)), "text/html; charset=utf-8"));
-}
-
-/** What the page's script imports at its start, directly or through others: the document asks for all of it at once. */
-function importedScripts(texts: ReadonlyMap<string, string>): readonly string[] {
-  const names = new Set(["page.js"]);
-  for (const name of names)
-    for (const [, imported = ""] of texts.get(name)?.matchAll(/\b(?:from|import)\s*["']\.\/([\w-]+\.js)["']/g) ?? [])
-      names.add(imported);
-  return [...names].slice(1);
+  return files.set(pagePath, toCachedResponse(document, "text/html; charset=utf-8"));
 }
 
 function builtPage(): string {
@@ -46,9 +34,8 @@ function builtPage(): string {
   return found;
 }
 
-function documentWith(scripts: readonly string[]): string {
-  const preloads = scripts.map((name) => `<link rel="modulepreload" href="/${name}">\n`).join("");
-  return `<!doctype html>
+/** Asks at once for what the script and the element ask for later. */
+const document = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -58,11 +45,11 @@ function documentWith(scripts: readonly string[]): string {
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/page.css">
 <script type="module" src="/page.js"></script>
-${preloads}<link rel="preload" as="style" href="/browser.css">
+<link rel="modulepreload" href="/element.js">
+<link rel="preload" as="style" href="/browser.css">
 </head>
 <body>
 <noscript>The skill browser needs JavaScript. Without it: acp-skills list, acp-skills show NAME.</noscript>
 </body>
 </html>
 `;
-}

@@ -1,12 +1,11 @@
 import { spawn } from "node:child_process";
 import { systemCode } from "../../../base/failures/system-error.ts";
+import type { OpenFile } from "../../wire/skills.ts";
 
 /** A place in a file. */
-export interface EditedPlace {
+export interface EditedPlace extends Omit<OpenFile, "path"> {
   /** Absolute real path. */
   readonly file: string;
-  readonly line?: number | undefined;
-  readonly column?: number | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -23,7 +22,7 @@ const editors: readonly (readonly [programs: string, args: string])[] = [
 ];
 
 const advice =
-  "Set ACP_SKILLS_EDITOR to an editor with a window, such as code, zed or idea, and start acp-skills browse again.";
+  "Set ACP_SKILLS_EDITOR to an editor with a window, such as code or zed, and start acp-skills browse again.";
 
 /**
  * The program and its arguments: that of `$ACP_SKILLS_EDITOR`, whatever it is; else that of `$VISUAL` or `$EDITOR` if it is known to open a

@@ -10,7 +10,7 @@ import type { CachedResponse } from "../../../serve/cached-response.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { createRowMaker } from "./make-rows.ts";
 import { type Rows, compareRows, encodeRows, type ShownSkill } from "./row-texts.ts";
-import { type Standings, findStandings } from "../../../runtime/runs.ts";
+import { findStandings } from "../../../runtime/runs.ts";
 
 /** The skills as the page lists them, always up to date. */
 export interface ShownSkills {
@@ -43,7 +43,7 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
   const closing = new AbortController();
   const isClosed = (): boolean => closing.signal.aborted;
   const epoch = randomBytes(6).toString("hex");
-  let known: SkillStandings = { standings: new Map(), wereApproved: new Set() };
+  let known: Awaited<ReturnType<typeof readStandings>> = { standings: new Map(), wereApproved: new Set() };
   /** The skills whose standing was read, by slug. */
   let inspected = new Map<string, Skill>();
   let rows: Rows = { byId: new Map(), unread: [] };
@@ -129,19 +129,12 @@ function mayNeedApproval({ skill, remote }: OfferedSkill): boolean {
   return !isNothing(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action");
 }
 
-/** Why skills cannot be used now. */
-interface SkillStandings {
-  readonly standings: Standings;
-  /** Skills that need approval and of which an earlier version was approved. */
-  readonly wereApproved: ReadonlySet<Skill>;
-}
-
 /** Finds out how skills stand: files are hashed only of those that want something. Rejects with the reason of `signal`. */
 async function readStandings(
   skills: readonly OfferedSkill[],
   { app, directory }: Pick<BrowseDoor, "app" | "directory">,
   signal: AbortSignal,
-): Promise<SkillStandings> {
+) {
   const trust = await app.trust();
   const { source, hasher } = app;
   const asker = { owner: localOwner, directory };

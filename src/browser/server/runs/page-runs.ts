@@ -157,11 +157,7 @@ function follow(event: RunEvent, run: PageRun, notify: (news: RunNews) => void):
   }
 }
 
-/** `at`: the characters that were printed before `text`. */
-interface PrintedPart {
-  readonly at: number;
-  readonly text: string;
-}
+type PrintedPart = ShownRun["printed"];
 
 const mostRetained = 256 * 1024;
 /** Ten times a second at most, so that a program which prints 64 MiB sends the page a few hundred kilobytes of it. */

@@ -56,7 +56,7 @@ export function createLimitedRead(clock: Clock, allowPrivate: readonly string[],
 function limitBytes(reader: SourceReader): SourceReader {
   let left = downloadLimit;
   return {
-    read: (...given) => reader.read(...given),
+    ...reader,
     async skillFiles(...given) {
       const files = left <= 0 ? [] : await reader.skillFiles(...given);
       left -= files.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -64,6 +64,5 @@ function limitBytes(reader: SourceReader): SourceReader {
       const most = `more than ${downloadLimit / 1024 / 1024} MiB would be downloaded at once`;
       throw new SkillsError("SOURCE_INVALID", `with it, ${most}; choose fewer skills`);
     },
-    close: () => reader.close(),
   };
 }

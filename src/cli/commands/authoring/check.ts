@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { systemClock } from "../../../base/clock.ts";
 import { nearest } from "../../../base/text/nearest.ts";
 import { version } from "../../../base/version.ts";
 import { isSkillsError } from "../../../base/errors.ts";
@@ -22,7 +21,6 @@ const reporters = {
 };
 
 export const command = defineCommand({
-  usage: "check [PATH…] [options]",
   positionals: { name: "PATH", minimum: 0, maximum: Infinity, values: "files" },
   options: {
     level: choice(levels, "Which rules apply; see below. Default: agents."),
@@ -30,9 +28,7 @@ export const command = defineCommand({
     "max-problems": text("N", "Show at most N problems. Default: 20. JSON and SARIF have all."),
     reporter: choice(["pretty", "json", "github", "sarif"], "Output format. Default: pretty."),
     json: { ...json, help: "Print JSON: the same as --reporter json." },
-    fix: flag(
-      "Fix what can be fixed safely, in place, and report the rest. Without PATH: in .agents/skills and .claude/skills.",
-    ),
+    fix: flag("Fix safely in place what can be, and report the rest. Without PATH: .agents/skills and .claude/skills."),
     watch: flag("Check again on every change, until interrupted."),
   },
   examples: ["check", "check ./skills/pdf --fix", "check --reporter github"],
@@ -44,12 +40,8 @@ export const command = defineCommand({
     "Exits with 1 if there is an error, or if a PATH contains no skill, with 2 if it does not exist; warnings alone exit with 0.",
   ],
   async run({ positionals: paths, options }, terminal) {
-    const {
-      level = "agents",
-      reporter: name = options.json === true ? "json" : "pretty",
-      fix = false,
-      watch = false,
-    } = options;
+    const { level = "agents", fix = false, watch = false } = options;
+    const { reporter: name = options.json === true ? "json" : "pretty" } = options;
     const settings = toRuleSettings(options.rule ?? []);
     const maxProblems = parseNumber("--max-problems", options["max-problems"] ?? "20", [0, 999_999_999]);
     if (options.json === true && name !== "json") throw usageError(`--json and --reporter ${name} exclude each other`);
@@ -70,7 +62,7 @@ export const command = defineCommand({
     let report: CheckReport;
     if (watch) {
       const { watchCheck } = await import("./check/watch-check.ts");
-      report = await watchCheck({ check: checkOnce, print, clock: systemClock, terminal });
+      report = await watchCheck(checkOnce, print, terminal);
     } else {
       report = await checkOnce();
       await print(report);
@@ -85,9 +77,7 @@ export const command = defineCommand({
 function fixedByDefault(cwd: string): readonly string[] {
   const roots = [".agents/skills", ".claude/skills"].filter((root) => existsSync(path.join(cwd, root)));
   if (roots.length > 0) return roots;
-  throw usageError(
-    "there is no .agents/skills or .claude/skills here; name what is to be fixed, such as check . --fix",
-  );
+  throw usageError("no .agents/skills or .claude/skills here; name what to fix, such as check . --fix");
 }
 
 /** Reads `NAME=off|warning|error`. */
@@ -97,9 +87,7 @@ function toRuleSettings(given: readonly string[]): RuleSettings {
     const [name = "", severity = ""] = setting.split("=", 2);
     if (!isRule(name)) {
       const [close] = nearest(name, Object.keys(rules));
-      throw usageError(
-        `unknown rule ${name}; ${close === undefined ? "each problem names its rule" : `did you mean ${close}?`}`,
-      );
+      throw usageError(`unknown rule ${name}; ${close === undefined ? "see any report" : `did you mean ${close}?`}`);
     }
     if (severity !== "off" && severity !== "warning" && severity !== "error") {
       throw usageError(`--rule ${name} needs off, warning or error, as in --rule ${name}=off`);

@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-error.ts";
 import { makeDirectories } from "../../../base/paths/directories.ts";
-import { whereItLies, shownPath } from "../../../base/paths/location.ts";
+import { packageUrl, shownPath, whereItLies } from "../../../base/paths/location.ts";
 import { leadsIntoGit } from "../../../base/paths/guarded-names.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { makeSkillsDirectory, projectPlace } from "../../../sources/skills-place.ts";
@@ -16,7 +16,6 @@ import { shellWord } from "../../../base/text/quoted.ts";
 const usualDirectory = path.join(".agents", "skills");
 
 export const command = defineCommand({
-  usage: "init NAME [options]",
   positionals: { name: "NAME", minimum: 1, maximum: 1 },
   options: {
     action: flag("An action: code with typed inputs, described by a skill.toml."),
@@ -35,14 +34,15 @@ export const command = defineCommand({
     refuseName(name, options.action === true);
     const inside = options.directory ?? usualDirectory;
     const directory = path.join(toAbsolute(inside), name);
-    const files = options.action === true ? actionFiles : options.script === true ? scriptFiles : instructionFiles;
+    const kind = options.action === true ? "action" : options.script === true ? "script" : "instructions";
+    const files = filesOf(kind, name);
     // A link of the project may lead anywhere; what the person named is followed.
     if (options.directory === undefined) makeSkillsDirectory(projectPlace(terminal.cwd, terminal.home, process.env));
     if (leadsIntoGit(whereItLies(directory), whereItLies(terminal.cwd)))
       throw new SkillsError("PERMISSION_DENIED", `${directory} is not created: it leads into a repository of git.`);
-    createSkill(directory, files(name));
+    createSkill(directory, files);
     if (options.json === true) {
-      await terminal.printJson({ name, directory, files: Object.keys(files(name)) });
+      await terminal.printJson({ name, directory, files: Object.keys(files) });
       return exit.done;
     }
     const shown = shownPath(directory, terminal.cwd);
@@ -55,7 +55,7 @@ export const command = defineCommand({
           : [];
     await terminal.print([
       `created ${shellWord(shown)}\n`,
-      ...Object.keys(files(name)).map((file) => `  ${file}\n`),
+      ...Object.keys(files).map((file) => `  ${file}\n`),
       "next:\n",
       `  edit ${shellWord(path.join(shown, "SKILL.md"))}: say what the skill does, and when to use it\n`,
       `  acp-skills check ${shellWord(shown)}\n`,
@@ -76,9 +76,7 @@ function refuseName(name: string, isAction: boolean): void {
     ? "the name of an action is parts of a-z and 0-9, separated by single dots, of at most 64 characters"
     : "a name is words of a-z and 0-9, separated by single hyphens, of at most 64 characters";
   const close = slug === undefined ? undefined : isAction ? slug.replaceAll("-", ".") : slug;
-  throw usageError(
-    `${name === "" ? "the name is empty" : `${name} is not a name`}: ${rule}${close ? `; ${close} is one` : ""}`,
-  );
+  throw usageError(`${name || "an empty text"} is not a name: ${rule}${close ? `; ${close} is one` : ""}`);
 }
 
 /** Creates the directory, which must not exist, and its files. */
@@ -99,81 +97,19 @@ function createSkill(directory: string, files: Readonly<Record<string, string>>)
   }
 }
 
+/** The files of each kind of skill, which lie in a folder of its name. */
+const templates = {
+  instructions: ["SKILL.md"],
+  script: ["SKILL.md", "scripts/main.py"],
+  action: ["SKILL.md", "skill.toml", "code/main.py"],
+} as const;
+
 /** Text by file name. */
-type Files = Readonly<Record<string, string>>;
-
-function title(name: string): string {
+function filesOf(kind: keyof typeof templates, name: string): Readonly<Record<string, string>> {
   const words = name.replace(/[-.]/g, " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-function instructionFiles(name: string): Files {
-  return {
-    "SKILL.md": `---
-name: ${name}
-description: Explains how to do ${name}. Use when the user asks for ${name}.
----
-
-# ${title(name)}
-
-1. Say what to look at first.
-2. Say what to do, step by step.
-3. Say what the result looks like, with an example.
-`,
-  };
-}
-
-function scriptFiles(name: string): Files {
-  return {
-    "SKILL.md": `---
-name: ${name}
-description: Counts the words of a text with a script. Use when the user asks for ${name}.
----
-
-# ${title(name)}
-
-Run \`scripts/main.py\` with the text as its arguments. It prints the number of words as JSON.
-`,
-    "scripts/main.py": `import json
-import sys
-
-words = " ".join(sys.argv[1:]).split()
-print(json.dumps({"words": len(words)}))
-`,
-  };
-}
-
-function actionFiles(name: string): Files {
-  return {
-    "SKILL.md": `---
-name: ${title(name)}
-short_description: Counts the words of a text.
----
-
-# ${title(name)}
-
-\`execute_skill\` with \`args: {"text": "…"}\` returns \`{"words": …}\`.
-`,
-    "skill.toml": `name = "${name}"
-version = "0.1.0"
-description = "Counts the words of a text. Use when the user asks for ${name}."
-kind = "action"
-
-[runtime]
-language = "python"
-entrypoint = "code/main.py"
-
-[inputs.text]
-type = "string"
-description = "The text"
-required = true
-
-[outputs.words]
-type = "integer"
-description = "The number of its words"
-`,
-    "code/main.py": `def main(args):
-    return {"words": len(args["text"].split())}
-`,
-  };
+  const title = words.charAt(0).toUpperCase() + words.slice(1);
+  const read = (file: string): string =>
+    readFileSync(packageUrl(`cli/commands/authoring/init/${kind}/${file}`), "utf8");
+  const fill = (text: string): string => text.replaceAll("SKILL_NAME", name).replaceAll("SKILL_TITLE", title);
+  return Object.fromEntries(templates[kind].map((file) => [file, fill(read(file))]));
 }

@@ -20,7 +20,6 @@ import type { Terminal } from "../../report/terminal.ts";
 const mebibyte = 1024 * 1024;
 
 export const command = defineCommand({
-  usage: "doctor [options]",
   options: { ...roots, ...running, cwd, json },
   notes: [
     "Runs a self-test of each way to isolate code, which takes a few seconds.",

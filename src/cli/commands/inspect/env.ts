@@ -5,7 +5,7 @@ import { running } from "../../arguments/running-options.ts";
 import { listing } from "../../arguments/shared-options.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, exit } from "../../command.ts";
-import { createListing, type Listing } from "../../listing.ts";
+import { createListing } from "../../listing.ts";
 import { table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";
@@ -24,10 +24,10 @@ import satisfies from "semver/functions/satisfies.js";
 import { isSkillsError } from "../../../base/errors.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { openRunEnvironment } from "../../../runtime/runs.ts";
+import type { Catalog } from "../../../skills/skillset.ts";
 import { locateSkillFile } from "../../../skills/hash.ts";
 
 export const command = defineCommand({
-  usage: "env [NAME…] [options]",
   positionals: { name: "NAME", minimum: 0, maximum: Infinity, values: "skills" },
   options: { ...listing, "secrets-file": running["secrets-file"] },
   examples: ["env", "env pdf --json"],
@@ -51,12 +51,7 @@ export const command = defineCommand({
       }
     }
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-    const probes = openEnvironmentProbes({ catalog }, source, {
-      home: terminal.home,
-      log: terminal.log,
-      cwd: path.resolve(terminal.cwd, options.cwd ?? "."),
-      secretsFile: options["secrets-file"] === undefined ? undefined : toAbsolute(options["secrets-file"]),
-    });
+    const probes = openEnvironmentProbes(catalog, source, options, terminal);
     const asked: MatchedSkill[] = [];
     terminal.progress.show("looking at this machine");
     try {
@@ -155,22 +150,20 @@ function toRow(skill: Skill, { requirement, status, evidence, advice }: Match): 
   ].map(safeText);
 }
 
-interface ProbeOptions extends Pick<Terminal, "home" | "log"> {
-  readonly cwd: string;
-  readonly secretsFile: string | undefined;
-}
-
 const longestFile = 1024 * 1024;
 
 /** This machine as runs find it: its sandbox, secrets, packages and skills, each looked for once. */
 export function openEnvironmentProbes(
-  { catalog }: Pick<Listing, "catalog">,
+  catalog: Catalog,
   source: SkillSource,
-  { home, log, cwd, secretsFile }: ProbeOptions,
+  { cwd = ".", "secrets-file": secretsFile }: { readonly cwd?: string; readonly "secrets-file"?: string },
+  terminal: Terminal,
 ): { of(skill: Skill): Required<EnvironmentProbes>; close(): Promise<void> } {
-  const settings = readOptions({ log, ...(secretsFile !== undefined && { secretsFile }) }, { home });
+  const { home, log } = terminal;
+  const given = { log, ...(secretsFile !== undefined && { secretsFile: toAbsolute(secretsFile) }) };
+  const settings = readOptions(given, { home });
   const environment = openRunEnvironment(settings);
-  const machine = hostMachine({ projects: () => [cwd], home });
+  const machine = hostMachine({ projects: () => [path.resolve(terminal.cwd, cwd)], home });
   const secrets = new Map<string, Promise<boolean>>();
   let sandbox: Promise<FoundSandbox> | undefined;
 

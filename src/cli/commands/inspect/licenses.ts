@@ -6,7 +6,7 @@ import { type SkillLicense, findLicense } from "../../../skills/licenses.ts";
 import { type OfferedSkill, isSkillFileName } from "../../../skills/skill.ts";
 import { type PolicyRefusal, createPolicies } from "../../../runtime/trust.ts";
 import { directoryFault, givenPolicy } from "../../arguments/values.ts";
-import { listing, notes } from "../../arguments/shared-options.ts";
+import { listing } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError, exit } from "../../command.ts";
 import { createListing } from "../../listing.ts";
 import { csv, table } from "../../report/table.ts";
@@ -16,13 +16,11 @@ import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
 export const command = defineCommand({
-  usage: "licenses [PATH…] [options]",
   positionals: { name: "PATH", minimum: 0, maximum: Infinity, values: "files" },
   options: { ...listing, csv: { type: "boolean", help: "Print CSV for spreadsheets." } },
   examples: ["licenses", "licenses ./skills --csv", "licenses --json"],
   notes: [
     "PATH is a SKILL.md, a skill's directory, or a directory that contains skills. Default: the skills of a session.",
-    notes.roots,
     "declared: the license field names it; unknown: the field says something else, or only a license file is there;",
     "  unspecified: there is neither. The texts of license files are not read: FILES lists them.",
     "Exits with 1 if a policy denies a license or cannot be used.",
@@ -45,7 +43,7 @@ export const command = defineCommand({
     terminal.progress.done();
     if (options.json === true) await terminal.print(jsonLines({ skills: rows.map(toJson) }));
     else if (options.csv === true) await terminal.print(csv(csvHeading, rows.map(toCsvCells)));
-    else if (rows.length > 0) await terminal.print(table(heading(rows), rows.map(toCells(rows)), terminal));
+    else if (rows.length > 0) await terminal.print(table(heading, rows.map(toCells), terminal));
     terminal.note(summarize(rows));
     const isAllowed = isPolicyUsed && rows.every(({ denied }) => denied === undefined);
     return faults.length > 0 ? exit.usage : status !== exit.done ? status : isAllowed ? exit.done : exit.found;
@@ -93,28 +91,17 @@ function toCsvCells({ offered: { skill }, found, denied }: Row): readonly string
   return [skill.slug, skill.version, license, status, declared, files.join(", "), denied?.why ?? "", skill.file];
 }
 
-function heading(rows: readonly Row[]): readonly string[] {
-  return ["NAME", "LICENSE", "STATUS", ...(isJudged(rows) ? ["POLICY"] : []), "FILES"];
-}
+const heading = ["NAME", "LICENSE", "STATUS", "POLICY", "FILES"];
 
-function toCells(rows: readonly Row[]): (row: Row) => readonly string[] {
-  const withPolicy = isJudged(rows);
-  return ({ offered, found, denied }) => [
-    offered.skill.slug,
-    safeText(found.license ?? ""),
-    found.status,
-    ...(withPolicy ? [denied === undefined ? "" : "denied"] : []),
-    safeText([...(denied === undefined ? [] : [denied.why]), ...describeEvidence(found)].join("; ")),
-  ];
+function toCells({ offered, found, denied }: Row): readonly string[] {
+  const evidence = [...(denied === undefined ? [] : [denied.why]), ...describeEvidence(found)].join("; ");
+  const judged = denied === undefined ? "" : "denied";
+  return [offered.skill.slug, safeText(found.license ?? ""), found.status, judged, safeText(evidence)];
 }
 
 /** The license files, after the text of a field that names no license. */
 function describeEvidence({ license, declared, files }: SkillLicense): readonly string[] {
   return [...(declared !== undefined && license === undefined ? [`"${declared}" is stated`] : []), ...files];
-}
-
-function isJudged(rows: readonly Row[]): boolean {
-  return rows.some(({ denied }) => denied !== undefined);
 }
 
 /** `12 skills: 10 declared, 2 unspecified; 1 denied by policy`. */

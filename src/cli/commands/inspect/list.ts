@@ -5,7 +5,7 @@ import type { Standings } from "../../../runtime/runs.ts";
 import type { Root } from "../../../skills/skillset.ts";
 import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
 import { toAvailableSkill } from "../../../wire/command-facts.ts";
-import { listing, notes } from "../../arguments/shared-options.ts";
+import { listing } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
 import { findStates, createListing } from "../../listing.ts";
 import { cutToWidth, table } from "../../report/table.ts";
@@ -17,11 +17,9 @@ import { shortList } from "../../../base/text/code-points.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 
 export const command = defineCommand({
-  usage: "list [options]",
   options: listing,
   examples: ["list", "list --skills ./skills --no-default-roots --json"],
   notes: [
-    notes.roots,
     "STATE: needs-approval, blocked (by you) or denied (by a policy); shown only where a skill cannot be used now.",
     "Problems of skills do not change the exit status; acp-skills check is for that.",
   ],
@@ -123,13 +121,9 @@ function skillTable(skills: readonly OfferedSkill[], states: Standings, terminal
     skill.slug,
     safeText(skill.version),
     skill.kind,
-    ...(states.size > 0 ? [states.get(skill) ?? ""] : []),
+    states.get(skill) ?? "",
     cutToWidth(safeText(remote?.label ?? place(sources[0] ?? skill.directory)), widestSource),
     safeText(skill.description),
   ]);
-  return table(
-    ["NAME", "VERSION", "KIND", ...(states.size > 0 ? ["STATE"] : []), "SOURCE", "DESCRIPTION"],
-    rows,
-    terminal,
-  );
+  return table(["NAME", "VERSION", "KIND", "STATE", "SOURCE", "DESCRIPTION"], rows, terminal);
 }

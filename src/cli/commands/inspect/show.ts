@@ -7,7 +7,7 @@ import { permissionWords, permissionsOf } from "../../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import { readSkillDocument } from "../../../skills/document.ts";
 import { viewSkills } from "../../../runtime/caller.ts";
-import { listing, notes } from "../../arguments/shared-options.ts";
+import { listing } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
 import { createListing, findOffered, findStates } from "../../listing.ts";
 import { labelled, padToWidth } from "../../report/table.ts";
@@ -24,22 +24,16 @@ import { maxListedFiles } from "../../../wire/tools.ts";
 const shownBytes = 1024 * 1024;
 
 export const command = defineCommand({
-  usage: "show NAME [options]",
   positionals: { name: "NAME", minimum: 1, maximum: 1, values: "skills" },
   options: listing,
   examples: ["show pdf", "show salesforce.leads.sync --json"],
-  notes: ["NAME is the name (salesforce.leads.sync) or the slug (salesforce-leads-sync).", notes.roots],
+  notes: ["NAME is the name (salesforce.leads.sync) or the slug (salesforce-leads-sync)."],
   async run({ options, positionals: [name = ""] }, terminal) {
     const { catalog, status } = await createListing(options, terminal);
     const offered = findOffered(catalog, name);
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
-    const probes = openEnvironmentProbes({ catalog }, source, {
-      home: terminal.home,
-      log: terminal.log,
-      cwd: directory,
-      secretsFile: undefined,
-    });
+    const probes = openEnvironmentProbes(catalog, source, options, terminal);
     const { machine, findSandbox } = probes.of(offered.skill);
     const facts: Facts = {
       offered,

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { type BlobStore, type BlobUpkeep, type ListedBlob, diskBlobs } from "../../../runtime/blobs.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { toContent } from "../../../base/text/content.ts";
-import { json, notes } from "../../arguments/shared-options.ts";
+import { json, dataNote } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { defineCommand, usageError, type ExitCode, exit } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
@@ -38,7 +38,7 @@ export const command = defineCommand({
   notes: [
     "list: all blobs, oldest first. show ID: its facts and its first 2,000 bytes. read ID: its content.",
     "rm ID…: delete blobs. sweep: delete expired blobs that are not in use, and what crashed processes left behind.",
-    notes.data,
+    dataNote,
   ],
   async run({ options, positionals: [action = "", ...ids] }, terminal) {
     const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;

@@ -1,5 +1,5 @@
 import { running } from "../../arguments/running-options.ts";
-import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
+import { cwd, json, roots } from "../../arguments/shared-options.ts";
 import { readInput } from "../../arguments/values.ts";
 import { callTools } from "../../call-tools.ts";
 import { defineCommand, exit } from "../../command.ts";
@@ -20,9 +20,6 @@ export const command = defineCommand({
     "INPUT is the tool's input as JSON, @FILE for a file that contains it, or - for stdin. Default: {}.",
     "Prints the result as JSON, even if a run failed. If the tool refuses, prints the error as JSON on stderr and exits with 2 or 3.",
     "acp-skills tools prints the tools and their parameters.",
-    notes.sandbox,
-    notes.roots,
-    notes.data,
   ],
   async run({ options, positionals: [tool = "", text] }, terminal) {
     const input = await readInput(text, "INPUT", terminal.stdin);

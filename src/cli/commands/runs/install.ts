@@ -3,7 +3,7 @@ import { packagesIn } from "../../../runtime/runs.ts";
 import { findPython, installRequirements } from "../../../runtime/sandbox.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { locateSkillFile } from "../../../skills/hash.ts";
-import { listing, notes } from "../../arguments/shared-options.ts";
+import { listing, dataNote } from "../../arguments/shared-options.ts";
 import { existingDirectory } from "../../arguments/values.ts";
 import { defineCommand, text, type ExitCode, exit } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
@@ -15,7 +15,6 @@ import { requirementsFile } from "../../../skills/skill.ts";
 const longestFile = 1024 * 1024;
 
 export const command = defineCommand({
-  usage: "install NAME [options]",
   positionals: { name: "NAME", minimum: 1, maximum: 1, values: "skills" },
   options: {
     "find-links": text("DIR", "Install from the wheels in DIR only, without network."),
@@ -26,7 +25,7 @@ export const command = defineCommand({
     "Installs what the skill's code/requirements.txt lists, with uv, else pip, from the index that you configured.",
     "Wheels only: no code of a package runs during installation. Runs see the packages read-only.",
     "Exits with 0 also if the skill requires nothing.",
-    notes.data,
+    dataNote,
   ],
   async run({ options: given, positionals: [name = ""] }, terminal) {
     const { "find-links": links } = given;

@@ -1,13 +1,11 @@
 import type { JsonDifference, Replay } from "../../../runtime/runs.ts";
 import { running } from "../../arguments/running-options.ts";
-import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
+import { cwd, json, roots } from "../../arguments/shared-options.ts";
 import { callTools } from "../../call-tools.ts";
 import { defineCommand, exit } from "../../command.ts";
-import { toOwnPaths } from "../../report/outcome.ts";
 import { safeText } from "../../report/safe-text.ts";
 
 export const command = defineCommand({
-  usage: "replay RUN_ID [options]",
   positionals: { name: "RUN_ID", minimum: 1, maximum: 1 },
   options: { ...running, ...roots, cwd, json },
   examples: ["replay run_0123456789abcdef", "replay run_0123456789abcdef --cwd ~/project --json"],
@@ -15,19 +13,11 @@ export const command = defineCommand({
     "Runs a run of the last 24 hours again, on exactly the same files of the skills, blobs, packages and arguments, and says whether its status, output and files are the same. What it prints, its summary and messages may differ.",
     "Refused if any of these bytes are gone or changed, and for runs that work on a project or run without a sandbox, because what those read is not recorded. Secrets and the network may differ from then, which the result notes.",
     "acp-skills runs list shows the runs. The new run is one of them, and needs the same approvals as any other.",
-    notes.sandbox,
-    notes.secrets,
     "Exits with 0 if the output is the same, with 1 if it is different, with 3 if the replay is refused.",
-    notes.roots,
-    notes.data,
   ],
   async run({ options, positionals: [runId = ""] }, terminal) {
     const asJson = options.json === true;
-    const calling: Parameters<typeof callTools>[2] = {
-      json: asJson,
-      rewrite: (text, catalog) => toOwnPaths(text, { catalog, cwd: terminal.cwd }),
-    };
-    return await callTools(options, terminal, calling, async (tools) => {
+    return await callTools(options, terminal, { json: asJson }, async (tools) => {
       const replay = await tools.replay(runId);
       if (asJson) await terminal.printJson(toShown(replay));
       else await terminal.print(describe(replay));

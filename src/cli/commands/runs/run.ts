@@ -3,12 +3,13 @@ import { resolve } from "node:path";
 import { localOwner } from "../../../runtime/caller.ts";
 import { type RunResult, maxTimeoutMs } from "../../../runtime/runs.ts";
 import { toMimeType } from "../../../skills/files.ts";
+import type { Catalog } from "../../../skills/skillset.ts";
 import { running } from "../../arguments/running-options.ts";
-import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
+import { cwd, json, roots } from "../../arguments/shared-options.ts";
 import { readInput } from "../../arguments/values.ts";
 import { type Tools, callTools } from "../../call-tools.ts";
 import { defineCommand, usageError, text, texts, flag, exit } from "../../command.ts";
-import { describeRun, inWordsOfRun, toOwnPaths } from "../../report/outcome.ts";
+import { describeRun, inWordsOfRun } from "../../report/outcome.ts";
 
 export const command = defineCommand({
   usage: "run NAME [options] [-- ARG…]",
@@ -34,11 +35,7 @@ export const command = defineCommand({
     'In --args, the string "@1" stands for the first --blob, "@2" for the second.',
     'The words after -- are the arguments of --script. Its stdin is given by --args \'{"stdin": "…"}\'.',
     "acp-skills show NAME lists the inputs and permissions of a skill.",
-    notes.sandbox,
-    notes.secrets,
     "Exits with 1 if the run fails, with 3 if it is refused.",
-    notes.roots,
-    notes.data,
   ],
   async run({ options: given, positionals: [name = ""], rest }, terminal) {
     const { script, timeout, blob = [] } = given;
@@ -48,12 +45,8 @@ export const command = defineCommand({
     const unreadable = blob.find((_, index) => !isFile(files[index] ?? ""));
     if (unreadable !== undefined) throw usageError(`--blob ${unreadable}: no such file, or it cannot be read`);
     const asJson = given.json === true;
-    const calling: Parameters<typeof callTools>[2] = {
-      json: asJson,
-      rewrite: (text, catalog) => toOwnPaths(text, { catalog, cwd: terminal.cwd }),
-      reword: (error, catalog) => (asJson ? error : inWordsOfRun(error, name, catalog)),
-    };
-    return await callTools(given, terminal, calling, async (tools) => {
+    const reword = (error: unknown, catalog: Catalog): unknown => (asJson ? error : inWordsOfRun(error, name, catalog));
+    return await callTools(given, terminal, { json: asJson, reword }, async (tools) => {
       const blobs = await putAll(files, tools);
       const input = {
         name,

@@ -1,6 +1,6 @@
 import { SkillsError } from "../../../base/errors.ts";
 import { type RunSpec, type StoredRun, diskRunStore, runRecordsIn } from "../../../runtime/runs.ts";
-import { json, notes } from "../../arguments/shared-options.ts";
+import { json, dataNote } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError, exit } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
 import { labelled, table } from "../../report/table.ts";
@@ -14,7 +14,7 @@ export const command = defineCommand({
   notes: [
     "list: runs of the last 24 hours, newest first. show ID: what was to run, how it went, and its result.",
     "A run is interrupted if its process ended before it.",
-    notes.data,
+    dataNote,
   ],
   async run({ options, positionals: [action = "", id] }, terminal) {
     if (action !== "list" && action !== "show") throw usageError(`unknown action ${action}; use list or show`);

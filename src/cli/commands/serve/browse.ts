@@ -4,7 +4,7 @@ import { openApp } from "../../../runtime/app.ts";
 import { canIdentifyPeerUsers } from "../../../base/network/peer-users.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { running, toSkillsOptions } from "../../arguments/running-options.ts";
-import { cwd, notes, roots } from "../../arguments/shared-options.ts";
+import { cwd, roots } from "../../arguments/shared-options.ts";
 import { existingDirectory, ports, parseNumber } from "../../arguments/values.ts";
 import { defineCommand, text, flag, exit } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
@@ -18,7 +18,6 @@ import { makeOwnDirectories } from "../../../base/paths/directories.ts";
 const defaultIdleMinutes = 30;
 
 export const command = defineCommand({
-  usage: "browse [options]",
   options: {
     port: text("PORT", "The port. Default: any free one."),
     "read-only": flag("Nothing can be approved, run, installed or opened from the page."),
@@ -32,9 +31,6 @@ export const command = defineCommand({
   notes: [
     "The page is served to this machine only. Its address works once, within five minutes; press Enter for a new one.",
     "The browser is that of $BROWSER, or the system's.",
-    notes.sandbox,
-    notes.roots,
-    notes.data,
   ],
   async run({ options }, terminal) {
     const { port: portText = "0", "idle-minutes": minutes = String(defaultIdleMinutes) } = options;
@@ -59,21 +55,18 @@ export const command = defineCommand({
         directory,
         home: terminal.home,
         dataDirectory: settings.dataDirectory,
-        ...(options["allow-private"] !== undefined && { allowPrivate: options["allow-private"] }),
-        idle: () => {
-          idle.abort();
-        },
+        allowPrivate: options["allow-private"] ?? [],
+        idle: () => idle.abort(),
       });
       const address = server.newAddress();
       terminal.note(`open ${address}`);
       stopReading = onEnter(() => terminal.note(`open ${server.newAddress()}`));
       // Where the users of connections are known, the server refuses others, who may have read the address in the list of processes.
-      const redirect =
-        options["no-open"] === true || canIdentifyPeerUsers()
-          ? undefined
-          : writeRedirectFile(settings.dataDirectory, address);
+      const opens = options["no-open"] !== true;
+      const needsFile = opens && !canIdentifyPeerUsers();
+      const redirect = needsFile ? writeRedirectFile(settings.dataDirectory, address) : undefined;
       removeRedirect = redirect?.remove;
-      if (options["no-open"] !== true) {
+      if (opens) {
         const fault = await openInBrowser(redirect?.url ?? address);
         if (fault !== undefined) terminal.note(fault);
       }

@@ -5,17 +5,16 @@ import { serveMcp } from "../../../mcp/serve-mcp.ts";
 import { logIdleGrants, readOptions } from "../../../runtime/options.ts";
 import { logProblemsOf } from "../../../skills/skillset.ts";
 import { running, toSkillsOptions } from "../../arguments/running-options.ts";
-import { cwd, notes, roots } from "../../arguments/shared-options.ts";
+import { cwd, roots } from "../../arguments/shared-options.ts";
 import { existingDirectory } from "../../arguments/values.ts";
 import { defineCommand, exit } from "../../command.ts";
 import { interruptible } from "../../report/terminal.ts";
 
 /** Shares its blobs with `acp-skills call`: they belong to the user of this machine. */
 export const command = defineCommand({
-  usage: "mcp [options]",
   options: { ...roots, ...running, cwd },
   examples: ["mcp --skills ./skills", "mcp --cwd ~/project --grant deploy:network,secrets"],
-  notes: [notes.sandbox, notes.roots, notes.data, "Exits when the client closes stdin."],
+  notes: ["Exits when the client closes stdin."],
   async run({ options }, terminal) {
     const { log } = terminal;
     const directory = existingDirectory("--cwd", options.cwd);

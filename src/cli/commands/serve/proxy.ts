@@ -6,7 +6,6 @@ import { onInterruption } from "../../report/terminal.ts";
 
 /** Runs until the conductor closes stdin. */
 export const command = defineCommand({
-  usage: "proxy [options]",
   options: session,
   examples: ["proxy --skills ./skills"],
   notes: [
@@ -18,9 +17,7 @@ export const command = defineCommand({
   ],
   async run({ options: given }, terminal) {
     if (process.stdin.isTTY)
-      throw usageError(
-        "proxy adds skills to a chain of ACP proxies, and is started by the conductor of the chain, not in a terminal; to run one agent, write: acp-skills -- AGENT",
-      );
+      throw usageError("a conductor of ACP proxies starts proxy; to run one agent, write: acp-skills -- AGENT");
     setFlagsFromString("--heap-growing-percent=20");
     const options = createSessionOptions(given, terminal);
     if (options === undefined) return exit.usage;

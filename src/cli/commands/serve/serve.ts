@@ -7,7 +7,7 @@ import { readOptions } from "../../../runtime/options.ts";
 import { logPublishedProblems } from "../../../skills/skillset.ts";
 import { newToken, toTokenDigest } from "../../../wire/http.ts";
 import { running, toRunningOptions, toSkillsOptions } from "../../arguments/running-options.ts";
-import { cwd, notes, roots } from "../../arguments/shared-options.ts";
+import { cwd, roots } from "../../arguments/shared-options.ts";
 import { existingDirectory, ports, reasonOf, toAbsolute, parseNumber } from "../../arguments/values.ts";
 import { choice, defineCommand, usageError, text, flag, exit } from "../../command.ts";
 import { type Terminal, onInterruption } from "../../report/terminal.ts";
@@ -24,29 +24,18 @@ import { fileStamp } from "../../../base/paths/read-guarded-file.ts";
 const defaultPort = 7331;
 
 export const command = defineCommand({
-  usage: "serve [options]",
   options: {
     port: text("PORT", `The port. Default: ${defaultPort}; 0: any free one.`),
     host: text("HOST", "The address to listen on. Default: 127.0.0.1, this machine only."),
-    config: text(
-      "FILE",
-      "JSON with provider, access, callers and their tokens. If it has no callers, a token for you is printed.",
-    ),
+    config: text("FILE", "JSON with provider, access, callers, tokens. Without callers, a token for you is printed."),
     "new-token": flag("Print a new token, and the digest for the configuration; then exit."),
-    "log-level": choice(
-      ["debug", "info", "warning", "error"],
-      "What goes to stderr as JSON; debug: every request. Default: info.",
-    ),
-    audit: text(
-      "FILE",
-      "Append each row of the ledger to FILE, too, as JSON Lines, which others may move away; -: to the log.",
-    ),
+    "log-level": choice(["debug", "info", "warning", "error"], "JSON on stderr; debug: every request. Default: info."),
+    audit: text("FILE", "Also append each row of the ledger to FILE, as JSON Lines; -: to the log."),
     ...roots,
     ...running,
     cwd,
   },
   examples: ["serve --skills ./skills", "serve --config serve.json --host 0.0.0.0 --port 80", "serve --new-token"],
-  notes: [notes.sandbox, notes.roots, notes.data],
   async run({ options }, terminal) {
     if (options["new-token"] === true) {
       await terminal.print([newTokenText()]);
@@ -159,14 +148,8 @@ function checkAudit(file: string): void {
   }
 }
 
-interface OpenedConfig {
-  readonly config: ServeConfig;
-  /** Absolute directories of skills. */
-  readonly skills: readonly string[];
-}
-
-/** The configuration of a file, or the default without one. Undefined if it has errors, which are printed with code frames on stderr. */
-async function loadServeConfig(given: string | undefined, terminal: Terminal): Promise<OpenedConfig | undefined> {
+/** The configuration of a file, with absolute directories of skills, or the default without one. Undefined if it has errors, which are printed with code frames on stderr. */
+async function loadServeConfig(given: string | undefined, terminal: Terminal) {
   if (given === undefined) return { config: defaultConfig, skills: [] };
   const file = toAbsolute(given);
   const { readConfigFile } = await import("../../../serve/read-config.ts");

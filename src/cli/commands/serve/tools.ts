@@ -4,7 +4,6 @@ import { defineCommand, choice, exit } from "../../command.ts";
 import { jsonText } from "../../report/safe-text.ts";
 
 export const command = defineCommand({
-  usage: "tools [options]",
   options: {
     format: choice(["mcp", "openai", "anthropic", "json-schema"], "The API whose format is printed. Default: mcp."),
     json: { ...json, help: "Print them as `tools` of an object with a version." },

@@ -2,12 +2,11 @@ import { nearest } from "../../../base/text/nearest.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { usageError } from "../../command.ts";
 import type { Editor } from "./editor.ts";
-import { type EditorName, editorNames } from "./editor-names.ts";
 import { acpx, jetbrains, vscode, zed } from "./editors/json-editors.ts";
 import { agentShell, agentic, avante, codecompanion } from "./editors/program-editors.ts";
 
-/** A new editor is a name in `editor-names.ts`, a row here, and a value of `editors/`. */
-const editors: Readonly<Record<Exclude<EditorName, "obsidian">, Editor>> = {
+/** A new editor is a row here, and a value of `editors/`. The plugin of Obsidian writes its settings itself. */
+const editors = {
   zed,
   jetbrains,
   codecompanion,
@@ -15,11 +14,14 @@ const editors: Readonly<Record<Exclude<EditorName, "obsidian">, Editor>> = {
   agentic,
   "agent-shell": agentShell,
   vscode,
+  obsidian: undefined,
   acpx,
-};
+} satisfies Readonly<Record<string, Editor | undefined>>;
+
+export const editorNames = Object.keys(editors) as readonly (keyof typeof editors)[];
 
 /** Other names under which people look for an editor. */
-const aliases: Readonly<Record<string, EditorName>> = {
+const aliases: Readonly<Record<string, keyof typeof editors>> = {
   neovim: "codecompanion",
   nvim: "codecompanion",
   emacs: "agent-shell",
@@ -33,10 +35,10 @@ const aliases: Readonly<Record<string, EditorName>> = {
   windsurf: "vscode",
 };
 
-/** Undefined for Obsidian, whose plugin writes its settings itself. Throws INVALID_OPTIONS for a name that is not an editor's. */
+/** Undefined for Obsidian. Throws INVALID_OPTIONS for a name that is not an editor's. */
 export function editorNamed(name: string): Editor | undefined {
   const known = editorNames.find((one) => one === name);
-  if (known !== undefined) return known === "obsidian" ? undefined : editors[known];
+  if (known !== undefined) return editors[known];
   const [close] = nearest(name, editorNames);
   const meant = aliases[name.toLowerCase()] ?? close;
   throw usageError(

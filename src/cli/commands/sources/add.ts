@@ -77,30 +77,18 @@ export const command = defineCommand({
     const source = parseSource(text);
     // Before anything is asked: a damaged lock is the first to repair.
     await recoverSkillsDirectory(where, (note) => terminal.note(note));
-    return await withReader(
-      {
-        allowPrivate: given["allow-private"],
-        typed: [source],
-        token: given.token,
-        directory: where.base,
-        terminal,
-      },
-      async (reader, signal) => {
-        terminal.progress.show(`reading ${source.label}`);
-        const index = await readNow(reader, source, signal);
-        noteSome(
-          index.problems.map((problem) => `warning: ${problem}`),
-          mostShown,
-          terminal,
-        );
-        const chosen = await choose(index, names, { given, terminal });
-        if (chosen === undefined) return exit.usage;
-        terminal.progress.show(`downloading from ${source.label}`);
-        const found = await downloadAll(chosen, { reader, level: given.level, signal });
-        terminal.progress.done();
-        return await install({ index, found, where, given, terminal, signal });
-      },
-    );
+    return await withReader(given, [source], where.base, terminal, async (reader, signal) => {
+      terminal.progress.show(`reading ${source.label}`);
+      const index = await readNow(reader, source, signal);
+      const warnings = index.problems.map((problem) => `warning: ${problem}`);
+      noteSome(warnings, mostShown, terminal);
+      const chosen = await choose(index, names, { given, terminal });
+      if (chosen === undefined) return exit.usage;
+      terminal.progress.show(`downloading from ${source.label}`);
+      const found = await downloadAll(chosen, { reader, level: given.level, signal });
+      terminal.progress.done();
+      return await install({ index, found, where, given, terminal, signal });
+    });
   },
 });
 
@@ -210,9 +198,7 @@ function reportInstalled(
   }
   const url = readLock(where).entries.get(todo[0]?.key ?? "")?.sourceUrl;
   if (url !== undefined && isCut(url))
-    terminal.note(
-      `the secret part of the URL of ${index.source.label} is not in the lock: update and outdated need it with --source URL`,
-    );
+    terminal.note(`the secret part of the URL of ${index.source.label} is not in the lock: update needs --source URL`);
   const wanting = todo.find(({ downloaded }) => !isNothing(downloaded.inspected.wants))?.downloaded.inspected.slug;
   const grant = wanting === undefined ? "" : `; to approve what it requests now: acp-skills approvals grant ${wanting}`;
   const project =

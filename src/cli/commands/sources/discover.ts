@@ -14,7 +14,6 @@ const describedSkills = 200;
 const shownProblems = 10;
 
 export const command = defineCommand({
-  usage: "discover SOURCE [options]",
   positionals: { name: "SOURCE", minimum: 1, maximum: 1 },
   options: {
     type: choice(["plugin", "api", "knowledge", "task"], "Only skills of this type."), // prettier-ignore
@@ -30,16 +29,13 @@ export const command = defineCommand({
   ],
   async run({ options, positionals: [text = ""] }, terminal) {
     const source = parseSource(text);
-    const { "allow-private": allowPrivate, type, token, json } = options;
-    return await withReader(
-      { allowPrivate, typed: [source], token, directory: terminal.cwd, terminal },
-      async (reader, signal) => {
-        const index = await read(source, type, reader, signal, terminal);
-        if (json === true) await terminal.printJson(toJson(index));
-        else await printTable(index, type, terminal);
-        return index.isPartial === true ? exit.unable : index.skills.length === 0 ? exit.found : exit.done;
-      },
-    );
+    const { type, json } = options;
+    return await withReader(options, [source], terminal.cwd, terminal, async (reader, signal) => {
+      const index = await read(source, type, reader, signal, terminal);
+      if (json === true) await terminal.printJson(toJson(index));
+      else await printTable(index, type, terminal);
+      return index.isPartial === true ? exit.unable : index.skills.length === 0 ? exit.found : exit.done;
+    });
   },
 });
 

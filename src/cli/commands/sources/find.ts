@@ -1,7 +1,7 @@
 import { byCodePoint } from "../../../base/text/code-points.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { rankByWords, toQueryWords } from "../../../runtime/caller.ts";
-import { allowPrivate, cwd, json, notes, roots, token } from "../../arguments/shared-options.ts";
+import { allowPrivate, cwd, json, roots, token } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError, texts, type ExitCode, exit } from "../../command.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { createListing } from "../../listing.ts";
@@ -11,10 +11,9 @@ import { table } from "../../report/table.ts";
 import { errorLines, safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import type { RemoteIndex, SourceLister } from "../../../sources/reader.ts";
+import type { SourceLister } from "../../../sources/reader.ts";
 
 export const command = defineCommand({
-  usage: "find WORD… [options]",
   positionals: { name: "WORD", minimum: 1, maximum: Infinity },
   options: {
     source: texts("SOURCE", "Also search what SOURCE lists. Repeatable."),
@@ -29,14 +28,13 @@ export const command = defineCommand({
   notes: [
     "Searches names, tags and descriptions, of the skills here and of the sources; best matches first.",
     "SOURCE: a domain or URL, OWNER/REPO[@REF] of GitHub, git:URL[#REF], or registry:URL. Nothing is installed.",
-    notes.roots,
     "Exits with 1 if nothing is found, with 3 if a source cannot be read.",
   ],
   async run({ options, positionals }, terminal) {
     const words = toQueryWords(positionals.join(" "));
     if (words.length === 0) throw usageError("WORD needs a letter or digit");
     // Sources are searched as they are now, not in the copies of them.
-    const { source: texts = [], "allow-private": allowPrivate, token, ...here } = options;
+    const { source: texts = [], ...here } = options;
     const sources = texts.map(parseSource);
     const search = async (reader?: SourceLister, signal?: AbortSignal): Promise<ExitCode> => {
       const { catalog, status } = await createListing(here, terminal);
@@ -56,15 +54,16 @@ export const command = defineCommand({
           }
         }),
       );
-      const theirs = read.flatMap((index) => (index === undefined ? [] : candidatesOf(index)));
+      const theirs = read.flatMap((index) =>
+        (index?.skills ?? []).map((skill) => ({ ...skill, tags: [], from: index?.source.label ?? "" })),
+      );
       const found = rank([...local, ...theirs], words);
       await print(found, options.json === true, terminal);
       if (read.some((index) => index === undefined || index.isPartial === true)) return exit.unable;
       return status !== exit.done ? status : found.length > 0 ? exit.done : exit.found;
     };
     if (sources.length === 0) return await search();
-    const directory = toAbsolute(options.cwd ?? ".");
-    return await withReader({ allowPrivate, typed: sources, token, directory, terminal }, search);
+    return await withReader(options, sources, toAbsolute(options.cwd ?? "."), terminal, search);
   },
 });
 
@@ -75,16 +74,6 @@ interface Candidate {
   readonly description: string;
   /** The directory, or the source. */
   readonly from: string;
-}
-
-function candidatesOf({ source, skills }: RemoteIndex): readonly Candidate[] {
-  return skills.map(({ name, version, description }) => ({
-    name,
-    description,
-    tags: [],
-    from: source.label,
-    ...(version !== undefined && { version }),
-  }));
 }
 
 /** Those that match, best first, then by name. */

@@ -13,7 +13,6 @@ import {
 } from "./install/source-options.ts";
 
 export const command = defineCommand({
-  usage: "outdated [options]",
   options: recheckOptions,
   examples: ["outdated", "outdated --json"],
   notes: [

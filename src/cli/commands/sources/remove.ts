@@ -13,13 +13,10 @@ import {
 import { interruptible } from "../../report/terminal.ts";
 
 export const command = defineCommand({
-  usage: "remove NAME… [options]",
   positionals: { name: "NAME", minimum: 1, maximum: Infinity, values: "skills" },
   options: {
     yes: flag("Remove without asking. Only a person at a terminal is asked.", "y"),
-    "discard-changes": flag(
-      "Also remove skills that were changed here, or that the lock has no hash of; the changes are lost.",
-    ),
+    "discard-changes": flag("Also remove skills changed here, or without a hash in the lock; the changes are lost."),
     ...place,
   },
   examples: ["remove pdf", "remove --global pdf"],

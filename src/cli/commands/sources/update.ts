@@ -39,7 +39,6 @@ const options = {
 } as const;
 
 export const command = defineCommand({
-  usage: "update [NAME…] [options]",
   positionals: { name: "NAME", minimum: 0, maximum: Infinity },
   options,
   examples: ["update", "update pdf --yes", "update --check"],
@@ -59,27 +58,19 @@ export const command = defineCommand({
     const { level, "discard-changes": discards } = given;
     const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
     const entries = [...lock.entries].filter(([key]) => keys.includes(key));
-    return await withUpdates(
-      given,
-      lock,
-      { where, entries, skills, restored, level },
-      terminal,
-      async (found, signal) => {
-        for (const failure of failuresOf(found)) terminal.note(failure);
-        const results: Result[] = [];
-        for (const one of found) results.push(await update(one, { where, given, terminal, signal }));
-        if (given.json === true) await terminal.printJson({ skills: results });
-        if (results.length === 0) terminal.note(emptyWords(where));
-        else if (given.json !== true && results.every(isUpToDate)) terminal.note("everything is up to date");
-        if (results.some(({ state }) => state === "refused" || state === "failed")) return exit.unable;
-        return results.some(({ state }) => state === "available" || state === "gone") ? exit.found : exit.done;
-      },
-    );
+    const looking = { where, entries, skills, restored, level };
+    return await withUpdates(given, lock, looking, terminal, async (found, signal) => {
+      for (const failure of failuresOf(found)) terminal.note(failure);
+      const results: Result[] = [];
+      for (const one of found) results.push(await update(one, { where, given, terminal, signal }));
+      if (given.json === true) await terminal.printJson({ skills: results });
+      if (results.length === 0) terminal.note(emptyWords(where));
+      else if (given.json !== true && results.every(isUpToDate)) terminal.note("everything is up to date");
+      if (results.some(({ state }) => state === "refused" || state === "failed")) return exit.unable;
+      return results.some(({ state }) => state === "available" || state === "gone") ? exit.found : exit.done;
+    });
   },
 });
-
-/** The version of a skill that declares none. */
-const undeclaredVersion = "0.0.0";
 
 interface Updating {
   readonly where: SkillsPlace;
@@ -129,8 +120,8 @@ async function replaceInstalled(
   const { inspected, files } = downloaded;
   const seen = installed.state === "missing" ? undefined : installed.installed;
   const diff = await compareUpdate(key, seen?.files ?? [], files, inspected);
-  const isSameVersion =
-    state === "updated" && entry.version === inspected.version && inspected.version !== undeclaredVersion;
+  // A skill that declares no version has this one.
+  const isSameVersion = state === "updated" && entry.version === inspected.version && entry.version !== "0.0.0";
   const { renamed, widened, added, removed, changed } = diff;
   const about = {
     name: key,
@@ -168,27 +159,20 @@ async function replaceInstalled(
   return { ...about, state: "updated" };
 }
 
-interface Words {
-  readonly heading: string;
-  readonly question: string;
-  readonly label: string;
-  readonly done: string;
-}
-
-const wordsOf: Readonly<Record<"updated" | Restorable, (key: string, latest: string, installed: string) => Words>> = {
-  updated: (key, latest, installed) => ({
+const wordsOf = {
+  updated: (key: string, latest: string, installed: string) => ({
     heading: `${key} ${installed} → ${latest}`,
     question: `Update ${key} to ${latest}`,
     label: "Update",
     done: `updated ${key} to ${latest}`,
   }),
-  missing: (key, latest) => ({
+  missing: (key: string, latest: string) => ({
     heading: `${key} ${latest}: missing here`,
     question: `Install ${key} ${latest} again`,
     label: "Install",
     done: `installed ${key} ${latest} again`,
   }),
-  changed: (key, latest) => ({
+  changed: (key: string, latest: string) => ({
     heading: `${key} ${latest}: changed here`,
     question: `Restore ${key} ${latest}, without its local changes`,
     label: "Restore",

@@ -7,7 +7,6 @@ import { type InstalledState, differenceWords, stateOf, unlockedNames } from "..
 import { emptyWords, lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
 
 export const command = defineCommand({
-  usage: "verify [options]",
   options: place,
   examples: ["verify", "verify --json"],
   notes: [

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { localLedger } from "../../../runtime/ledger.ts";
 import { type ApprovalStore, diskApprovals } from "../../../runtime/trust.ts";
-import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
+import { cwd, json, dataNote, roots } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { type OptionValues, defineCommand, usageError, flag, choice, text, type ExitCode } from "../../command.ts";
 import { dataDirectory } from "../../data-directory.ts";
@@ -71,8 +71,7 @@ export const command = defineCommand({
     "block NAME: no version of it runs or is read, as with Block in an editor; some editors do not show that answer. Everywhere, or in the project that it came with. unblock NAME…: remove blocks only.",
     "revoke NAME|ID…: remove grants and blocks of this project and those for everywhere; the next run asks again. export: everything as JSON. import FILE: add what another machine exported.",
     "An organisation approves for many people at once with grants in its policy: acp-skills policy --help.",
-    notes.roots,
-    notes.data,
+    dataNote,
   ],
   async run({ options: given, positionals: [action = "", ...targets] }, terminal) {
     const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;

@@ -1,7 +1,7 @@
 import { isWithin } from "../../../base/paths/location.ts";
 import { type LedgerEntry, ledgerDirectory, localLedger, outcomes, verifyLedger } from "../../../runtime/ledger.ts";
 import { shortDigest } from "../../../runtime/question.ts";
-import { json, notes } from "../../arguments/shared-options.ts";
+import { json, dataNote } from "../../arguments/shared-options.ts";
 import { parseSince, readNamedFile, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError, text, choice, type ExitCode, exit } from "../../command.ts";
 import { collect, dataDirectory } from "../../data-directory.ts";
@@ -13,10 +13,7 @@ export const command = defineCommand({
   usage: "ledger [verify] [options]",
   positionals: { name: "action: verify", minimum: 0, maximum: 1, values: ["verify"] },
   options: {
-    since: text(
-      "DURATION|DATE",
-      "Only what happened in the last 90m, 2h or 7d, or since a date such as 2026-11-22 or 2026-11-22T10:00Z.",
-    ),
+    since: text("DURATION|DATE", "Only what happened in the last 2h or 7d, or since 2026-11-22[T10:00Z]."),
     skill: text("NAME", "Only what concerns this skill."),
     outcome: choice(outcomes, "Only what ended like this."),
     caller: text("NAME", "Only what this caller of a server, or user of this machine, did."),
@@ -30,7 +27,7 @@ export const command = defineCommand({
     "Every use of a tool or skill, every question about a skill with its answer, every change of approvals and of installed skills, and the start of every run that goes beyond its sandbox: without the ledger, no such run starts.",
     "Decisions and runs are stored for 90 days ($ACP_SKILLS_LEDGER_DAYS), of each at most 64 MiB ($ACP_SKILLS_LEDGER_MIB); of reads and refusals the last 2 MiB. Refusals of one caller that follow each other are counted in one row a minute.",
     "verify: each row has a digest of all rows before it. Names the first row that is missing or was changed, and exits with 1 then.",
-    notes.data,
+    dataNote,
   ],
   async run({ options: { since, project, json: asJson, audit, ...rest }, positionals: [action] }, terminal) {
     if (action === "verify") return await verify(audit, asJson === true, terminal);
@@ -48,12 +45,7 @@ export const command = defineCommand({
     if (asJson === true) await terminal.printJson({ uses: uses.map(toShown) });
     else if (all.length === 0) terminal.note("the ledger is empty");
     else if (uses.length === 0) terminal.note("nothing in the ledger matches");
-    else {
-      const rows = uses.map(toRow);
-      const isShown = heading.map((_, column) => rows.some((row) => row[column] !== ""));
-      const shown = [heading, ...rows].map((row) => row.filter((_, column) => isShown[column]));
-      await terminal.print(table(shown[0] ?? heading, shown.slice(1), terminal));
-    }
+    else await terminal.print(table(heading, uses.map(toRow), terminal));
     return exit.done;
   },
 });

@@ -1,4 +1,4 @@
-import { listing, notes } from "../../arguments/shared-options.ts";
+import { listing } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError, type OptionValues, type ExitCode, exit } from "../../command.ts";
 import path from "node:path";
 import {
@@ -32,28 +32,20 @@ export const command = defineCommand({
   notes: [
     "check: validate the policies that count here: of the organisation, of $ACP_SKILLS_POLICY, and of the project; or one FILE.",
     "explain NAME: what the policies decide about a skill, and which rule decides it. Approvals of people are in acp-skills approvals.",
-    notes.roots,
     "check exits with 1 if a file has an error.",
   ],
   async run({ options, positionals: [action = "", argument] }, terminal) {
     if (action !== "check" && action !== "explain") throw usageError(`unknown action ${action}; use check or explain`);
-    if (action === "check") {
-      return await checkPolicies(argument, options, terminal);
-    }
+    if (action === "check") return await checkPolicies(argument, options, terminal);
     if (argument === undefined) throw usageError("missing NAME");
     return await explainSkill(argument, options, terminal);
   },
 });
 
-interface Checking {
-  readonly cwd?: string;
-  readonly json?: boolean;
-}
-
 /** Prints the problems of one file, or of the policies that count in a directory. */
 async function checkPolicies(
   file: string | undefined,
-  { cwd: asked, json }: Checking,
+  { cwd: asked, json }: OptionValues<typeof listing>,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { cwd, home } = terminal;

@@ -278,7 +278,7 @@ test("--fix without a path changes only what is offered here, no backup beside i
   const backup = project.write("backup/pdf/SKILL.md", broken);
   expect(await runCli(["check", "--fix"], { cwd: project.directory })).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("name what is to be fixed,\n  such as check . --fix") as string,
+    stderr: expect.stringContaining("name what to fix, such as check . --fix") as string,
   });
   const offered = project.write(".agents/skills/pdf/SKILL.md", broken);
   await runCli(["check", "--fix"], { cwd: project.directory });

@@ -75,7 +75,7 @@ describe("acp-skills init", () => {
     [["x".repeat(65)], "of at most 64 characters"],
     [["Rows-Sort", "--action"], "separated by single dots.*; rows.sort is one"],
     [["a", "--action", "--script"], "--action and --script exclude each other"],
-    [[""], "the name is empty"],
+    [[""], "an empty text is not a name"],
   ])("refuses %j", async (args, message) => {
     const { code, stderr } = await cli("init", ...args);
     expect(code).toBe(2);

@@ -59,7 +59,7 @@ test("explains to a conductor that needs an agent what to run", async () => {
 test("says in a terminal what it is for", async () => {
   vi.spyOn(process, "stdin", "get").mockReturnValue({ isTTY: true } as never);
   await expect(command.run({ options: {}, positionals: [] }, {} as never, {} as never)).rejects.toThrow(
-    /is started by the conductor of the chain, not in a terminal; to run one agent, write: acp-skills -- AGENT$/,
+    /a conductor of ACP proxies starts proxy; to run one agent, write: acp-skills -- AGENT$/,
   );
   vi.restoreAllMocks();
 });

@@ -301,7 +301,7 @@ test("the token of a capability URL is not in the lock, and update needs it agai
   const { origin, publish } = await openPublisher();
   await publish({ alpha: two.alpha }, "/s/T0ken_x-1/");
   const added = await cli("add", `${origin}/s/T0ken_x-1/`, "--yes");
-  expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("need it with --source URL") as string });
+  expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("update needs --source URL") as string });
   expect(lockText() + added.stdout + added.stderr).not.toContain("T0ken");
   await publish({ alpha: { "SKILL.md": skillText("alpha", "Newer. Use when alpha is asked for.") } }, "/s/T0ken_x-1/");
   const without = await cli("outdated", "--allow-private", "127.0.0.1");

@@ -62,15 +62,7 @@ function FileView({ skill, file }: { readonly skill: string; readonly file: Skil
 }
 
 function Content({ content, encoding, sizeBytes, truncated }: FileContent): JSX.Element {
-  if (encoding === "base64")
-    return (
-      <>
-        <p class="muted">This file is not text. Its first bytes:</p>
-        <pre class="hex" tabIndex={0} dir="ltr">
-          {hexLines(content).join("\n")}
-        </pre>
-      </>
-    );
+  if (encoding === "base64") return <p class="muted">This file is not text.</p>;
   if (content === "") return <p class="muted">The file is empty.</p>;
   return (
     <>
@@ -82,20 +74,4 @@ function Content({ content, encoding, sizeBytes, truncated }: FileContent): JSX.
       <SourceText text={content} label="Text of the file" />
     </>
   );
-}
-
-const mostBytes = 512;
-const bytesOfLine = 16;
-
-/** The first bytes of a file as a hex dump: `00000000  89 50 4e 47 …  .PNG`. */
-function hexLines(base64: string): readonly string[] {
-  const bytes = atob(base64.slice(0, Math.ceil(mostBytes / 3) * 4)).slice(0, mostBytes);
-  const lines: string[] = [];
-  for (let at = 0; at < bytes.length; at += bytesOfLine) {
-    const line = bytes.slice(at, at + bytesOfLine);
-    const hex = Array.from(line, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(" ");
-    const text = line.replace(/[^ -~]/g, ".");
-    lines.push(`${at.toString(16).padStart(8, "0")}  ${hex.padEnd(bytesOfLine * 3 - 1)}  ${text}`);
-  }
-  return lines;
 }

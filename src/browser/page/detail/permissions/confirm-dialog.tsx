@@ -6,17 +6,8 @@ import { ForeignList, foreignName } from "../../parts/foreign-text.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import { isStated } from "../../parts/state-mark.tsx";
 import type { KnownDetail } from "../../source/skill-source.ts";
-import type { Choice, Deciding } from "./use-decision.ts";
+import { type Choice, type Deciding, decisions } from "./use-decision.ts";
 import { Button } from "../../parts/icon.tsx";
-
-/** What each decision is called, and what it does. */
-const words: Readonly<Record<DecisionRequest["decision"], readonly [title: string, effect: string]>> = {
-  approve: ["Approve", "Exactly these files may do what is listed, until you revoke it."],
-  once: ["Approve once", "The next run from this page may do what is listed, with exactly these files."],
-  block: ["Block", "No version of it will run, and its approvals do not count."],
-  unblock: ["Unblock", "It can be approved and run again."],
-  revoke: ["Revoke", "It has to be approved again before it runs."],
-};
 
 interface DialogProps {
   readonly deciding: Deciding;
@@ -64,7 +55,7 @@ function placeOf(decision: DecisionRequest["decision"], { permissions }: KnownDe
 
 function Question({ deciding, choice, shown }: QuestionProps): JSX.Element {
   const { decision } = choice;
-  const [title, effect] = words[decision];
+  const [title, effect] = decisions[decision];
   const [reach, setReach] = useState<Choice["reach"]>();
   const about = useBrowser().source.server?.about.value;
   const grant = shown.permissions?.grants.find(({ id }) => id === choice.grant);

@@ -10,7 +10,7 @@ import { Button, Icon } from "../../parts/icon.tsx";
 import { canAct, useBrowser } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
-import { standingDisplayOf, useDecision } from "./use-decision.ts";
+import { decisions, standingDisplayOf, useDecision } from "./use-decision.ts";
 
 /** What the skill may do, who allowed it, what changed since, and the decisions a person can take. */
 export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Element | null {
@@ -38,8 +38,13 @@ export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Ele
       )}
       {canDecide ? (
         <div class="bar">
-          {choices.map(({ decision, title, style }) => (
-            <Button kind={style} text={title} key={decision} onClick={() => deciding.ask({ decision })} />
+          {choices.map((decision) => (
+            <Button
+              kind={decision === "approve" ? "primary" : decision === "block" ? "danger" : ""}
+              text={`${decisions[decision][0]}${decision === "approve" || decision === "once" ? " …" : ""}`}
+              key={decision}
+              onClick={() => deciding.ask({ decision })}
+            />
           ))}
         </div>
       ) : (

@@ -22,12 +22,15 @@ export interface Deciding extends DecisionState {
   readonly confirm: (choice: Choice) => void;
 }
 
-const done: Readonly<Record<DecisionRequest["decision"], string>> = {
-  approve: "Approved.",
-  once: "Approved for its next run from this page.",
-  block: "Blocked. No version of it will run.",
-  unblock: "Unblocked.",
-  revoke: "The approval was revoked.",
+type DecisionWords = readonly [title: string, effect: string, done: string];
+
+/** What each decision is called, what it does, and what is said once it is taken. */
+export const decisions: Readonly<Record<DecisionRequest["decision"], DecisionWords>> = {
+  approve: ["Approve", "Exactly these files may do what is listed, until you revoke it.", "Approved."],
+  once: ["Approve once", "Its next run from here, with exactly these files, may do what is listed.", "Approved once."],
+  block: ["Block", "No version of it will run, and its approvals do not count.", "Blocked."],
+  unblock: ["Unblock", "It can be approved and run again.", "Unblocked."],
+  revoke: ["Revoke", "It has to be approved again before it runs.", "The approval was revoked."],
 };
 
 /**
@@ -60,7 +63,7 @@ export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDeta
       await source.server?.decide(detail.row.id, { ...choice, digest, nonce });
       await reload();
       show({ asked: undefined, decided: decided + 1 });
-      announcement.value = done[choice.decision];
+      announcement.value = decisions[choice.decision][2];
     } catch (error) {
       const now = await reload();
       const { code, message, hint } = toSourceError(error);
@@ -99,28 +102,19 @@ function whatChanged(before: KnownDetail, after: KnownDetail): readonly string[]
 
 interface StandingDisplay extends MarkDisplay {
   /** What a person can decide now, the likeliest first. */
-  readonly choices: readonly {
-    readonly decision: Exclude<DecisionRequest["decision"], "revoke">;
-    readonly title: string;
-    readonly style: "primary" | "danger" | "";
-  }[];
+  readonly choices: readonly Exclude<DecisionRequest["decision"], "revoke">[];
 }
-
-const block = { decision: "block", title: "Block", style: "danger" } as const;
-const unblock = { decision: "unblock", title: "Unblock", style: "" } as const;
-const approve = { decision: "approve", title: "Approve …", style: "primary" } as const;
-const once = { decision: "once", title: "Approve once …", style: "" } as const;
 
 /** Whether the skill may run as it is installed now, and what can be decided about that. */
 export function standingDisplayOf(permissions: SkillPermissions): StandingDisplay {
   const { isBlocked, denied, isFree, grants, changedFiles } = permissions;
-  if (isBlocked) return { words: "Blocked: no version of it runs", icon: "ban", tone: "danger", choices: [unblock] };
-  if (denied !== undefined) return { words: "Denied by a policy", icon: "ban", tone: "danger", choices: [block] };
+  if (isBlocked) return { words: "Blocked: no version of it runs", icon: "ban", tone: "danger", choices: ["unblock"] };
+  if (denied !== undefined) return { words: "Denied by a policy", icon: "ban", tone: "danger", choices: ["block"] };
   if (grants.some(({ isCurrent }) => isCurrent))
-    return { words: "Approved as it is now", icon: "check", tone: "good", choices: [block] };
+    return { words: "Approved as it is now", icon: "check", tone: "good", choices: ["block"] };
   const free = "Needs no approval: it wants nothing beyond its sandbox";
-  if (isFree) return { words: free, icon: "check", tone: "good", choices: [block] };
-  const choices = [approve, once, block];
+  if (isFree) return { words: free, icon: "check", tone: "good", choices: ["block"] };
+  const choices = ["approve", "once", "block"] as const;
   if (changedFiles.length + grants.length > 0)
     return { words: "Changed since it was approved", icon: "diff", tone: "notice", choices };
   return { words: "Needs approval before it runs", icon: "shield", tone: "notice", choices };

@@ -4,7 +4,7 @@ import { counted } from "../../../../base/text/code-points.ts";
 import { toVisible } from "../../parts/foreign-text.tsx";
 import type { SkillServer } from "../../source/http-source.ts";
 import { type SourceError, toSourceError } from "../../source/skill-source.ts";
-import { canAct, useBrowser } from "../../state/browser.ts";
+import { canAct, useBrowser, useServer } from "../../state/browser.ts";
 import { CopyBox, toToolArguments } from "./copy-box.tsx";
 import { DropZone, FileLine, sendFile } from "./form/file-fields.tsx";
 import { FormField, selectControl, TextField } from "./form/form-field.tsx";
@@ -12,7 +12,7 @@ import { InputField } from "./form/input-field.tsx";
 import { runFailure } from "./result/run-outcome.tsx";
 import { RunPanel } from "./result/run-panel.tsx";
 import { RunNotices } from "./run-notices.tsx";
-import { type PageRunState, isOver } from "./state/page-run-state.ts";
+import { isOver, pageRunStateOf } from "./state/page-run-state.ts";
 import {
   readForm,
   showSkillInForm,
@@ -23,27 +23,27 @@ import {
 } from "./state/run-form.ts";
 import { Button } from "../../parts/icon.tsx";
 
-export interface RunFormProps {
+interface RunFormProps {
   readonly form: RunFormState;
-  readonly server: SkillServer;
-  readonly runs: PageRunState;
   /** The version that is on disk now. */
   readonly latest: RunnableSkill;
   /** The version that the form was filled in for. */
   readonly shown: RunnableSkill;
 }
 
-export function RunForm({ form, server, runs, latest, shown }: RunFormProps): JSX.Element {
+export function RunForm({ form, latest, shown }: RunFormProps): JSX.Element {
   const { source, announcement } = useBrowser();
+  const runs = pageRunStateOf(useServer());
   const element = useRef<HTMLFormElement>(null);
   const [isStarting, setIsStarting] = useState(false);
   const [refusal, setRefusal] = useState<SourceError>();
   const { digest, nonce, row } = shown;
-  const view = runs.last(row.id).value;
+  const view = runs.of(row.id).last.value;
   const { runDraft, problems } = readForm(form);
   const isStale = latest.digest !== digest;
   const isRunning = isStarting || (view !== undefined && !isOver(view.status));
   const targets = targetsOf(shown);
+  const inputs = Object.entries(shown.inputs);
   const target = form.target.value;
 
   const showLatest = (): void => {
@@ -96,12 +96,13 @@ export function RunForm({ form, server, runs, latest, shown }: RunFormProps): JS
             }}
           </FormField>
         )}
-        {target === "" ? (
-          <Inputs {...{ form, server, shown, problems }} />
-        ) : (
-          <ScriptFields form={form} problem={form.isTried.value ? problems.get(":words") : undefined} />
-        )}
-        <MoreFields {...{ form, server, problems }} />
+        {target !== "" && <ScriptFields {...{ form, problems }} />}
+        {target === "" && inputs.length === 0 && <p class="muted">It takes no arguments.</p>}
+        {target === "" &&
+          inputs.map(([name, input]) => (
+            <InputField key={name} {...{ form, name, input }} problem={problems.get(name)} />
+          ))}
+        <MoreFields {...{ form, problems }} />
         <div class="run-actions">
           <Button
             kind="primary"
@@ -121,50 +122,19 @@ export function RunForm({ form, server, runs, latest, shown }: RunFormProps): JS
   );
 }
 
-interface FieldsProps extends Pick<RunFormProps, "form" | "server"> {
+interface FieldsProps extends Pick<RunFormProps, "form"> {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-function Inputs({ form, server, shown, problems }: FieldsProps & Pick<RunFormProps, "shown">): JSX.Element {
-  const { drafts, chosen, isTried } = form;
-  const inputs = Object.entries(shown.inputs);
-  if (inputs.length === 0) return <p class="muted">It takes no arguments.</p>;
-  return (
-    <>
-      {inputs.map(([name, input]) => {
-        const draft = drafts.value[name] ?? "";
-        const isChecked = isTried.value || (draft !== "" && input.type !== "object" && input.type !== "array");
-        return (
-          <InputField
-            key={name}
-            {...{ name, input, draft, server }}
-            problem={isChecked ? problems.get(name) : undefined}
-            file={chosen.value[name]}
-            onFile={(file) => {
-              chosen.value = { ...chosen.value, [name]: file };
-              form.isTouched.value = true;
-            }}
-            onChange={(text) => (drafts.value = { ...drafts.value, [name]: text })}
-          />
-        );
-      })}
-    </>
-  );
-}
-
-interface ScriptFieldsProps extends Pick<RunFormProps, "form"> {
-  readonly problem: string | undefined;
-}
-
 /** The arguments and the input of a script. */
-function ScriptFields({ form: { words, stdin }, problem }: ScriptFieldsProps): JSX.Element {
+function ScriptFields({ form: { words, stdin, isTried }, problems }: FieldsProps): JSX.Element {
   // What is not closed yet is not wrong while a person types.
   const { words: passed = [] } = splitWords(words.value);
   return (
     <>
       <TextField
         name="Arguments"
-        problem={problem}
+        problem={isTried.value ? problems.get(":words") : undefined}
         help="Separated and quoted as in a shell. Nothing is expanded: $NAME, * and | are passed on as they are."
         class="mono"
         value={words.value}
@@ -192,7 +162,8 @@ function ScriptFields({ form: { words, stdin }, problem }: ScriptFieldsProps): J
 }
 
 /** What every run may be given besides its arguments. */
-function MoreFields({ form, server, problems }: FieldsProps): JSX.Element {
+function MoreFields({ form, problems }: FieldsProps): JSX.Element {
+  const server = useServer();
   const { files, timeout, isTried } = form;
   return (
     <details class="more-fields" open={files.value.length > 0 || timeout.value !== ""}>

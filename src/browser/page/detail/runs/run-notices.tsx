@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { SkillState } from "../../../wire/skills.ts";
 import { toVisible } from "../../parts/foreign-text.tsx";
-import { Button, type EmptyProps, Icon } from "../../parts/icon.tsx";
+import { Button, Icon, type IconName } from "../../parts/icon.tsx";
 import { RouteLink } from "../../parts/route-link.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import type { RunnableSkill } from "./state/run-form.ts";
@@ -16,37 +16,34 @@ interface RunNoticesProps {
 export function RunNotices({ latest, isStale, onShowLatest }: RunNoticesProps): JSX.Element {
   const about = useBrowser().source.server?.about.value;
   const { id, state } = latest.row;
-  const sandbox = about?.sandbox;
-  const standing = standings[state];
+  const { sandbox } = about ?? {};
+  const [standing, why] = standings[state] ?? [];
+  const permissions = (
+    <RouteLink to={{ view: "skills", skill: id, tab: "permissions" }}>Open the permissions tab</RouteLink>
+  );
+  const readOnly = "Nothing can be run here. The command below runs it in a shell.";
+  const stale = "The form is for the version that you looked at, and what you filled in is still here.";
   return (
     <div class="notices" role="status">
-      {about?.readOnly === true && (
-        <Notice icon="info" title="This server is read-only">
-          Nothing can be run here. The command below runs it in a shell.
-        </Notice>
-      )}
-      {sandbox !== undefined && "unavailable" in sandbox && (
-        <Notice icon="alert" title="No sandbox is available">
-          {toVisible(sandbox.unavailable, 500)}
-        </Notice>
-      )}
-      {sandbox !== undefined && "remedy" in sandbox && (
-        <Notice icon="info" title={`The ${sandbox.tier} sandbox does not support everything`}>
-          It is without {sandbox.lacks?.join(", ")}. {toVisible(sandbox.remedy ?? "", 500)}
-        </Notice>
-      )}
-      {standing !== undefined && (
-        <Notice icon="shield" title={standing[0]}>
-          {standing[1]}{" "}
-          <RouteLink to={{ view: "skills", skill: id, tab: "permissions" }}>Open the permissions tab</RouteLink>
-        </Notice>
-      )}
-      {isStale && (
-        <Notice icon="diff" title="The skill changed on disk">
-          The form is for the version that you looked at, and what you filled in is still here.{" "}
-          <Button text="Look at the new version" onClick={onShowLatest} />
-        </Notice>
-      )}
+      {about?.readOnly === true && notice("info", "This server is read-only", readOnly)}
+      {sandbox !== undefined &&
+        "unavailable" in sandbox &&
+        notice("alert", "No sandbox is available", toVisible(sandbox.unavailable, 500))}
+      {sandbox !== undefined &&
+        "remedy" in sandbox &&
+        notice(
+          "info",
+          `The ${sandbox.tier} sandbox does not support everything`,
+          `It is without ${sandbox.lacks?.join(", ") ?? ""}. ${toVisible(sandbox.remedy ?? "", 500)}`,
+        )}
+      {standing !== undefined && notice("shield", standing, why, permissions)}
+      {isStale &&
+        notice(
+          "diff",
+          "The skill changed on disk",
+          stale,
+          <Button text="Look at the new version" onClick={onShowLatest} />,
+        )}
     </div>
   );
 }
@@ -58,13 +55,15 @@ const standings: Partial<Record<SkillState, readonly [title: string, text: strin
   denied: ["A policy denies it", "Only whoever maintains the policy can change that."],
 };
 
-function Notice({ icon, title, children }: EmptyProps): JSX.Element {
+function notice(icon: IconName, title: string, text?: string, action?: JSX.Element): JSX.Element {
   return (
     <div class="run-notice">
       <Icon name={icon} />
       <div>
         <strong>{title}</strong>
-        <p>{children}</p>
+        <p>
+          {text} {action}
+        </p>
       </div>
     </div>
   );

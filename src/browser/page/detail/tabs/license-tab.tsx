@@ -7,16 +7,8 @@ import type { TabProps } from "../tabs.ts";
 
 const displays: Readonly<Record<SkillDetail["license"]["status"], MarkDisplay>> = {
   declared: { icon: "check", tone: "good", words: "Declared in its frontmatter or manifest." },
-  unknown: {
-    icon: "question",
-    tone: "warning",
-    words: "It has terms that are not recognised: read what it states and its license files.",
-  },
-  unspecified: {
-    icon: "question",
-    tone: "muted",
-    words: "It says nothing about a license, so all rights are reserved.",
-  },
+  unknown: { icon: "question", tone: "warning", words: "Not recognised: read what it states and its license files." },
+  unspecified: { icon: "question", tone: "muted", words: "It says nothing of a license: all rights are reserved." },
 };
 
 /** The license, and where it is stated. */

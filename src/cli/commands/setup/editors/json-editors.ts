@@ -74,7 +74,7 @@ function createJsonEditor(editor: JsonEditor): Editor {
       const words = isObject(entry) ? form.read(entry) : undefined;
       const inner = words && unwrapWords(words);
       if (!isObject(entry)) agents.push({ name, key, outcome: "skipped", note: "is not an object" });
-      else if (words === undefined) planBeside({ path, name, entry }, placed, where);
+      else if (words === undefined) planBeside({ path, name, entry });
       else if (inner !== undefined && !isBroken(words, where.exists)) agents.push({ name, key, outcome: "wrapped" });
       else {
         changes.push(...setKeys(path, form.write(wrapWords(where.wrapper, inner ?? words, where.home), entry)));
@@ -83,18 +83,14 @@ function createJsonEditor(editor: JsonEditor): Editor {
     }
     return { text: editJson(text, changes), agents };
 
-    function planBeside(
-      { path, name, entry }: Placed & { entry: Entry },
-      all: readonly Placed[],
-      { wrapper, home }: SetupEnvironment,
-    ): void {
+    function planBeside({ path, name, entry }: Placed & { entry: Entry }): void {
       const found = editor.beside?.(name, entry) ?? "names no command";
       if (typeof found === "string")
         return void agents.push({ name, key: JSON.stringify(path), outcome: "skipped", note: found });
-      if (all.some((other) => other.name === found.name)) return;
+      if (placed.some((other) => other.name === found.name)) return;
       const added = [...path.slice(0, -1), found.name];
       const { env } = entry;
-      const words = wrapWords(wrapper, found.words, home);
+      const words = wrapWords(where.wrapper, found.words, where.home);
       changes.push({ path: added, value: { ...blank, ...form.write(words, {}), ...(isObject(env) && { env }) } });
       const note = `${title} starts ${name} itself, so an entry is added beside it`;
       agents.push({ name: found.name, key: JSON.stringify(added), outcome: "add", note });
@@ -109,9 +105,7 @@ function createJsonEditor(editor: JsonEditor): Editor {
       const { path, value } = entryFor(agent, where);
       const name = String(path[1]);
       if (find(text).some((other) => other.name === name))
-        throw usageError(
-          `${title} already has an agent named ${JSON.stringify(name)}; choose another name with --name`,
-        );
+        throw usageError(`${title} already has an agent named ${JSON.stringify(name)}; choose another with --name`);
       return {
         text: editJson(before.text, [{ path, value }]),
         agents: [...before.agents, { name, key: JSON.stringify(path), outcome: "add" }],

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import path from "node:path";
+import { packageUrl } from "../../../../base/paths/location.ts";
 import { type Editor, type SetupEnvironment, programDirectory } from "../editor.ts";
 
 /** A plugin of Neovim whose agents are configured by a Lua program. */
@@ -7,7 +9,7 @@ interface Plugin {
   /** Its Lua module, and the name of our file. */
   readonly module: string;
   /** Lua: replaces the commands in the plugin's configuration, with `wrapped(command)` at hand. */
-  readonly body: string;
+  readonly body: () => string;
   readonly next: string;
 }
 
@@ -24,48 +26,12 @@ function openPlugin({ title, module, body, next }: Plugin): Editor {
       ? programDirectory(where, "local", name)
       : programDirectory(where, "config", name);
   };
-  const write = ({ wrapper }: SetupEnvironment): string => `${header} ${module}\`; \`--undo\` removes this file.
-local wrapper = { ${[...wrapper, "--"].map(luaString).join(", ")} }
-
--- The words of a command that starts an agent, through acp-skills.
-local function wrapped(command)
-  if type(command) ~= "table" or type(command[1]) ~= "string" then return command end
-  for index, word in ipairs(command) do
-    if word == "--" or index > 3 then break end
-    if word == wrapper[2] or word:match("acp%-skills$") then return command end
-  end
-  local words = vim.deepcopy(wrapper)
-  vim.list_extend(words, command)
-  return words
-end
-
-local function wrap_configured()
-${body}
-end
-
-local function attach(plugin)
-  local setup = plugin.setup
-  plugin.setup = function(...)
-    local result = setup(...)
-    wrap_configured()
-    return result
-  end
-end
-
-local name = ${luaString(module)}
-if package.loaded[name] then
-  attach(package.loaded[name])
-  wrap_configured()
-else
-  package.preload[name] = function()
-    package.preload[name] = nil
-    package.loaded[name] = nil
-    local plugin = require(name)
-    attach(plugin)
-    return plugin
-  end
-end
-`;
+  const write = ({ wrapper }: SetupEnvironment): string =>
+    template("wrap-agents.lua", {
+      module,
+      wrapper: [...wrapper, "--"].map((word) => JSON.stringify(word)).join(", "),
+      body: body(),
+    });
   return {
     title,
     next,
@@ -80,60 +46,26 @@ end
   };
 }
 
-/** A Lua string: JSON has the same escapes, except for those of control characters. */
-function luaString(text: string): string {
-  return JSON.stringify(text);
-}
-
 /** `adapters.acp` maps names to adapters, to functions that return one, or to names of adapters that the plugin has. */
 export const codecompanion = openPlugin({
   title: "CodeCompanion",
   module: "codecompanion",
-  body: `  local adapters = require("codecompanion.config").adapters
-  for adapter_name, original in pairs(adapters and adapters.acp or {}) do
-    if adapter_name ~= "opts" then
-      adapters.acp[adapter_name] = function(...)
-        local adapter = original
-        if type(adapter) == "function" then adapter = adapter(...) end
-        if type(adapter) == "string" then adapter = require("codecompanion.adapters.acp").extend(adapter) end
-        if type(adapter) ~= "table" or type(adapter.commands) ~= "table" then return adapter end
-        local commands = {}
-        for key, command in pairs(adapter.commands) do commands[key] = wrapped(command) end
-        adapter.commands = commands
-        return adapter
-      end
-    end
-  end`,
+  body: () => template("wrap-adapters.lua"),
   next: "Restart Neovim, open a chat with an ACP adapter, and type \\.",
 });
 
-/** Lua: wraps `acp_providers` of a module, which maps names to `{ command, args, env }`. */
-function wrapProviders(config: string): string {
-  return `  local providers = require(${luaString(config)}).acp_providers or {}
-  for provider_name, provider in pairs(providers) do
-    if type(provider) == "table" and type(provider.command) == "string" then
-      local command = { provider.command }
-      vim.list_extend(command, provider.args or {})
-      local words = wrapped(command)
-      providers[provider_name] = vim.tbl_extend("force", provider, {
-        command = words[1],
-        args = vim.list_slice(words, 2),
-      })
-    end
-  end`;
-}
-
+/** Its providers, as those of agentic.nvim: names with `{ command, args, env }`. */
 export const avante = openPlugin({
   title: "avante.nvim",
   module: "avante",
-  body: wrapProviders("avante.config"),
+  body: () => template("wrap-providers.lua", { config: "avante.config" }),
   next: "Restart Neovim, and open avante with an ACP provider. avante answers all questions by itself, and nobody is asked, unless its setup has behaviour = { auto_approve_tool_permissions = false }.",
 });
 
 export const agentic = openPlugin({
   title: "agentic.nvim",
   module: "agentic",
-  body: wrapProviders("agentic.config"),
+  body: () => template("wrap-providers.lua", { config: "agentic.config" }),
   next: "Restart Neovim, and open agentic with an ACP provider.",
 });
 
@@ -190,21 +122,11 @@ function split(text: string): readonly [before: string, block: string, after: st
 
 function blockFor({ wrapper }: SetupEnvironment): string {
   const [program = "", ...words] = wrapper.map((word) => JSON.stringify(word));
-  return `${first}
-(defun acp-skills-wrap (arguments)
-  "Start the agent that ARGUMENTS of \`acp-make-client' name through acp-skills."
-  (let ((command (plist-get arguments :command))
-        (params (plist-get arguments :command-params))
-        (program ${program})
-        (words '(${[...words, '"--"'].join(" ")})))
-    (if (or (null command)
-            (string-suffix-p "acp-skills" command)
-            (member (car words) params))
-        arguments
-      (plist-put (plist-put (copy-sequence arguments) :command program)
-                 :command-params (append words (list command) params)))))
-(with-eval-after-load 'acp
-  (advice-add 'acp-make-client :filter-args #'acp-skills-wrap))
-${last}
-`;
+  return template("wrap-agents.el", { first, last, program, words: [...words, '"--"'].join(" ") });
+}
+
+/** A program of this folder, with values in place of `{{name}}`. JSON strings are strings of Lua and Emacs Lisp, too. */
+function template(file: string, values: Readonly<Record<string, string>> = {}): string {
+  const text = readFileSync(packageUrl(`cli/commands/setup/editors/${file}`), "utf8");
+  return text.replace(/\{\{(\w+)\}\}/g, (_whole, name: string) => values[name] ?? "");
 }

@@ -39,9 +39,7 @@ export function skillsPlaceFromOptions(options: OptionValues<typeof place>, term
 /** Options of the commands that install: what is refused besides skills that no agent would be offered, and what is lost. */
 export const installing = {
   level: choice(levels, "Refuse skills with errors at this level of acp-skills check."),
-  "discard-changes": flag(
-    "Replace skills that were changed here, or that the lock has no hash of; the changes are lost.",
-  ),
+  "discard-changes": flag("Replace skills changed here, or without a hash in the lock; the changes are lost."),
 } as const satisfies OptionTable;
 
 /** Says that a lock names no skills or does not exist, with its path: a person may be in another directory than they think. */
@@ -51,28 +49,20 @@ export function emptyWords({ lockFile }: SkillsPlace): string {
 
 /** Options of the commands that ask the sources of the lock again. */
 export const recheckOptions = {
-  source: texts(
-    "URL",
-    "The full URL of a source whose secret part the lock leaves out, or that is read over ssh. Repeatable.",
-  ),
+  source: texts("URL", "The full URL of a source with a secret, or that is read over ssh. Repeatable."),
   ...asking,
   ...place,
 } as const satisfies OptionTable;
 
-interface ReaderOptions {
-  readonly allowPrivate: readonly string[] | undefined;
-  /** The sources that a person named now. They may be on this machine; sources of a lock may not. */
-  readonly typed: readonly Source[];
-  /** The values of `--token`: each is for what the person named, unless it names another origin. */
-  readonly token: readonly string[] | undefined;
-  /** Whose policies count. */
-  readonly directory: string;
-  readonly terminal: Terminal;
-}
-
-/** Works with the ways to sources, and closes them. Returns what to exit with. */
+/**
+ * Works with the ways to sources, and closes them. Returns what to exit with. `typed`: the sources that a person named now, which may be on
+ * this machine, and which tokens are for, unless they name another origin; sources of a lock may not. `directory`: whose policies count.
+ */
 export async function withReader(
-  { allowPrivate = [], typed, token, directory, terminal }: ReaderOptions,
+  { "allow-private": allowPrivate = [], token }: OptionValues<typeof asking>,
+  typed: readonly Source[],
+  directory: string,
+  terminal: Terminal,
   work: (reader: SourceLister, signal: AbortSignal) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const urls = typed.map(({ url }) => url);
@@ -94,15 +84,15 @@ type Looking = Omit<Parameters<typeof findUpdates>[0], "reader" | "named" | "all
 
 /** Asks the sources of a lock, and works with what they have. Returns what to exit with. */
 export async function withUpdates(
-  { source, token, "allow-private": allowPrivate }: OptionValues<typeof recheckOptions>,
+  options: OptionValues<typeof recheckOptions>,
   lock: Lock,
   looking: Looking,
   terminal: Terminal,
   work: (found: readonly UpdateLookup[], signal: AbortSignal) => Promise<ExitCode>,
 ): Promise<ExitCode> {
+  const { source, "allow-private": allowPrivate } = options;
   const named = namedSources(lock, source);
-  const asked = { allowPrivate, typed: named.typed, token, directory: looking.where.base, terminal };
-  return await withReader(asked, async (reader, signal) => {
+  return await withReader(options, named.typed, looking.where.base, terminal, async (reader, signal) => {
     terminal.progress.show("asking the sources");
     const found = await findUpdates({ ...looking, reader, named, allowPrivate, signal });
     terminal.progress.done();
@@ -117,11 +107,7 @@ export async function withUpdates(
 export async function confirm(
   title: string,
   label: string,
-  {
-    yes,
-    terminal,
-    signal,
-  }: { readonly yes: boolean | undefined; readonly terminal: Terminal; readonly signal: AbortSignal },
+  { yes, terminal, signal }: { yes: boolean | undefined; terminal: Terminal; signal: AbortSignal },
 ): Promise<boolean> {
   if (yes === true) return true;
   const { ask } = terminal;

@@ -72,15 +72,3 @@ async function versionsIn(catalog: Catalog, name: string): Promise<Installed> {
   }
   return { versions, snapshot };
 }
-
-/** A skill among those of a session in `--cwd`; undefined if it is not installed. */
-export async function findInstalled(
-  name: string,
-  given: Pick<Approving, "options" | "terminal">,
-): Promise<Installed | undefined> {
-  try {
-    return await installedSkill(name, given);
-  } catch {
-    return undefined; // It was approved, and is gone.
-  }
-}

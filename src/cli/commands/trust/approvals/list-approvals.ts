@@ -1,12 +1,12 @@
 import { SkillsError } from "../../../../base/errors.ts";
 import { asAvailable, nearest } from "../../../../base/text/nearest.ts";
-import { inWords, type Capabilities, noCapabilities } from "../../../../skills/permissions.ts";
+import { inWords, noCapabilities } from "../../../../skills/permissions.ts";
 import { changesOf } from "../../../../skills/copied-files.ts";
 import { shortDigest } from "../../../../runtime/question.ts";
 import { labelled, table } from "../../../report/table.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import type { Approving } from "../approvals.ts";
-import { findInstalled } from "./find-installed.ts";
+import { installedSkill } from "./find-installed.ts";
 import { imported } from "./record-changes.ts";
 import { type ApprovalStore, type Approvals, type ApprovalScope, projectOf } from "../../../../runtime/trust.ts";
 import path from "node:path";
@@ -52,7 +52,8 @@ export async function showApproval(given: Approving): Promise<ExitCode> {
   const shown = [];
   for (const approval of found) {
     const { digest, skill } = approval;
-    const installed = skill === null ? undefined : await findInstalled(skill, given);
+    // It was approved, and may be gone.
+    const installed = skill === null ? undefined : await installedSkill(skill, given).catch(() => undefined);
     const copy = digest === null ? undefined : await store.readCopy(digest);
     const isCurrent = digest === null ? null : (installed?.versions.some((one) => one.digest === digest) ?? false);
     const newest = installed?.versions[0];
@@ -85,24 +86,8 @@ function nothingNamed(target: string, all: readonly Approval[]): string {
   return `no approval of ${target}${near === undefined ? "" : `; did you mean ${near}?`}`;
 }
 
-/** One answer of a person, with where it holds. */
-interface Approval {
-  readonly type: "grant" | "block" | "trusted-project";
-  readonly id: string | null;
-  readonly scope: "project" | "everywhere";
-  readonly project: string | null;
-  readonly skill: string | null;
-  readonly version: string | null;
-  readonly digest: string | null;
-  readonly capabilities: Capabilities | null;
-  readonly called_by: { readonly skill: string; readonly digest: string } | null;
-  /** Which skills of the name. */
-  readonly from: "own" | "project" | "remote" | null;
-  readonly who: string;
-  readonly when: string;
-  readonly via: string;
-  readonly expires: string | null;
-}
+/** One answer of a person, with where it holds; `from`: which skills of the name a block is for. */
+type Approval = ReturnType<typeof toApprovals>[number];
 
 /** All answers, in the order of their scopes, the oldest first. */
 export async function readApprovals(store: ApprovalStore): Promise<readonly Approval[]> {
@@ -111,8 +96,8 @@ export async function readApprovals(store: ApprovalStore): Promise<readonly Appr
   return read.flat();
 }
 
-function toApprovals({ project, grants, blocks, trusted }: Approvals): readonly Approval[] {
-  const scope: Approval["scope"] = project === undefined ? "everywhere" : "project";
+function toApprovals({ project, grants, blocks, trusted }: Approvals) {
+  const scope = project === undefined ? ("everywhere" as const) : ("project" as const);
   const nothing = {
     ...{ id: null, skill: null, version: null, digest: null, capabilities: null, called_by: null, from: null },
     ...{ expires: null, scope, project: project ?? null },
@@ -177,7 +162,7 @@ async function remove(given: Approving, isOfKind: (approval: Approval) => boolea
     const scope: ApprovalScope = project === null ? "everywhere" : { project };
     const here = found.filter((approval) => approval.project === project);
     const ids = new Set(here.flatMap(({ id }) => id ?? []));
-    const blocked = new Set(here.flatMap(({ type, skill }) => (type === "block" && skill !== null ? [skill] : [])));
+    const blocked = new Set(here.flatMap(({ type, skill }) => (type === "block" ? [skill] : [])));
     await store.change(scope, ({ trusted, ...before }) => ({
       ...before,
       grants: before.grants.filter(({ id }) => !ids.has(id)),
@@ -190,7 +175,7 @@ async function remove(given: Approving, isOfKind: (approval: Approval) => boolea
     terminal.note(
       type === "trusted-project"
         ? `models may no longer read the skills that came with ${what}`
-        : `revoked ${type === "grant" ? (id ?? "") : "the block"} of ${what}, ${project === null ? "everywhere" : `in ${project}`}`,
+        : `revoked ${type === "grant" ? id : "the block"} of ${what}, ${project === null ? "everywhere" : `in ${project}`}`,
     );
   }
   if (options.json === true) await terminal.printJson({ revoked: found });

@@ -77,9 +77,7 @@ export async function importApprovals({ targets, options, store, terminal }: App
     added += count;
   }
   for (const project of absent)
-    terminal.note(
-      `${project} does not exist here; its approvals were not imported: --for-project DIR imports them for the project of DIR`,
-    );
+    terminal.note(`${project} does not exist here; its approvals were not imported: --for-project DIR names another`);
   if (expired > 0) terminal.note(`${counted(expired, "answer")} expired, not imported`);
   terminal.note(`imported ${counted(added, "answer")}`);
   if (options.json === true) await terminal.printJson({ imported: added, expired, absent_projects: absent });

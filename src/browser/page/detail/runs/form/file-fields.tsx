@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
 import type { SkillServer } from "../../../source/http-source.ts";
 import { toSourceError } from "../../../source/skill-source.ts";
-import type { SentFile } from "../state/run-form.ts";
+import { useServer } from "../../../state/browser.ts";
+import type { RunFormState, SentFile } from "../state/run-form.ts";
 import { type FieldIds, TextControl } from "./form-field.tsx";
 import { useRef, useState } from "preact/hooks";
 import { Mark } from "../../../parts/state-mark.tsx";
@@ -9,29 +10,28 @@ import { toVisible } from "../../../parts/foreign-text.tsx";
 import { formatBytes } from "../../../parts/formats.tsx";
 import { Button, IconButton } from "../../../parts/icon.tsx";
 
-export interface BlobFieldProps {
+interface BlobFieldProps {
   readonly ids: FieldIds;
-  readonly draft: string;
-  readonly server: SkillServer;
-  /** What was chosen last. */
-  readonly file: SentFile | undefined;
-  readonly onFile: (file: SentFile | undefined) => void;
-  readonly onChange: (draft: string) => void;
+  readonly form: RunFormState;
+  /** Of the argument. */
+  readonly name: string;
 }
 
 /** An argument that is a blob: a file that is stored as one, or the id of one that is there. */
-export function BlobField({ ids, draft, server, file, onFile, onChange }: BlobFieldProps): JSX.Element {
+export function BlobField({ ids, form, name }: BlobFieldProps): JSX.Element {
+  const server = useServer();
+  const [draft, file] = [form.draftOf(name), form.chosen.value[name]];
   const take = ([chosen]: readonly File[]): void => {
     if (chosen === undefined) return;
-    onChange("");
+    form.setDraft(name, "");
     sendFile(server, chosen, (sent) => {
-      onFile(sent);
-      if (sent.id !== undefined) onChange(sent.id);
+      form.setFile(name, sent);
+      if (sent.id !== undefined) form.setDraft(name, sent.id);
     });
   };
   const remove = (): void => {
-    onFile(undefined);
-    onChange("");
+    form.setFile(name, undefined);
+    form.setDraft(name, "");
   };
   // Once another id is typed, it is no longer the argument.
   const isShown = file !== undefined && (file.id === undefined || file.id === draft);
@@ -40,7 +40,7 @@ export function BlobField({ ids, draft, server, file, onFile, onChange }: BlobFi
       <DropZone label="Choose a file" isMany={false} onFiles={take} />
       {isShown && <FileLine file={file} onRemove={remove} />}
       <TextControl
-        {...{ ids, value: draft, onText: onChange }}
+        {...{ ids, value: draft, onText: (text) => form.setDraft(name, text) }}
         class="mono"
         placeholder="or the id of a blob: blob:…"
       />

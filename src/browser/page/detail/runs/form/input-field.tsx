@@ -1,27 +1,31 @@
 import type { JSX } from "preact";
 import type { SkillInput } from "../../../../wire/skills.ts";
 import { toVisible } from "../../../parts/foreign-text.tsx";
-import { BlobField, type BlobFieldProps } from "./file-fields.tsx";
+import type { RunFormState } from "../state/run-form.ts";
+import { BlobField } from "./file-fields.tsx";
 import { type FieldIds, FormField, selectControl, TextControl } from "./form-field.tsx";
 
-interface InputFieldProps extends Omit<BlobFieldProps, "ids"> {
+interface InputFieldProps {
+  readonly form: RunFormState;
   readonly name: string;
   readonly input: SkillInput;
   readonly problem: string | undefined;
 }
 
-/** One input of a skill. */
-export function InputField(props: InputFieldProps): JSX.Element {
-  const { name, input, problem } = props;
+/** One input of a skill. What is wrong with it is shown once something is typed, of JSON once it was tried. */
+export function InputField({ problem, ...props }: InputFieldProps): JSX.Element {
+  const { form, name, input } = props;
   const { type, description, required = false, default: preset } = input;
+  const isChecked = form.isTried.value || (form.draftOf(name) !== "" && type !== "object" && type !== "array");
   const help = [
     ...(description === undefined ? [] : [toVisible(description, 1_000)]),
     ...(preset === undefined ? [] : [`Left empty: ${toVisible(JSON.stringify(preset), 200)}.`]),
   ].join(" ");
   const takes = input.enum === undefined ? typeChips[type] : "choice";
+  const shown = { name, takes, help, problem: isChecked ? problem : undefined };
   return (
-    <FormField {...{ name, takes, problem, help }} isRequired={required && preset === undefined}>
-      {(ids) => <InputControl ids={ids} {...props} />}
+    <FormField {...shown} isRequired={required && preset === undefined}>
+      {(ids) => inputControl(ids, props)}
     </FormField>
   );
 }
@@ -36,20 +40,21 @@ const typeChips: Readonly<Record<SkillInput["type"], string>> = {
   blob: "file",
 };
 
-function InputControl(props: InputFieldProps & { readonly ids: FieldIds }): JSX.Element {
-  const { ids, input, draft, onChange } = props;
+function inputControl(ids: FieldIds, { form, name, input }: Omit<InputFieldProps, "problem">): JSX.Element {
   const { type, enum: choices } = input;
-  const shared = { ids, value: draft, onText: onChange };
+  const draft = form.draftOf(name);
+  const onText = (text: string): void => form.setDraft(name, text);
+  const shared = { ids, value: draft, onText };
   const toOption = (choice: unknown): string => (typeof choice === "string" ? choice : JSON.stringify(choice));
   if (choices !== undefined || type === "boolean") {
     const options =
       choices?.map((choice, index) => [String(index), toOption(choice)] as const) ??
       ["true", "false"].map((choice) => [choice, choice] as const);
-    return selectControl(ids, draft, [["", "not given"], ...options], onChange);
+    return selectControl(ids, draft, [["", "not given"], ...options], onText);
   }
   switch (type) {
     case "blob":
-      return <BlobField {...props} />;
+      return <BlobField {...{ ids, form, name }} />;
     case "object":
     case "array": {
       const rows = Math.min(12, Math.max(3, draft.split("\n").length));

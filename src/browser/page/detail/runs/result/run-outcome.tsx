@@ -97,7 +97,11 @@ function RunOutput({ output, server }: RunOutputProps): JSX.Element {
   const [whole, setWhole] = useState<{ readonly value: unknown }>();
   const [problem, setProblem] = useState<string>();
   if (whole !== undefined || !isTruncated(output))
-    return <JsonTree value={(whole ?? { value: output }).value} label="Output" />;
+    return (
+      <div class="json-tree mono" role="group" aria-label="Output" tabIndex={0}>
+        <JsonTree value={(whole ?? { value: output }).value} />
+      </div>
+    );
   const { blob_id: blob, size_bytes: bytes, preview } = output;
   const load = async (from: SkillServer): Promise<void> => {
     try {

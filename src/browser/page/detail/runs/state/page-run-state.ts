@@ -1,17 +1,16 @@
-import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { signal, type Signal } from "@preact/signals";
 import type { OutputBlob, RunNews, RunRequest, RunState, ShownRun } from "../../../../wire/runs.ts";
 import type { SkillServer } from "../../../source/http-source.ts";
 import { appendPrinted, emptyLog, type PrintedLog } from "./printed-log.ts";
 import { RunFormState } from "./run-form.ts";
 
 /** The runs that were started in one browser, and the forms that were filled in: both stay while a person looks elsewhere. */
-export interface PageRunState {
-  /** The last run of a skill, by its id. */
-  last(skill: string): ReadonlySignal<RunView | undefined>;
-  form(skill: string): RunFormState;
-  /** Rejects with a {@link SourceError} where it was not started. */
-  start(request: RunRequest): Promise<void>;
-  cancel(view: RunView): Promise<void>;
+type PageRunState = ReturnType<typeof createPageRuns>;
+
+/** The form of one skill, and its last run. */
+interface SkillRuns {
+  readonly form: RunFormState;
+  readonly last: Signal<RunView | undefined>;
 }
 
 const known = new WeakMap<SkillServer, PageRunState>();
@@ -28,14 +27,13 @@ interface Followed {
   early: RunNews[] | undefined;
 }
 
-function createPageRuns(server: SkillServer): PageRunState {
-  const forms = new Map<string, RunFormState>();
-  const views = new Map<string, Signal<RunView | undefined>>();
+function createPageRuns(server: SkillServer) {
+  const skills = new Map<string, SkillRuns>();
   const followed = new Map<string, Followed>();
 
-  const viewOf = (skill: string): Signal<RunView | undefined> => {
-    const found = views.get(skill) ?? signal<RunView | undefined>(undefined);
-    views.set(skill, found);
+  const of = (skill: string): SkillRuns => {
+    const found = skills.get(skill) ?? { form: new RunFormState(), last: signal<RunView | undefined>(undefined) };
+    skills.set(skill, found);
     return found;
   };
 
@@ -74,20 +72,17 @@ function createPageRuns(server: SkillServer): PageRunState {
   });
 
   return {
-    last: viewOf,
-    form: (skill) => {
-      const found = forms.get(skill) ?? new RunFormState();
-      forms.set(skill, found);
-      return found;
-    },
-    async start(request) {
+    /** By the id of the skill. */
+    of,
+    /** Rejects with a {@link SourceError} where it was not started. */
+    async start(request: RunRequest): Promise<void> {
       const { run } = await server.startRun(request);
-      const view = viewOf(request.skill);
+      const view = of(request.skill).last;
       if (view.value !== undefined) followed.delete(view.value.run);
       followed.set(run, { view, early: [] });
       await load(run);
     },
-    async cancel({ run }) {
+    async cancel({ run }: RunView): Promise<void> {
       await server.cancelRun(run);
       refresh(run);
     },

@@ -1,3 +1,5 @@
+import type { ShownRun } from "../../../../wire/runs.ts";
+
 /** The retained output of a run. Pieces are never changed, except that the last one grows. */
 export interface PrintedLog {
   readonly pieces: readonly LogPiece[];
@@ -5,11 +7,8 @@ export interface PrintedLog {
   readonly end: number;
 }
 
-interface LogPiece {
-  /** The place of its first character. */
-  readonly at: number;
-  readonly text: string;
-}
+/** `at`: the place of its first character. */
+type LogPiece = ShownRun["printed"];
 
 export const emptyLog: PrintedLog = { pieces: [], end: 0 };
 

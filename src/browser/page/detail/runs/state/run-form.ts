@@ -21,6 +21,19 @@ export class RunFormState {
   readonly isTouched = signal(false);
   /** Whether they have tried to run it, so that problems are shown. */
   readonly isTried = signal(false);
+
+  draftOf(name: string): string {
+    return this.drafts.value[name] ?? "";
+  }
+
+  setDraft(name: string, draft: string): void {
+    this.drafts.value = { ...this.drafts.value, [name]: draft };
+  }
+
+  setFile(name: string, file: SentFile | undefined): void {
+    this.chosen.value = { ...this.chosen.value, [name]: file };
+    this.isTouched.value = true;
+  }
 }
 
 export type RunnableSkill = Pick<SkillDetail, "row" | "inputs" | "scripts"> &
@@ -95,21 +108,15 @@ export function readForm(form: RunFormState): {
   return { runDraft, problems };
 }
 
-/** The words of a line, or why it has none. */
-interface SplitWords {
-  readonly words?: readonly string[];
-  readonly problem?: string;
-}
-
 /** The number of arguments that `execute_skill` accepts. */
 const maxWords = 256;
 const piece = /([ \t\n]+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^ \t\n'"\\]+)/sy;
 
 /**
  * Splits a text into words as a POSIX shell would: blanks separate, quotes and backslashes quote. Nothing is expanded: `$`, `*`, `|` and
- * the like are text.
+ * the like are text. `problem`: why there are none.
  */
-export function splitWords(text: string): SplitWords {
+export function splitWords(text: string): { readonly words?: readonly string[]; readonly problem?: string } {
   const words: string[] = [];
   let word: string | undefined;
   for (let at = 0; at < text.length; at = piece.lastIndex) {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { origins } from "./rule.ts";
+import { origins } from "../.build/conformance/rule.js";
 
 /** `schema/conformance/index.json`: every rule, where it comes from, and what is expected of its transcripts. */
 export const conformanceIndexSchema = z.strictObject({
