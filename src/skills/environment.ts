@@ -2,12 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { OfferedSkill, Skill } from "./skill.ts";
 import { matchRequirement, summarise } from "./environment/match-requirement.ts";
-import {
-  sandboxNeeds,
-  sandboxRequirement,
-  statedRequirements,
-  statesRequirements,
-} from "./environment/requirements-of.ts";
+import { sandboxNeeds, sandboxRequirement, statedRequirements } from "./environment/requirements-of.ts";
 import type { Requirement, System } from "./environment/requirement.ts";
 
 export { hostMachine } from "./environment/host-machine.ts";
@@ -59,8 +54,10 @@ export class SkillEnvironments {
   /** Undefined if the skill asks for nothing, and as long as it is not known. The same object while nothing changes. */
   of(skill: Skill): Summary | undefined {
     const needs = this.#needsOf(skill);
-    if (!statesRequirements(skill) && needs.length === 0) return undefined;
-    const text = JSON.stringify([skill.compatibility, skill.requires, needs]);
+    const { compatibility, requires } = skill;
+    if (compatibility === undefined && requires === undefined && needs.length === 0) return undefined;
+    // What is stated in words is not checked, whatever the words.
+    const text = JSON.stringify([compatibility !== undefined, requires, needs]);
     const known = this.#entries.get(text);
     if (known !== undefined) return known.summary;
     if (this.#entries.size < maxEntries) this.#add(text, skill);
@@ -200,6 +197,6 @@ interface SandboxAbilities {
 /** What is known of all requirements of a skill. */
 export interface Summary {
   readonly status: Status;
-  /** What is missing, in words; what is optional is left out. */
+  /** What is missing, in words. */
   readonly missing: readonly string[];
 }

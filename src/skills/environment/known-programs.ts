@@ -1,71 +1,14 @@
-import type { ProgramDemand } from "./requirement.ts";
-
-/** A program that people require by a name of its own. */
-interface KnownProgram {
-  readonly name: string;
-  /** Other names that people write, in lower case. */
-  readonly written?: readonly string[];
-  /** The commands that start it, the usual one first. */
-  readonly commands: readonly string[];
-  /** Arguments that print its version, change nothing and use no network. Without them it is never run. */
-  readonly version?: readonly string[];
-}
-
 const usual = ["--version"];
-
-/**
- * The programs whose names are understood in text: those that have one meaning and are on PATH once they are installed. Only those with
- * `version` are ever run.
- */
-const knownPrograms: readonly KnownProgram[] = [
-  { name: "Python", written: ["python3", "cpython"], commands: ["python3", "python", "py"], version: usual },
-  { name: "Node.js", written: ["node", "nodejs"], commands: ["node"], version: usual },
-  { name: "Go", written: ["golang"], commands: ["go"], version: ["version"] },
-  { name: "Rust", commands: ["rustc"], version: usual },
-  { name: "Java", written: ["jdk", "jre", "openjdk"], commands: ["java"], version: usual },
-  { name: "GitHub CLI", written: ["gh"], commands: ["gh"], version: usual },
-  { name: "FFmpeg", commands: ["ffmpeg"], version: ["-version"] },
-  ...namedLikeCommands(
-    ["Deno", "Bun", "Git", "uv", "Cargo", "Ruby", "PHP", "Perl", "Docker", "Bash", "jq", "CMake", "Pandoc"],
-    usual,
+const others: Readonly<Record<string, readonly string[]>> = { go: ["version"], ffmpeg: ["-version"] };
+const knownPrograms = new Set(
+  "bash bun cargo cmake deno docker ffmpeg gh git go java jq node pandoc perl php py python python3 ruby rustc uv".split(
+    " ",
   ),
-  { name: "pip", written: ["pip3"], commands: ["pip3", "pip"] },
-  { name: "ripgrep", written: ["rg"], commands: ["rg"] },
-  { name: "AWS CLI", written: ["aws"], commands: ["aws"] },
-  { name: "Azure CLI", written: ["az"], commands: ["az"] },
-  { name: "Google Cloud CLI", written: ["gcloud", "gcloud cli"], commands: ["gcloud"] },
-  { name: "GitLab CLI", written: ["glab"], commands: ["glab"] },
-  { name: ".NET SDK", written: ["dotnet", "dotnet sdk"], commands: ["dotnet"] },
-  { name: "Octave", written: ["gnu octave"], commands: ["octave", "octave-cli"] },
-  { name: "Poppler", written: ["poppler-utils", "pdftotext"], commands: ["pdftotext"] },
-  { name: "Tesseract", written: ["tesseract-ocr", "tesseract ocr"], commands: ["tesseract"] },
-  { name: "LaTeX", written: ["pdflatex"], commands: ["pdflatex", "xelatex", "lualatex", "latex", "tectonic"] },
-  { name: "Graphviz", commands: ["dot"] },
-  { name: "SQLite", written: ["sqlite3"], commands: ["sqlite3"] },
-  ...namedLikeCommands(["npm", "npx", "pnpm", "Yarn", "uvx", "pipx", "curl", "wget", "tmux"]),
-  ...namedLikeCommands(["Podman", "kubectl", "Helm", "Terraform"]),
-];
+);
 
-function namedLikeCommands(names: readonly string[], version?: readonly string[]): readonly KnownProgram[] {
-  return names.map((name) => ({ name, commands: [name.toLowerCase()], ...(version && { version }) }));
-}
-
-let byName: ReadonlyMap<string, KnownProgram> | undefined;
-
-/** The program that people call by this name; undefined if it is none that we know. */
-export function knownProgram(name: string): ProgramDemand | undefined {
-  byName ??= new Map(
-    knownPrograms.flatMap((program) =>
-      [program.name.toLowerCase(), ...(program.written ?? [])].map((known) => [known, program] as const),
-    ),
-  );
-  const found = byName.get(name.toLowerCase());
-  return found && { name: found.name, commands: found.commands };
-}
-
-/** The arguments that print the version of a command; undefined for one that must not be run. */
+/** The arguments that print the version of a command, change nothing and use no network; undefined for one that must not be run. */
 export function versionArguments(command: string): readonly string[] | undefined {
-  return knownPrograms.find(({ commands }) => commands.includes(command))?.version;
+  return knownPrograms.has(command) ? (others[command] ?? usual) : undefined;
 }
 
 const commandName = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;

@@ -28,9 +28,7 @@ export async function matchRequirement(requirement: Requirement, probes: Environ
   const finding = await find(requirement, probes);
   if (finding.status !== "missing" || requirement.certainty !== "likely") return { requirement, ...finding };
   // What is only probably required is not reported as missing.
-  const { evidence, advice } = finding;
-  if (requirement.kind === "program") return { requirement, ...unknown(`${evidence}; it may have another name`) };
-  return { requirement, ...unknown(evidence, advice) };
+  return { requirement, ...finding, status: "unknown" };
 }
 
 async function find(requirement: Requirement, probes: EnvironmentProbes): Promise<Finding> {
@@ -74,7 +72,7 @@ async function find(requirement: Requirement, probes: EnvironmentProbes): Promis
     case "sandbox":
       return findSandbox === undefined ? unlooked : matchSandbox(requirement.needs, await findSandbox());
     case "text":
-      return unknown("not understood; read it yourself");
+      return unknown("stated in words, not checked");
   }
 }
 
@@ -143,10 +141,9 @@ async function findProgram({ commands, range }: ProgramDemand, machine: Machine)
 
 /** Undefined if nothing is asked for. */
 export function summarise(matches: readonly Match[]): Summary | undefined {
-  const needed = matches.filter(({ requirement }) => requirement.optional === undefined);
-  if (needed.length === 0) return undefined;
-  const lacking = needed.filter(({ status }) => status === "missing");
-  const isKnown = needed.every(({ status }) => status === "met");
+  if (matches.length === 0) return undefined;
+  const lacking = matches.filter(({ status }) => status === "missing");
+  const isKnown = matches.every(({ status }) => status === "met");
   const status = lacking.length > 0 ? "missing" : isKnown ? "met" : "unknown";
   return { status, missing: lacking.map(({ requirement }) => describeDemand(requirement)) };
 }

@@ -83,7 +83,7 @@ async function inspect(directory: string, level: Level): Promise<Omit<InspectedS
     wants: permissionsOf(skill),
     expects: skill.allowedTools ?? [],
     scripts: skill.dialect === "agent-skills" ? hashed.files.map((file) => file.path).filter(isScript) : [],
-    requires: [...new Set(requirements.filter(({ optional }) => optional === undefined).map(describeDemand))],
+    requires: [...new Set(requirements.map(describeDemand))],
     problems: problems
       .filter(({ severity }) => severity !== "note")
       .map((problem) => ({ ...problem, file: path.relative(directory, problem.file) })),

@@ -33,7 +33,7 @@ export const command = defineCommand({
   examples: ["env", "env pdf --json"],
   notes: [
     "Compares what skills require with this machine: programs and their versions, systems, secrets, packages, other skills.",
-    "Reads compatibility, metadata.requires, skill.toml, scripts/ and code/requirements.txt. What is not understood is quoted.",
+    "Reads metadata.requires, skill.toml, scripts/ and code/requirements.txt. What is stated in words, as in compatibility, is quoted and not checked.",
     "Uses no network, and runs only known programs, such as python3, with --version.",
     "Exits with 1 if something is missing.",
   ],
@@ -95,9 +95,9 @@ function toShown(skills: readonly MatchedSkill[]): object {
 
 /** Keys in a fixed order. */
 function toShownMatch({ requirement, status, evidence, advice }: Match): object {
-  const { where, certainty, optional = false, ...demand } = requirement;
+  const { where, certainty, ...demand } = requirement;
   const name = describeDemand(requirement);
-  return { ...demand, name, status, evidence, ...(advice !== undefined && { advice }), certainty, optional, where };
+  return { ...demand, name, status, evidence, ...(advice !== undefined && { advice }), certainty, where };
 }
 
 function countSkills(skills: readonly MatchedSkill[]) {
@@ -142,17 +142,12 @@ function* describe(skills: readonly MatchedSkill[], isAll: boolean, terminal: Te
 }
 
 function toRow(skill: Skill, { requirement, status, evidence, advice }: Match): readonly string[] {
-  const { where, optional } = requirement;
+  const { where } = requirement;
   const place = where.field === "" ? where.file : `${where.file} ${where.field}`;
   const found = advice === undefined || status === "met" ? evidence : `${evidence}. ${advice}`;
-  const name = requirement.kind === "text" ? "not understood" : describeDemand(requirement);
-  return [
-    optional ? `${status} (optional)` : status,
-    skill.slug,
-    name,
-    place,
-    requirement.kind === "text" ? `"${where.text}"` : found,
-  ].map(safeText);
+  const [name, shown] =
+    requirement.kind === "text" ? [evidence, describeDemand(requirement)] : [describeDemand(requirement), found];
+  return [status, skill.slug, name, place, shown].map(safeText);
 }
 
 interface ProbeOptions extends Pick<Terminal, "home" | "log"> {
