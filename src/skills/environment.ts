@@ -12,7 +12,7 @@ export { readFileRequirements, statedRequirements } from "./environment/requirem
 
 export interface SkillEnvironmentsOptions {
   /** Called when skills first require something, and again to look whether what was missing is there now. */
-  readonly openMachine: (signal: AbortSignal) => Machine;
+  readonly openMachine: () => Machine;
   /** Called when a skill first requires what not every sandbox supports. */
   readonly findSandbox?: NonNullable<EnvironmentProbes["findSandbox"]> | undefined;
   readonly clock: Pick<Clock, "now">;
@@ -123,7 +123,7 @@ export class SkillEnvironments {
           pauseAt = this.#options.clock.now() + slice;
         }
         if (this.#closing.signal.aborted) return;
-        const machine = (this.#machine ??= this.#options.openMachine(this.#closing.signal));
+        const machine = (this.#machine ??= this.#options.openMachine());
         const { findSandbox } = this.#options;
         matches.push(await matchRequirement(requirement, { machine, ...(findSandbox && { findSandbox }) }));
       }
@@ -141,21 +141,17 @@ export interface FoundCommand {
   readonly path: string;
   /** It only offers to install the program: whether that is there is not known. */
   readonly isPlaceholder?: boolean;
-  /** It starts different versions in different directories; its version is that outside of projects. */
-  readonly isShim?: boolean;
 }
 
 /**
- * The port to the machine that skills are matched to. Answers are cached, so it describes one moment. It runs no program that a skill names,
- * only known ones, for their version; it never uses the network.
+ * The port to the machine that skills are matched to. Answers are cached, so it describes one moment. It runs no program, and never uses the
+ * network.
  */
 export interface Machine {
   /** Undefined for one that skills have no name for. */
   readonly system: System | undefined;
   /** The first command of this name on PATH; undefined if there is none, or if the name cannot be one. */
   find(command: string): FoundCommand | undefined;
-  /** The version of what `find` found, or why it is not known. Never rejects. */
-  version(command: string): Promise<{ readonly version: string } | { readonly reason: string }>;
   /** Whether an environment variable has a value. */
   hasVariable(name: string): boolean;
 }

@@ -39,7 +39,7 @@ test("a skill that asks for nothing costs nothing: no machine is opened", async 
 });
 
 test("looks nothing up while it is asked, and says nothing until it knows", async () => {
-  const { environments, machines } = open({ programs: { git: "2.0.0" } });
+  const { environments, machines } = open({ programs: { git: {} } });
   const { skill } = asking("git");
   expect(environments.of(skill)).toBeUndefined();
   expect(machines).toEqual([]);
@@ -47,7 +47,7 @@ test("looks nothing up while it is asked, and says nothing until it knows", asyn
 });
 
 test("notifies its listeners once, and only if something is missing", async () => {
-  const { environments, told } = open({ programs: { git: "2.0.0" } });
+  const { environments, told } = open({ programs: { git: {} } });
   const skills = [asking("git", "a"), offer("b", { compatibility: "Requires docker" })];
   environments.prepare(skills);
   for (const { skill } of skills) await known(environments, skill);
@@ -60,7 +60,7 @@ test("notifies its listeners once, and only if something is missing", async () =
 });
 
 test("looks for what many skills ask for once, and knows an edited skill at once", async () => {
-  const { environments, machines } = open({ programs: { git: "2.0.0" } });
+  const { environments, machines } = open({ programs: { git: {} } });
   const skills = Array.from({ length: 1000 }, (_, index) => asking("git", `s${index}`));
   environments.prepare(skills);
   const first = await known(environments, skills[0]!.skill);
@@ -70,19 +70,19 @@ test("looks for what many skills ask for once, and knows an edited skill at once
 });
 
 test("a sentence is not checked: unknown, whatever it says, and no program is looked for", async () => {
-  const { environments, machines } = open({ programs: { git: "2.0.0" } });
+  const { environments, machines } = open({ programs: { git: {} } });
   for (const compatibility of ["Requires git", "Requires docker", "Cross-platform"])
     expect(await known(environments, offer("a", { compatibility }).skill)).toEqual({ status: "unknown", missing: [] });
   expect(machines.flatMap(({ looked }) => looked)).toEqual([]);
 });
 
 test("looks again for what was missing when skills are prepared a minute later", async () => {
-  const programs: Record<string, string> = {};
+  const programs: Record<string, object> = {};
   const { environments, clock } = open({ programs });
   const skills = [asking("git")];
   environments.prepare(skills);
   expect((await known(environments, skills[0]!.skill))?.status).toBe("missing");
-  programs["git"] = "2.0.0";
+  programs["git"] = {};
   clock.pass(59_999);
   environments.prepare(skills);
   expect(environments.of(skills[0]!.skill)?.status).toBe("missing");

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { App } from "../../runtime/app.ts";
 import { createPeerCheck } from "../../base/network/peer-users.ts";
-import { type Machine, SkillEnvironments, hostMachine } from "../../skills/environment.ts";
+import { SkillEnvironments, hostMachine } from "../../skills/environment.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { BrowseOptions, BrowseServer } from "../server.ts";
 import type { Reset } from "../wire/skills.ts";
@@ -42,8 +42,12 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   const stopped = new AbortController();
   const running = new Set<ServerResponse>();
   const held = new Set<Promise<void>>();
-  const openMachine = (signal = stopped.signal): Machine => hostMachine({ projects: () => [directory], home, signal });
-  const environments = new SkillEnvironments({ clock, log, openMachine, findSandbox: () => app.findSandbox() });
+  const environments = new SkillEnvironments({
+    clock,
+    log,
+    openMachine: hostMachine,
+    findSandbox: () => app.findSandbox(),
+  });
   const reset = (): Reset => ({ revision: skills.revision() });
   const events = openLiveEvents(clock, reset, () => idle.touch());
   const skills = openShownSkills({
@@ -72,7 +76,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     home,
     dataDirectory,
     allowPrivate,
-    machine: cachedFor(machineKnownMs, clock, openMachine),
+    machine: cachedFor(machineKnownMs, clock, hostMachine),
     stopped: stopped.signal,
     hold: (work) => {
       held.add(work);

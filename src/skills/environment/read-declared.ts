@@ -1,7 +1,6 @@
 import { cutCodePoints } from "../../base/text/code-points.ts";
 import { withoutControls } from "../../base/text/unsafe-characters.ts";
-import { isCommandName, readRange } from "./known-programs.ts";
-import type { Demand, ProgramDemand, Requirement, System } from "./requirement.ts";
+import { type Demand, type ProgramDemand, type Requirement, type System, isCommandName } from "./requirement.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 /** Collects a demand, or quotes the text where it is not understood. */
@@ -111,13 +110,10 @@ function readSystem(name: string): System | undefined {
   return /^(?:windows|win32)$/i.test(name) ? "windows" : undefined;
 }
 
-/** `git`, `python3>=3.10`, `node ^18`. */
+/** A command; with a version, as in `python3>=3.10`, it is quoted: no program is asked for its own. */
 function readProgram(value: unknown): ProgramDemand | undefined {
-  if (typeof value !== "string" || value.length > 128) return undefined;
-  const [, command = "", rest = ""] = /^([A-Za-z0-9][A-Za-z0-9._+-]*)\s*(.*)$/s.exec(value.trim()) ?? [];
-  const range = rest === "" ? undefined : readRange(rest);
-  if (!isCommandName(command) || (rest !== "" && range === undefined)) return undefined;
-  return { name: command, commands: [command], ...(range !== undefined && { range }) };
+  const command = typeof value === "string" ? value.trim() : "";
+  return isCommandName(command) ? { name: command, commands: [command] } : undefined;
 }
 
 /** The items of a list, or the words of a string. */

@@ -7,8 +7,13 @@ export interface ProgramDemand {
   readonly name: string;
   /** Any of these on PATH is the program; the first is the usual one. */
   readonly commands: readonly string[];
-  /** Such as `>=3.10`, as `satisfies` reads it. */
-  readonly range?: string;
+}
+
+const commandName = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
+
+/** Whether a text can be the name of a command. Nothing else is looked up on PATH. */
+export function isCommandName(text: string): boolean {
+  return commandName.test(text);
 }
 
 /** What a skill asks of a machine. */
@@ -52,11 +57,11 @@ export type Requirement = Demand & {
   readonly where: RequirementLocation;
 };
 
-/** What is required, in words: `Python >=3.10`, `docker or podman`, `network access to api.example.com`. */
+/** What is required, in words: `Python`, `docker or podman`, `network access to api.example.com`. */
 export function describeDemand(demand: Requirement): string {
   switch (demand.kind) {
     case "program":
-      return demand.anyOf.map(describeProgram).join(" or ");
+      return demand.anyOf.map(({ name }) => name).join(" or ");
     case "system":
       return demand.anyOf.map((system) => systemNames[system]).join(" or ");
     case "network":
@@ -74,10 +79,6 @@ export function describeDemand(demand: Requirement): string {
     case "text":
       return `"${demand.where.text}"`;
   }
-}
-
-export function describeProgram({ name, range }: ProgramDemand): string {
-  return range === undefined ? name : `${name} ${range}`;
 }
 
 export const systemNames: Readonly<Record<System, string>> = { linux: "Linux", macos: "macOS", windows: "Windows" };

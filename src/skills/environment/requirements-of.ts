@@ -4,8 +4,7 @@ import type { SkillSource } from "../files.ts";
 import { orNothing, walkSkill } from "../hash.ts";
 import { permissionsOf } from "../permissions.ts";
 import { type Skill, requirementsFile } from "../skill.ts";
-import { isCommandName } from "./known-programs.ts";
-import type { ProgramDemand, Requirement } from "./requirement.ts";
+import { type ProgramDemand, type Requirement, isCommandName } from "./requirement.ts";
 
 /** What the frontmatter of a skill asks for: its `compatibility`, quoted as it is, and what is declared in the keys for it. */
 export function statedRequirements({ compatibility, requires = [] }: Skill): readonly Requirement[] {

@@ -17,35 +17,22 @@ const say = (matches: readonly Match[]): string[] => matches.map(({ status, evid
 const programs = (...bins: string[]) => ({ requires: { bins } });
 
 test.each([
-  ["git", { git: "2.39.5" }, "met: /usr/bin/git"],
+  ["git", { git: {} }, "met: /usr/bin/git"],
   ["git", {}, "missing: git is not on PATH"],
-  ["python3>=3.10", { python3: "3.11.2" }, "met: 3.11.2 at /usr/bin/python3"],
-  ["python3>=3.10", { python3: "3.9.2" }, "missing: 3.9.2 at /usr/bin/python3, not >=3.10"],
-  [
-    "python3 3.10+",
-    { python3: { reason: "why" } },
-    "unknown: /usr/bin/python3 is there, but its version is not known: why",
-  ],
-  ["python3 3.10", { python3: "3.11.2" }, "unknown: 3.11.2 at /usr/bin/python3 is newer than the 3.10 that is named"],
-  [
-    "python3>=3.10",
-    { python3: { isShim: true as const } },
-    "unknown: /usr/bin/python3 is there, but its version is not known: it does not print one",
-  ],
   ["git", { git: { isPlaceholder: true as const } }, "unknown: /usr/bin/git may only offer to install it"],
-  ["frob", { frob: "1.0.0" }, "met: /usr/bin/frob"],
+  ["python3>=3.10", { python3: {} }, "unknown: stated in words, not checked"],
 ])("%s, on a machine with %j: %s", async (bin, found, expected) => {
-  expect(say(await match({ requires: { bins: [bin] } }, { programs: found }))).toEqual([expected]);
+  expect(say(await match(programs(bin), { programs: found }))).toEqual([expected]);
 });
 
 test("one of several programs suffices, and so does any command of a program", async () => {
   const either = { requires: { anyBins: ["docker", "podman"] } };
-  expect(say(await match(either, { programs: { podman: "5.0.0" } }))).toEqual(["met: /usr/bin/podman"]);
-  expect(say(await match(either))).toEqual(["missing: docker is not on PATH; podman is not on PATH"]);
-  const python = { name: "Python", commands: ["python3", "python"], range: ">=3.10" };
-  const machine = memoryMachine({ programs: { python3: "3.9.2", python: "3.12.0" } });
-  const matched = await matchRequirement(declared({ kind: "program", anyOf: [python] }), { machine });
-  expect(say([matched])).toEqual(["met: 3.12.0 at /usr/bin/python"]);
+  expect(say(await match(either, { programs: { podman: {} } }))).toEqual(["met: /usr/bin/podman"]);
+  expect(say(await match(either))).toEqual(["missing: none of docker, podman is on PATH"]);
+  const python = declared({ kind: "program", anyOf: [{ name: "Python", commands: ["python3", "python"] }] });
+  const machine = memoryMachine({ programs: { python3: { isPlaceholder: true }, python: {} } });
+  expect(say([await matchRequirement(python, { machine })])).toEqual(["met: /usr/bin/python"]);
+  expect(await matchRequirement(python, { machine: memoryMachine() })).toMatchObject({ advice: "Install Python." });
 });
 
 test("a system is compared; one without a name that skills use is unknown", async () => {
@@ -68,7 +55,7 @@ test("a variable that is not set is unknown, because the agent may get it elsewh
 
 test("what is stated in words is not checked, even if the program that it names is there", async () => {
   const words = { requires: "git" };
-  const found = await match(words, { programs: { git: "2.39.5" } });
+  const found = await match(words, { programs: { git: {} } });
   expect(say(found)).toEqual(["unknown: stated in words, not checked"]);
   expect(summarise(found)).toEqual({ status: "unknown", missing: [] });
 });
@@ -109,11 +96,11 @@ test.each<[Demand, Partial<EnvironmentProbes>, string]>([
 });
 
 test("a summary is met only if all is, and names what is missing", async () => {
-  const machine = { programs: { jq: "1.6" } };
+  const machine = { programs: { jq: {} } };
   const summary = async (values: Parameters<typeof readDeclared>[0]) => summarise(await match(values, machine));
-  expect(await summary(programs("git", "python3>=3.10", "jq"))).toEqual({
+  expect(await summary(programs("git", "uv", "jq"))).toEqual({
     status: "missing",
-    missing: ["git", "python3 >=3.10"],
+    missing: ["git", "uv"],
   });
   expect(await summary(programs("jq"))).toEqual({ status: "met", missing: [] });
   expect(await summary({ requires: { bins: ["jq"], env: ["A_KEY"] } })).toEqual({ status: "unknown", missing: [] });

@@ -19,7 +19,7 @@ test.each([
     { metadata: { openclaw: { requires: { anyBins: ["docker", "podman"] }, os: ["darwin", "linux"] } } },
     ["metadata.openclaw.requires.anyBins: docker or podman", "metadata.openclaw.os: macOS or Linux"],
   ],
-  [{ metadata: { requires: { bins: ["python3>=3.10"] } } }, ["metadata.requires.bins: python3 >=3.10"]],
+  [{ metadata: { requires: { bins: ["python3>=3.10"] } } }, ['metadata.requires.bins: "python3>=3.10"']],
   [{ metadata: { requires: { config: ["browser.enabled"] } } }, ['metadata.requires.config: "browser.enabled"']],
   [{ metadata: { requires: "git, Python 3.10+, a token" } }, ['metadata.requires: "git, Python 3.10+, a token"']],
   [{ requires: ["git", "network"] }, ['requires: "git, network"']],

@@ -1,4 +1,3 @@
-import path from "node:path";
 import { diskSkillBytes, diskSkillFiles, type SkillSource } from "../../../skills/files.ts";
 import { type OfferedSkill, type Skill, noSuchSkill, requirementsFile } from "../../../skills/skill.ts";
 import { running } from "../../arguments/running-options.ts";
@@ -32,9 +31,9 @@ export const command = defineCommand({
   options: { ...listing, "secrets-file": running["secrets-file"] },
   examples: ["env", "env pdf --json"],
   notes: [
-    "Compares what skills require with this machine: programs and their versions, systems, secrets, packages, other skills.",
+    "Compares what skills require with this machine: programs, systems, secrets, packages, other skills.",
     "Reads metadata.requires, skill.toml, scripts/ and code/requirements.txt. What is stated in words, as in compatibility, is quoted and not checked.",
-    "Uses no network, and runs only known programs, such as python3, with --version.",
+    "Uses no network, and runs no program.",
     "Exits with 1 if something is missing.",
   ],
   async run({ options, positionals: names }, terminal) {
@@ -54,7 +53,6 @@ export const command = defineCommand({
     const probes = openEnvironmentProbes({ catalog }, source, {
       home: terminal.home,
       log: terminal.log,
-      cwd: path.resolve(terminal.cwd, options.cwd ?? "."),
       secretsFile: options["secrets-file"] === undefined ? undefined : toAbsolute(options["secrets-file"]),
     });
     const asked: MatchedSkill[] = [];
@@ -151,7 +149,6 @@ function toRow(skill: Skill, { requirement, status, evidence, advice }: Match): 
 }
 
 interface ProbeOptions extends Pick<Terminal, "home" | "log"> {
-  readonly cwd: string;
   readonly secretsFile: string | undefined;
 }
 
@@ -161,11 +158,11 @@ const longestFile = 1024 * 1024;
 export function openEnvironmentProbes(
   { catalog }: Pick<Listing, "catalog">,
   source: SkillSource,
-  { home, log, cwd, secretsFile }: ProbeOptions,
+  { home, log, secretsFile }: ProbeOptions,
 ): { of(skill: Skill): Required<EnvironmentProbes>; close(): Promise<void> } {
   const settings = readOptions({ log, ...(secretsFile !== undefined && { secretsFile }) }, { home });
   const environment = openRunEnvironment(settings);
-  const machine = hostMachine({ projects: () => [cwd], home });
+  const machine = hostMachine();
   const secrets = new Map<string, Promise<boolean>>();
   let sandbox: Promise<FoundSandbox> | undefined;
 

@@ -37,7 +37,6 @@ export const command = defineCommand({
     const probes = openEnvironmentProbes({ catalog }, source, {
       home: terminal.home,
       log: terminal.log,
-      cwd: directory,
       secretsFile: undefined,
     });
     const { machine, findSandbox } = probes.of(offered.skill);
