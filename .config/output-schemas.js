@@ -99,7 +99,6 @@ const requirement = z.object({
   evidence: text,
   advice: text.optional(),
   certainty: text,
-  optional: flag,
   where: z.object({ file: text, field: text, text }),
 });
 const difference = z.object({ where: text, before: version, after: version });

@@ -17,7 +17,7 @@ const wrapper = {
   run_code: 46,
   "blob of 8 MiB": 29,
 };
-const add = { "add URL NAME": 96 };
+const add = { "add URL NAME": 89 };
 
 test.each([
   ["through the wrapper", walkWrapper, wrapper],

@@ -1,6 +1,6 @@
 import type { Problem } from "./rules/problem.ts";
 import type { Level, RuleSettings } from "./rules.ts";
-import type { SkillCounts, Snapshot } from "./skill.ts";
+import type { Skill, SkillCounts } from "./skill.ts";
 import type { SkillFiles } from "./files.ts";
 import type { Assertion, EvalCase } from "./check/evals-file.ts";
 import type { FixedFile } from "./check/fix-files.ts";
@@ -39,11 +39,6 @@ export interface CheckReport {
   readonly stamp: string;
 }
 
-/** The result of a check, and what a catalog with the same paths as its roots offers. */
-export interface CheckedPaths extends CheckReport {
-  readonly offered: Pick<Snapshot, "skills" | "problems">;
-}
-
 export type { Assertion, EvalCase };
 
 /**
@@ -56,9 +51,26 @@ export async function readEvalCases(directory: string): Promise<readonly EvalCas
 }
 
 /** Checks the skills at paths. What it needs is loaded here, not with what imports this. */
-export async function checkPaths(paths: readonly string[], options: CheckOptions): Promise<CheckedPaths> {
+export async function checkPaths(paths: readonly string[], options: CheckOptions): Promise<CheckReport> {
   const { checkSkillPaths } = await import("./check/check-skills.ts");
   return await checkSkillPaths(paths, options);
+}
+
+/** A skill that is only in memory yet. */
+export interface CheckedFiles {
+  /** Undefined if no agent would be offered it. */
+  readonly skill: Skill | undefined;
+  /** Also of skills in its subdirectories. */
+  readonly problems: readonly Problem[];
+}
+
+/** The files of a skill; paths are relative, with `/`. */
+export type SkillContent = readonly { readonly path: string; readonly bytes: Uint8Array }[];
+
+/** Checks the files of one skill as where they are to be installed. */
+export async function checkFiles(directory: string, files: SkillContent, level: Level): Promise<CheckedFiles> {
+  const { checkSkillFiles } = await import("./check/check-skills.ts");
+  return await checkSkillFiles(directory, files, level);
 }
 
 /**

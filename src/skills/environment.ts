@@ -2,12 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { OfferedSkill, Skill } from "./skill.ts";
 import { matchRequirement, summarise } from "./environment/match-requirement.ts";
-import {
-  sandboxNeeds,
-  sandboxRequirement,
-  statedRequirements,
-  statesRequirements,
-} from "./environment/requirements-of.ts";
+import { sandboxNeeds, sandboxRequirement, statedRequirements } from "./environment/requirements-of.ts";
 import type { Requirement, System } from "./environment/requirement.ts";
 
 export { hostMachine } from "./environment/host-machine.ts";
@@ -17,7 +12,7 @@ export { readFileRequirements, statedRequirements } from "./environment/requirem
 
 export interface SkillEnvironmentsOptions {
   /** Called when skills first require something, and again to look whether what was missing is there now. */
-  readonly openMachine: (signal: AbortSignal) => Machine;
+  readonly openMachine: () => Machine;
   /** Called when a skill first requires what not every sandbox supports. */
   readonly findSandbox?: NonNullable<EnvironmentProbes["findSandbox"]> | undefined;
   readonly clock: Pick<Clock, "now">;
@@ -59,8 +54,10 @@ export class SkillEnvironments {
   /** Undefined if the skill asks for nothing, and as long as it is not known. The same object while nothing changes. */
   of(skill: Skill): Summary | undefined {
     const needs = this.#needsOf(skill);
-    if (!statesRequirements(skill) && needs.length === 0) return undefined;
-    const text = JSON.stringify([skill.compatibility, skill.requires, needs]);
+    const { compatibility, requires } = skill;
+    if (compatibility === undefined && requires === undefined && needs.length === 0) return undefined;
+    // What is stated in words is not checked, whatever the words.
+    const text = JSON.stringify([compatibility !== undefined, requires, needs]);
     const known = this.#entries.get(text);
     if (known !== undefined) return known.summary;
     if (this.#entries.size < maxEntries) this.#add(text, skill);
@@ -126,7 +123,7 @@ export class SkillEnvironments {
           pauseAt = this.#options.clock.now() + slice;
         }
         if (this.#closing.signal.aborted) return;
-        const machine = (this.#machine ??= this.#options.openMachine(this.#closing.signal));
+        const machine = (this.#machine ??= this.#options.openMachine());
         const { findSandbox } = this.#options;
         matches.push(await matchRequirement(requirement, { machine, ...(findSandbox && { findSandbox }) }));
       }
@@ -144,21 +141,17 @@ export interface FoundCommand {
   readonly path: string;
   /** It only offers to install the program: whether that is there is not known. */
   readonly isPlaceholder?: boolean;
-  /** It starts different versions in different directories; its version is that outside of projects. */
-  readonly isShim?: boolean;
 }
 
 /**
- * The port to the machine that skills are matched to. Answers are cached, so it describes one moment. It runs no program that a skill names,
- * only known ones, for their version; it never uses the network.
+ * The port to the machine that skills are matched to. Answers are cached, so it describes one moment. It runs no program, and never uses the
+ * network.
  */
 export interface Machine {
   /** Undefined for one that skills have no name for. */
   readonly system: System | undefined;
   /** The first command of this name on PATH; undefined if there is none, or if the name cannot be one. */
   find(command: string): FoundCommand | undefined;
-  /** The version of what `find` found, or why it is not known. Never rejects. */
-  version(command: string): Promise<{ readonly version: string } | { readonly reason: string }>;
   /** Whether an environment variable has a value. */
   hasVariable(name: string): boolean;
 }
@@ -200,6 +193,6 @@ interface SandboxAbilities {
 /** What is known of all requirements of a skill. */
 export interface Summary {
   readonly status: Status;
-  /** What is missing, in words; what is optional is left out. */
+  /** What is missing, in words. */
   readonly missing: readonly string[];
 }

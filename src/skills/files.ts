@@ -4,6 +4,7 @@ import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import { LimitedMap } from "../base/limited-map.ts";
 
 export { diskSkillBytes, diskSkillFiles, readInto } from "./files/disk-skill-files.ts";
+export { memorySkillSource } from "./files/memory-skill-files.ts";
 
 /** A directory entry. Links are resolved: `kind` is that of their target. */
 export interface DirectoryEntry {

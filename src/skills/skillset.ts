@@ -7,11 +7,10 @@ import { diskSkillFiles } from "./files/disk-skill-files.ts";
 import { type NativeWatcherOptions, nativeWatchers } from "./skillset/native-watcher.ts";
 import { type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
 import { isDeepStrictEqual } from "node:util";
-import { SkillsError } from "../base/errors.ts";
-import type { DirectoryEntry, SkillFiles } from "./files.ts";
+import { memorySkillSource } from "./files/memory-skill-files.ts";
 import { permissionsOf } from "./permissions.ts";
 import type { Skill } from "./skill.ts";
-import { manifestName, readSkill } from "./skillset/read-directory.ts";
+import { loadManifestReader, manifestName, needsManifestReader, readDirectory } from "./skillset/read-directory.ts";
 import type { Problem } from "./rules/problem.ts";
 import { isRule, severityAt } from "./rules.ts";
 
@@ -133,32 +132,19 @@ type ReadFile = (path: string) => Uint8Array | undefined;
  */
 export async function declaresSame(skill: Skill, read: ReadFile): Promise<boolean> {
   const { directory, file, slug } = skill;
-  const entryOf = (name: string): DirectoryEntry => ({ name, kind: "file", link: false });
-  const entry = entryOf(basename(file));
-  if (read(entry.name) === undefined) return false;
-  const files = filesOf(read);
-  const hasManifest = read(manifestName) !== undefined;
-  const reader = hasManifest ? await import("./skillset/read-manifest-file.ts") : undefined;
-  const manifest = reader?.readManifestFile(files, directory, entryOf(manifestName));
-  const now = readSkill(files, { directory, expectedName: slug, entry, manifest }).skill;
+  const files = [basename(file), manifestName].flatMap((path) => {
+    const bytes = read(path);
+    return bytes === undefined ? [] : [{ path, bytes }];
+  });
+  if (files[0]?.path !== basename(file)) return false;
+  if (files.length > 1) await loadManifestReader();
+  const record = readDirectory(directory, slug, memorySkillSource(directory, files));
+  const now = record === needsManifestReader ? undefined : record?.skill;
   return now !== undefined && isDeepStrictEqual(declarationOf(now), declarationOf(skill));
 }
 
 function declarationOf(skill: Skill): unknown {
   return [skill.manifest, permissionsOf(skill), skill.allowedTools];
-}
-
-/** Only what is needed to read a skill whose files are known. */
-function filesOf(read: ReadFile): SkillFiles {
-  return {
-    list: () => [],
-    head(file, limit) {
-      const bytes = read(basename(file));
-      if (bytes === undefined) throw new SkillsError("UNREADABLE", `${file} is not a file of the skill.`);
-      return { bytes: bytes.subarray(0, limit), whole: bytes.length < limit };
-    },
-    resolve: (target) => target,
-  };
 }
 
 /** Maximum number of lines at a time, so that a directory full of invalid skills does not flood the log. */

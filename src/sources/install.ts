@@ -57,14 +57,14 @@ export interface ConfirmedInstall {
 
 /**
  * Installs what was decided over this lock, from sources that a person named; `as locked`: the lock stays as it is, and nobody named them.
- * Throws SKILL_NOT_READY where something else is there now than was seen.
+ * Throws SKILL_NOT_READY where something else is there now than was seen. Returns their entries.
  */
 export async function carryOut(
   where: SkillsPlace,
   lock: Lock,
   decided: readonly ConfirmedInstall[],
   how?: "as locked",
-): Promise<void> {
+): Promise<readonly LockEntry[]> {
   const now = new Date().toISOString();
   const replacements = decided.map(({ act, key, index, downloaded, seen }) => {
     const locked = how === "as locked" ? lock.entries.get(key) : undefined;
@@ -73,6 +73,7 @@ export async function carryOut(
   });
   if (how === undefined) for (const { index } of decided) confirmSource(where, index.source);
   if (replacements.length > 0) await replaceSkills(where, lock, replacements);
+  return replacements.map(({ entry }) => entry);
 }
 
 /** What installing a downloaded skill means here. */

@@ -16,7 +16,7 @@ const skillMetaSchema = z.looseObject({
       status: z
         .enum(["met", "missing", "unknown"])
         .describe("unknown: something is required that cannot be determined, such as network access."),
-      missing: z.array(z.string()).optional().describe("What is missing, in words: git, Python >=3.10."),
+      missing: z.array(z.string()).optional().describe("What is missing, in words: git, Python."),
     })
     .optional()
     .describe(

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readDeclared } from "../../src/skills/environment/read-declared.ts";
 import { SkillEnvironments } from "../../src/skills/environment.ts";
 import type { OfferedSkill, Skill } from "../../src/skills/skill.ts";
 import { offer } from "../acp/memory-skillset.ts";
@@ -22,7 +23,8 @@ function open(machine: MemoryMachineOptions = {}) {
   return { environments, clock, machines, logged, told: () => told };
 }
 
-const asking = (compatibility: string, name = "a"): OfferedSkill => offer(name, { compatibility });
+const asking = (bin: string, name = "a"): OfferedSkill =>
+  offer(name, { requires: readDeclared({ requires: { bins: [bin] } })! });
 const known = async (environments: SkillEnvironments, skill: Skill) => {
   for (let turn = 0; turn < 20 && environments.of(skill) === undefined; turn++)
     await new Promise((resolve) => setImmediate(resolve));
@@ -37,52 +39,50 @@ test("a skill that asks for nothing costs nothing: no machine is opened", async 
 });
 
 test("looks nothing up while it is asked, and says nothing until it knows", async () => {
-  const { environments, machines } = open({ programs: { git: "2.0.0" } });
-  const { skill } = asking("Requires git");
+  const { environments, machines } = open({ programs: { git: {} } });
+  const { skill } = asking("git");
   expect(environments.of(skill)).toBeUndefined();
   expect(machines).toEqual([]);
   expect(await known(environments, skill)).toEqual({ status: "met", missing: [] });
 });
 
 test("notifies its listeners once, and only if something is missing", async () => {
-  const { environments, told } = open({ programs: { git: "2.0.0" } });
-  const skills = [asking("Requires git", "a"), asking("Requires network access", "b")];
+  const { environments, told } = open({ programs: { git: {} } });
+  const skills = [asking("git", "a"), offer("b", { compatibility: "Requires docker" })];
   environments.prepare(skills);
   for (const { skill } of skills) await known(environments, skill);
   expect(told()).toBe(0);
-  const more = [asking("Requires docker", "c"), asking("Requires podman", "d")];
+  const more = [asking("docker", "c"), asking("podman", "d")];
   environments.prepare(more);
   for (const { skill } of more) await known(environments, skill);
   expect(told()).toBe(1);
-  expect(environments.of(more[0]!.skill)).toEqual({ status: "missing", missing: ["Docker"] });
+  expect(environments.of(more[0]!.skill)).toEqual({ status: "missing", missing: ["docker"] });
 });
 
 test("looks for what many skills ask for once, and knows an edited skill at once", async () => {
-  const { environments, machines } = open({ programs: { git: "2.0.0" } });
-  const skills = Array.from({ length: 1000 }, (_, index) => asking("Requires git", `s${index}`));
+  const { environments, machines } = open({ programs: { git: {} } });
+  const skills = Array.from({ length: 1000 }, (_, index) => asking("git", `s${index}`));
   environments.prepare(skills);
   const first = await known(environments, skills[0]!.skill);
   expect(machines[0]?.looked).toEqual(["git"]);
-  const edited = offer("s0", { compatibility: "Requires git", description: "Other." });
+  const edited = offer("s0", { requires: skills[0]!.skill.requires!, description: "Other." });
   expect(environments.of(edited.skill)).toBe(first);
 });
 
-test("reads what frontmatter declares besides compatibility", async () => {
-  const { environments } = open();
-  const where = { file: "SKILL.md", field: "metadata.requires.bins", text: "uv" };
-  const requires = [
-    { kind: "program", anyOf: [{ name: "uv", commands: ["uv"] }], certainty: "declared", where },
-  ] as const;
-  expect(await known(environments, offer("a", { requires }).skill)).toEqual({ status: "missing", missing: ["uv"] });
+test("a sentence is not checked: unknown, whatever it says, and no program is looked for", async () => {
+  const { environments, machines } = open({ programs: { git: {} } });
+  for (const compatibility of ["Requires git", "Requires docker", "Cross-platform"])
+    expect(await known(environments, offer("a", { compatibility }).skill)).toEqual({ status: "unknown", missing: [] });
+  expect(machines.flatMap(({ looked }) => looked)).toEqual([]);
 });
 
 test("looks again for what was missing when skills are prepared a minute later", async () => {
-  const programs: Record<string, string> = {};
+  const programs: Record<string, object> = {};
   const { environments, clock } = open({ programs });
-  const skills = [asking("Requires git")];
+  const skills = [asking("git")];
   environments.prepare(skills);
   expect((await known(environments, skills[0]!.skill))?.status).toBe("missing");
-  programs["git"] = "2.0.0";
+  programs["git"] = {};
   clock.pass(59_999);
   environments.prepare(skills);
   expect(environments.of(skills[0]!.skill)?.status).toBe("missing");
@@ -93,7 +93,7 @@ test("looks again for what was missing when skills are prepared a minute later",
 
 test("gives other work a turn before it starts, and stops when it is closed", async () => {
   const { environments, machines, told } = open();
-  const skills = Array.from({ length: 100 }, (_, index) => asking(`Requires the p${index} CLI`, `s${index}`));
+  const skills = Array.from({ length: 100 }, (_, index) => asking(`p${index}`, `s${index}`));
   environments.prepare(skills);
   environments.close();
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -109,15 +109,15 @@ test("logs a failure, and nobody else notices it", async () => {
       throw new Error("no machine");
     },
   });
-  expect(await known(environments, asking("Requires git").skill)).toBeUndefined();
+  expect(await known(environments, asking("git").skill)).toBeUndefined();
   expect(logged).toEqual(["What skills require of this machine is not known: Error: no machine"]);
 });
 
 test("is silent about the skills beyond its limit", async () => {
   const { environments } = open();
-  const skills = Array.from({ length: 5001 }, (_, index) => asking(`Requires a thing number ${index}`, `s${index}`));
+  const skills = Array.from({ length: 5001 }, (_, index) => asking(`p${index}`, `s${index}`));
   environments.prepare(skills);
-  expect((await known(environments, skills[4999]!.skill))?.status).toBe("unknown");
+  expect((await known(environments, skills[4999]!.skill))?.status).toBe("missing");
   expect(environments.of(skills[5000]!.skill)).toBeUndefined();
 });
 

@@ -158,7 +158,7 @@ test.each(Object.entries(expected))("%s", (folder, [findings, offered]) => {
 });
 
 test.each([
-  ["valid-requirements", ["Git", "Python >=3.10", "jq", "Docker or Podman"]],
+  ["valid-requirements", ['"Requires git and Python 3.10+. Optionally requires jq."', '"docker or podman"']],
   ["metadata-nested-value-requires", ["uv"]],
 ])("%s requires %j", (folder, names) => {
   expect(statedRequirements(read(folder).skill!).map(describeDemand)).toEqual(names);

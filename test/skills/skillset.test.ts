@@ -5,8 +5,7 @@ import { openNativeWatcher } from "../../src/skills/skillset/native-watcher.ts";
 import type { Skill, Snapshot } from "../../src/skills/skill.ts";
 import { type OpenRoots, type Skillset, declaresSame, openSkillset, rootsOnDisk } from "../../src/skills/skillset.ts";
 import { diskTree } from "../contract/disk-tree.ts";
-import { loadManifestReader, readSkill } from "../../src/skills/skillset/read-directory.ts";
-import { readManifestFile } from "../../src/skills/skillset/read-manifest-file.ts";
+import { loadManifestReader, needsManifestReader, readDirectory } from "../../src/skills/skillset/read-directory.ts";
 import { memorySkillFiles } from "./files/memory-skill-files.ts";
 
 const nothing: Snapshot = { skills: [], problems: [] };
@@ -139,10 +138,8 @@ async function skillOf(files: Files): Promise<Skill> {
   const memory = memorySkillFiles(
     Object.fromEntries(Object.entries(files).map(([path, text]) => [`/s/${path}`, text])),
   );
-  const [entry, second] = ["SKILL.md", "skill.toml"].map((name) => ({ name, kind: "file", link: false }) as const);
-  const reading = "skill.toml" in files && second ? readManifestFile(memory, "/s", second) : undefined;
-  if (entry === undefined) throw new Error("No entry.");
-  const { skill } = readSkill(memory, { directory: "/s", expectedName: "s", entry, manifest: reading });
+  const record = readDirectory("/s", "s", { files: memory });
+  const skill = record === needsManifestReader ? undefined : record?.skill;
   if (skill === undefined) throw new Error("The skill is invalid.");
   return skill;
 }

@@ -3,7 +3,7 @@ import { serveSkills } from "./serve-skills.ts";
 import { type App, openApp } from "../../runtime/app.ts";
 import { type OnceLog, createOnceLog } from "../../base/log.ts";
 import { type Settings, logIdleGrants } from "../../runtime/options.ts";
-import { type Machine, SkillEnvironments, hostMachine } from "../../skills/environment.ts";
+import { SkillEnvironments, hostMachine } from "../../skills/environment.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import { type SessionSkills, type Skillset, createProblemLog } from "../../skills/skillset.ts";
 import { NativelyListedSkills } from "./announce/command-list.ts";
@@ -44,12 +44,9 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
       : openAgentTools(app, { isTaught: settings.instructModel, openServers: options.openServers });
   const tools = "tools" in options ? options.tools : ownTools;
   const trust = createTrustSignals(app);
-  /** Directories of sessions: what they contain is not run. */
-  const projects = new Set<string>();
-  const openMachine = (signal: AbortSignal): Machine => hostMachine({ projects: () => [...projects], signal });
   const { clock, log } = settings;
   const findSandbox = settings.tools === "none" ? undefined : () => app.findSandbox();
-  const { environments = new SkillEnvironments({ clock, log, openMachine, findSandbox }) } = options;
+  const { environments = new SkillEnvironments({ clock, log, openMachine: hostMachine, findSandbox }) } = options;
   let closing: Promise<void> | undefined;
 
   const ports = new Set<MessagePort>();
@@ -63,8 +60,6 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
 
   /** Without skills if they cannot be opened: the session continues. */
   function openSkills(directories: Directories, logOnce: OnceLog["logOnce"]): SessionSkills {
-    const { cwd, additionalDirectories } = directories;
-    for (const directory of [cwd, ...additionalDirectories]) if (directory !== undefined) projects.add(directory);
     try {
       const skills = app.openSession(directories);
       logIdleGrants(settings.grants, skills.catalog, logOnce);

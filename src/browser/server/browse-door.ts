@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type * as z from "zod";
 import type { App } from "../../runtime/app.ts";
-import type { readJsonBody } from "../../wire/http/read-body.ts";
+import type { readJsonBody } from "../../wire/http.ts";
 import type { SkillsErrorCode } from "../../base/errors.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { CachedResponse } from "../../serve/cached-response.ts";

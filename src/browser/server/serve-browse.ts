@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { App } from "../../runtime/app.ts";
 import { createPeerCheck } from "../../wire/http.ts";
-import { type Machine, SkillEnvironments, hostMachine } from "../../skills/environment.ts";
+import { SkillEnvironments, hostMachine } from "../../skills/environment.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { BrowseOptions, BrowseServer } from "../server.ts";
 import type { Reset } from "../wire/skills.ts";
@@ -37,14 +37,18 @@ const mostRowsSent = 500;
 /** Opens the skill browser. Throws INVALID_OPTIONS for a port in use, UNREADABLE if the page is missing. */
 export async function serveBrowse(app: App, session: SessionSkills, options: BrowseOptions): Promise<BrowseServer> {
   const { port = 0, idleMinutes, idle: ended, pageDirectory, isOwnPeer, ...places } = options;
-  const { directory, home, dataDirectory } = places;
+  const { dataDirectory } = places;
   const { clock, log } = app;
   const files = readPageFiles(pageDirectory);
   const stopped = new AbortController();
   const running = new Set<ServerResponse>();
   const held = new Set<Promise<void>>();
-  const openMachine = (signal = stopped.signal): Machine => hostMachine({ projects: () => [directory], home, signal });
-  const environments = new SkillEnvironments({ clock, log, openMachine, findSandbox: () => app.findSandbox() });
+  const environments = new SkillEnvironments({
+    clock,
+    log,
+    openMachine: hostMachine,
+    findSandbox: () => app.findSandbox(),
+  });
   const reset = (): Reset => ({ revision: skills.revision() });
   const events = openLiveEvents(clock, reset, () => idle.touch());
   const skills = openShownSkills({
@@ -68,7 +72,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     nonces: new Nonces(),
     once: new AllowedNext(),
     ...places,
-    machine: cachedFor(machineKnownMs, clock, openMachine),
+    machine: cachedFor(machineKnownMs, clock, hostMachine),
     stopped: stopped.signal,
     hold: (work) => {
       held.add(work);

@@ -3,10 +3,16 @@ import path from "node:path";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import { fileIdentityOf } from "../files/follow-path.ts";
 import type { Problem } from "../rules/problem.ts";
-import type { DirectoryRecord } from "../skillset/read-directory.ts";
+import {
+  type DirectoryRecord,
+  loadManifestReader,
+  manifestName,
+  needsManifestReader,
+  readDirectory,
+} from "../skillset/read-directory.ts";
 import { attempt } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
-import { type Finding, toProblems } from "../rules.ts";
+import { type Finding, type Level, toProblems } from "../rules.ts";
 import type { Root } from "../skillset/roots.ts";
 import { Scan } from "../skillset/scan.ts";
 import { isVersion } from "../manifest.ts";
@@ -14,11 +20,13 @@ import { isSkillFileName } from "../skill.ts";
 import { runInSlices } from "../../base/promises.ts";
 import { assemble } from "../skillset/assemble.ts";
 import { diskSkillFiles } from "../files/disk-skill-files.ts";
+import type { SkillFiles } from "../files.ts";
 import type { FixOutcome, FixableSkill } from "./fix-files.ts";
 import { replaceFile } from "../../base/paths/replace-file.ts";
-import type { CheckOptions, CheckedPaths } from "../check.ts";
+import type { CheckOptions, CheckReport, CheckedFiles, SkillContent } from "../check.ts";
 import { isUtf8 } from "node:buffer";
-import { openRegularFileSync } from "../../base/paths/at-real-path.ts";
+import { joinPath, openRegularFileSync } from "../../base/paths/at-real-path.ts";
+import { memorySkillSource } from "../files/memory-skill-files.ts";
 import { findFrontmatter } from "../manifest/frontmatter.ts";
 import { findInvisible, invisibleIn } from "../../base/text/unsafe-characters.ts";
 import { createTextPositions } from "../../base/text/text-positions.ts";
@@ -32,7 +40,7 @@ const mayBeFixable = /^(?:yaml-|name-|byte-order-mark)/;
  * Checks the skills at paths. Each path is a SKILL.md, the directory of a skill, or a directory that contains skills. With `fix`, repairs
  * files first. Does not cache anything between calls.
  */
-export async function checkSkillPaths(paths: readonly string[], options: CheckOptions = {}): Promise<CheckedPaths> {
+export async function checkSkillPaths(paths: readonly string[], options: CheckOptions = {}): Promise<CheckReport> {
   const { cwd = process.cwd(), level = "agents", rules: settings = {}, fix = false } = options;
   const scopes: CheckScope[] = [];
   const complaints: string[] = [];
@@ -50,12 +58,11 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
   const repairs = await repair(fix ? found.records.map(toFixable) : [], replaceFile);
   if (repairs.fixed.length > 0) found = await search(scopes, options);
   complaints.push(...found.emptyScopes.map(({ lookedIn }) => `no skills found in ${lookedIn.join(", ")}`));
-  const isRead = ({ findings }: DirectoryRecord): boolean => !findings.some(({ code }) => code === "invalid-utf8");
-  const bodies = level === "spec" || level === "agents" ? found.records.filter(isRead) : [];
+  const bodies = found.records.filter((record) => readsBody(record, level));
   const problems = [
     ...toProblems([...found.findings, ...bodies.flatMap(findFaultsBesideFrontmatter)], level, settings),
     ...found.collisions.flatMap((problem) => withSetting(problem, settings)),
-  ].sort((a, b) => byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column);
+  ].sort(inOrder);
   const broken = new Set(problems.flatMap(({ code, file }) => (mayBeFixable.test(code) ? file : [])));
   const fixables = fix ? [] : found.records.map(toFixable).filter(({ file }) => broken.has(file));
   const { fixed: fixable } = await repair(fixables, () => undefined);
@@ -66,9 +73,17 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
     fixed: repairs.fixed,
     fixable: fixable.reduce((sum, { codes }) => sum + codes.length, 0),
     complaints: [...complaints, ...repairs.refusals],
-    offered: found.offered,
     stamp: found.records.flatMap((record) => [skillFile(record), evalsFileOf(record.path)].map(fileStamp)).join(" "),
   };
+}
+
+function inOrder(a: Problem, b: Problem): number {
+  return byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column;
+}
+
+/** Whether the body of a skill is checked, too. */
+function readsBody({ findings }: DirectoryRecord, level: Level): boolean {
+  return (level === "spec" || level === "agents") && !findings.some(({ code }) => code === "invalid-utf8");
 }
 
 function findFaultsBesideFrontmatter(record: DirectoryRecord): readonly Finding[] {
@@ -98,7 +113,6 @@ async function search(scopes: readonly CheckScope[], { files = diskSkillFiles(),
     records,
     findings: [...others, ...records.flatMap((record) => record.findings)],
     counts: snapshot.counts,
-    offered: snapshot,
     collisions: snapshot.problems
       .filter(({ code }) => ofSeveral.has(code))
       .map((problem) => {
@@ -182,15 +196,50 @@ function explicitRoot(directory: string): Root {
   return { path: directory, origin: "explicit" };
 }
 
+/** Checks the files of one skill: without a search, if it has no other skill inside. */
+export async function checkSkillFiles(directory: string, given: SkillContent, level: Level): Promise<CheckedFiles> {
+  const { files } = memorySkillSource(directory, given);
+  const names = given.map((file) => path.posix.basename(file.path));
+  const roots = [{ ...explicitRoot(directory), holdsAnything: true }];
+  if (names.includes(manifestName)) await loadManifestReader();
+  const { records, findings, collisions } =
+    names.filter(isSkillFileName).length === 1
+      ? readWhole(directory, files)
+      : await search([{ roots, lookedIn: [], within: directory, alone: false }], { files });
+  const bodies = records.flatMap((record) => {
+    const file = record.skill?.file;
+    if (file === undefined || !readsBody(record, level)) return [];
+    const { bytes, whole } = files.head(file, checkedBytes);
+    const start = Buffer.from(bytes);
+    return findBodyFaults(file, whole ? start : start.subarray(0, endOfText(start)));
+  });
+  const problems = [...toProblems([...findings, ...bodies], level), ...collisions].sort(inOrder);
+  return { skill: records.find((record) => record.path === directory)?.skill, problems };
+}
+
+/** All directories of a skill. */
+function readWhole(directory: string, files: SkillFiles) {
+  const records: DirectoryRecord[] = [];
+  const findings: Finding[] = [];
+  const waiting = [directory];
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    const record = readDirectory(place, path.basename(place), { files });
+    if (record === undefined || record === needsManifestReader) continue;
+    findings.push(...record.findings, ...record.unread);
+    if (record.isSkill) records.push(record);
+    waiting.push(...record.children.map(({ name }) => joinPath(record.path, name)));
+  }
+  return { records, findings, collisions: [] };
+}
+
 const checkedBytes = 16 * 1024 * 1024;
 
 /**
  * Finds the first invalid UTF-8 of a file, in frontmatter or body, because readers decode whole files, and the first invisible
  * character of the body. Reads at most the first 16 MiB. Returns nothing for an unreadable file, which the scan reports.
  */
-export function findBodyFaults(file: string): readonly Finding[] {
+export function findBodyFaults(file: string, bytes = readStart(file)): readonly Finding[] {
   const findings: Finding[] = [];
-  const bytes = readStart(file);
   const text = bytes.toString("utf8");
   const positionOf = createTextPositions(text);
   if (!isUtf8(bytes)) {

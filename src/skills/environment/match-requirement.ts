@@ -1,6 +1,5 @@
-import { type ProgramDemand, type Requirement, describeDemand, describeProgram, systemNames } from "./requirement.ts";
+import { type Requirement, describeDemand, systemNames } from "./requirement.ts";
 import { codeRequirements, readFileRequirements, statedRequirements } from "./requirements-of.ts";
-import { fitOf } from "./known-programs.ts";
 import type { SkillSource } from "../files.ts";
 import type { Skill } from "../skill.ts";
 import type { EnvironmentProbes, FoundSandbox, Machine, Match, Summary } from "../environment.ts";
@@ -28,9 +27,7 @@ export async function matchRequirement(requirement: Requirement, probes: Environ
   const finding = await find(requirement, probes);
   if (finding.status !== "missing" || requirement.certainty !== "likely") return { requirement, ...finding };
   // What is only probably required is not reported as missing.
-  const { evidence, advice } = finding;
-  if (requirement.kind === "program") return { requirement, ...unknown(`${evidence}; it may have another name`) };
-  return { requirement, ...unknown(evidence, advice) };
+  return { requirement, ...finding, status: "unknown" };
 }
 
 async function find(requirement: Requirement, probes: EnvironmentProbes): Promise<Finding> {
@@ -38,7 +35,7 @@ async function find(requirement: Requirement, probes: EnvironmentProbes): Promis
   const unlooked = unknown("not looked into");
   switch (requirement.kind) {
     case "program":
-      return await findAnyProgram(requirement.anyOf, machine);
+      return findAnyProgram(requirement, machine);
     case "system": {
       if (machine.system === undefined) return unknown("this system has another name");
       const evidence = `this is ${systemNames[machine.system]}`;
@@ -74,7 +71,7 @@ async function find(requirement: Requirement, probes: EnvironmentProbes): Promis
     case "sandbox":
       return findSandbox === undefined ? unlooked : matchSandbox(requirement.needs, await findSandbox());
     case "text":
-      return unknown("not understood; read it yourself");
+      return unknown("stated in words, not checked");
   }
 }
 
@@ -98,55 +95,22 @@ function matchSandbox(needs: readonly string[], found: FoundSandbox): Finding {
   return missing(`${found.tier}, without ${lacking.join(", ")}`, found.remedy ?? doctor);
 }
 
-/** One of several programs suffices. */
-async function findAnyProgram(programs: readonly ProgramDemand[], machine: Machine): Promise<Finding> {
-  const findings: Finding[] = [];
-  for (const program of programs) {
-    const finding = await findProgram(program, machine);
-    if (finding.status === "met") return finding;
-    findings.push(finding);
-  }
-  const evidence = findings.map((finding) => finding.evidence).join("; ");
-  const advice = `Install ${programs.map(describeProgram).join(" or ")}.`;
-  return findings.every(({ status }) => status === "missing") ? missing(evidence, advice) : unknown(evidence);
-}
-
-/** Any of its commands is the program; a version that does not fit can still be that of another command. */
-async function findProgram({ commands, range }: ProgramDemand, machine: Machine): Promise<Finding> {
-  const misfits: string[] = [];
-  const doubts: string[] = [];
-  for (const command of commands) {
-    const found = machine.find(command);
-    if (found === undefined) continue;
-    if (found.isPlaceholder) {
-      doubts.push(`${found.path} may only offer to install it`);
-      continue;
-    }
-    if (range === undefined) return met(found.path);
-    const answer = await machine.version(command);
-    if ("reason" in answer) {
-      doubts.push(`${found.path} is there, but its version is not known: ${answer.reason}`);
-      continue;
-    }
-    const fit = await fitOf(answer.version, range);
-    const evidence = `${answer.version} at ${found.path}`;
-    if (fit === "yes") return met(found.isShim ? `${evidence}, outside of projects` : evidence);
-    if (fit === "newer") doubts.push(`${evidence} is newer than the ${range} that is named`);
-    else if (found.isShim) doubts.push(`${evidence}, outside of projects, is not ${range}`);
-    else misfits.push(evidence);
-  }
-  if (doubts.length > 0) return unknown([...doubts, ...misfits].join("; "));
-  return missing(
-    misfits.length > 0 ? `${misfits.join("; ")}, not ${range ?? ""}` : `${commands.join(", ")} is not on PATH`,
-  );
+/** One of several programs suffices, and any command of a program. */
+function findAnyProgram(requirement: Extract<Requirement, { kind: "program" }>, machine: Machine): Finding {
+  const commands = requirement.anyOf.flatMap((program) => program.commands);
+  const found = commands.flatMap((command) => machine.find(command) ?? []);
+  const program = found.find(({ isPlaceholder }) => isPlaceholder !== true);
+  if (program !== undefined) return met(program.path);
+  if (found.length > 0) return unknown(found.map(({ path }) => `${path} may only offer to install it`).join("; "));
+  const words = commands.length === 1 ? `${commands.join()} is not` : `none of ${commands.join(", ")} is`;
+  return missing(`${words} on PATH`, `Install ${describeDemand(requirement)}.`);
 }
 
 /** Undefined if nothing is asked for. */
 export function summarise(matches: readonly Match[]): Summary | undefined {
-  const needed = matches.filter(({ requirement }) => requirement.optional === undefined);
-  if (needed.length === 0) return undefined;
-  const lacking = needed.filter(({ status }) => status === "missing");
-  const isKnown = needed.every(({ status }) => status === "met");
+  if (matches.length === 0) return undefined;
+  const lacking = matches.filter(({ status }) => status === "missing");
+  const isKnown = matches.every(({ status }) => status === "met");
   const status = lacking.length > 0 ? "missing" : isKnown ? "met" : "unknown";
   return { status, missing: lacking.map(({ requirement }) => describeDemand(requirement)) };
 }

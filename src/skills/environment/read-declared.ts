@@ -1,8 +1,6 @@
 import { cutCodePoints } from "../../base/text/code-points.ts";
 import { withoutControls } from "../../base/text/unsafe-characters.ts";
-import { isCommandName, readRange } from "./known-programs.ts";
-import { type Demand, type ProgramDemand, type Requirement, type System, maxRequirements } from "./requirement.ts";
-import { readSystem, readText } from "./read-text.ts";
+import { type Demand, type ProgramDemand, type Requirement, type System, isCommandName } from "./requirement.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 /** Collects a demand, or quotes the text where it is not understood. */
@@ -11,6 +9,8 @@ type Read = (field: string, value: unknown, add: Add) => void;
 
 const file = "SKILL.md";
 const longestQuote = 200;
+/** More requirements of one skill are not read. */
+const maxRequirements = 32;
 
 /** The keys of a table that says what is required, with what reads them; others are quoted. */
 const requirementKeys: Readonly<Record<string, Read>> = {
@@ -26,9 +26,7 @@ const requirementKeys: Readonly<Record<string, Read>> = {
 
 /** The keys that declare requirements. */
 const declaring: readonly (readonly [key: string, read: Read])[] = Object.entries({
-  requires: (field, value, add) => {
-    if (tableOf(value) !== undefined) readTable(field, value, add);
-  },
+  requires: readTable,
   os: readSystems,
   platforms: readSystems,
   prerequisites: readTable,
@@ -50,9 +48,7 @@ export function readDeclared(values: Values): readonly Requirement[] | undefined
   const readFrom = (prefix: string, table: Values): void => {
     for (const [key, read] of declaring) {
       const value = table[key];
-      if (value === undefined) continue;
-      if (key === "requires") found.push(...readWords(`${prefix}requires`, value));
-      read(prefix + key, value, add);
+      if (value !== undefined) read(prefix + key, value, add);
     }
     if (prefix === "" && table["dependencies"] !== undefined) add("dependencies", table["dependencies"]);
   };
@@ -64,13 +60,6 @@ export function readDeclared(values: Values): readonly Requirement[] | undefined
     if (product !== undefined) readFrom(`metadata.${key}.`, product);
   }
   return found.length === 0 ? undefined : Object.freeze(found.slice(0, maxRequirements));
-}
-
-/** `requires` as words for people, such as `git, Python 3.10+`: only names that we know are understood. */
-function readWords(field: string, value: unknown): readonly Requirement[] {
-  const texts = Array.isArray(value) ? listOf(value) : [value];
-  const words = texts.filter((text): text is string => typeof text === "string").map(withoutControls);
-  return words.flatMap((text) => readText(text, { file, field, isExplicit: true }));
 }
 
 /** A table of lists; anything else is quoted. */
@@ -115,13 +104,16 @@ function readSystems(field: string, value: unknown, add: Add): void {
   add(field, texts, known.length === texts.length ? { kind: "system", anyOf: [...new Set(known)] } : undefined);
 }
 
-/** `git`, `python3>=3.10`, `node ^18`. */
+function readSystem(name: string): System | undefined {
+  if (/^linux$/i.test(name)) return "linux";
+  if (/^(?:mac ?os|os ?x|mac|darwin)$/i.test(name)) return "macos";
+  return /^(?:windows|win32)$/i.test(name) ? "windows" : undefined;
+}
+
+/** A command; with a version, as in `python3>=3.10`, it is quoted: no program is asked for its own. */
 function readProgram(value: unknown): ProgramDemand | undefined {
-  if (typeof value !== "string" || value.length > 128) return undefined;
-  const [, command = "", rest = ""] = /^([A-Za-z0-9][A-Za-z0-9._+-]*)\s*(.*)$/s.exec(value.trim()) ?? [];
-  const range = rest === "" ? undefined : readRange(rest);
-  if (!isCommandName(command) || (rest !== "" && range === undefined)) return undefined;
-  return { name: command, commands: [command], ...(range !== undefined && { range }) };
+  const command = typeof value === "string" ? value.trim() : "";
+  return isCommandName(command) ? { name: command, commands: [command] } : undefined;
 }
 
 /** The items of a list, or the words of a string. */

@@ -7,8 +7,13 @@ export interface ProgramDemand {
   readonly name: string;
   /** Any of these on PATH is the program; the first is the usual one. */
   readonly commands: readonly string[];
-  /** Such as `>=3.10`, as `satisfies` reads it. */
-  readonly range?: string;
+}
+
+const commandName = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
+
+/** Whether a text can be the name of a command. Nothing else is looked up on PATH. */
+export function isCommandName(text: string): boolean {
+  return commandName.test(text);
 }
 
 /** What a skill asks of a machine. */
@@ -16,7 +21,6 @@ export type Demand =
   /** One of them suffices. */
   | { readonly kind: "program"; readonly anyOf: readonly ProgramDemand[] }
   | { readonly kind: "system"; readonly anyOf: readonly System[] }
-  /** No hosts: any. */
   | { readonly kind: "network"; readonly hosts: readonly string[] }
   /** An environment variable. */
   | { readonly kind: "variable"; readonly variable: string }
@@ -28,14 +32,14 @@ export type Demand =
   | { readonly kind: "skill"; readonly skill: string }
   /** A sandbox, because it has code that runs there; with what not every one supports, such as `network access`. */
   | { readonly kind: "sandbox"; readonly needs: readonly string[] }
-  /** Text that is not understood; it is only quoted. */
+  /** What is stated in words; it is only quoted. */
   | { readonly kind: "text" };
 
 /**
- * How certain it is that the skill needs this: `declared` in a key for it; `stated` in a sentence that is understood completely; `derived`
- * from its files; `likely`: probably meant, therefore never reported as missing; `unclear`: not understood.
+ * How certain it is that the skill needs this: `declared` in a key for it; `derived` from its files; `likely`: an agent may do without,
+ * therefore never reported as missing; `unclear`: stated in words.
  */
-export type Certainty = "declared" | "stated" | "derived" | "likely" | "unclear";
+export type Certainty = "declared" | "derived" | "likely" | "unclear";
 
 /** Where a requirement is written. */
 export interface RequirementLocation {
@@ -50,23 +54,18 @@ export interface RequirementLocation {
 /** Something that a skill needs in order to work. Plain data. */
 export type Requirement = Demand & {
   readonly certainty: Certainty;
-  /** It works without, but does less. */
-  readonly optional?: true;
   readonly where: RequirementLocation;
 };
 
-/** More requirements of one skill are not read. */
-export const maxRequirements = 32;
-
-/** What is required, in words: `Python >=3.10`, `docker or podman`, `network access to api.example.com`. */
+/** What is required, in words: `Python`, `docker or podman`, `network access to api.example.com`. */
 export function describeDemand(demand: Requirement): string {
   switch (demand.kind) {
     case "program":
-      return demand.anyOf.map(describeProgram).join(" or ");
+      return demand.anyOf.map(({ name }) => name).join(" or ");
     case "system":
       return demand.anyOf.map((system) => systemNames[system]).join(" or ");
     case "network":
-      return demand.hosts.length === 0 ? "network access" : `network access to ${demand.hosts.join(", ")}`;
+      return `network access to ${demand.hosts.join(", ")}`;
     case "variable":
       return `environment variable ${demand.variable}`;
     case "secret":
@@ -80,10 +79,6 @@ export function describeDemand(demand: Requirement): string {
     case "text":
       return `"${demand.where.text}"`;
   }
-}
-
-export function describeProgram({ name, range }: ProgramDemand): string {
-  return range === undefined ? name : `${name} ${range}`;
 }
 
 export const systemNames: Readonly<Record<System, string>> = { linux: "Linux", macos: "macOS", windows: "Windows" };

@@ -4,19 +4,13 @@ import type { SkillSource } from "../files.ts";
 import { orNothing, walkSkill } from "../hash.ts";
 import { permissionsOf } from "../permissions.ts";
 import { type Skill, requirementsFile } from "../skill.ts";
-import { isCommandName } from "./known-programs.ts";
-import { readText } from "./read-text.ts";
-import type { ProgramDemand, Requirement } from "./requirement.ts";
+import { type ProgramDemand, type Requirement, isCommandName } from "./requirement.ts";
 
-/** What the frontmatter of a skill asks for: its `compatibility` and the keys that declare requirements. */
+/** What the frontmatter of a skill asks for: its `compatibility`, quoted as it is, and what is declared in the keys for it. */
 export function statedRequirements({ compatibility, requires = [] }: Skill): readonly Requirement[] {
   if (compatibility === undefined) return requires;
-  return [...readText(compatibility, { file: "SKILL.md", field: "compatibility" }), ...requires];
-}
-
-/** Whether {@link statedRequirements} may find any. */
-export function statesRequirements({ compatibility, requires }: Skill): boolean {
-  return compatibility !== undefined || requires !== undefined;
+  const where = { file: "SKILL.md", field: "compatibility", text: compatibility };
+  return [{ kind: "text", certainty: "unclear", where }, ...requires];
 }
 
 /** What of its permissions not every sandbox supports. */

@@ -214,7 +214,7 @@ interface SkillPlace {
 }
 
 /** Reads only as much of a SKILL.md as its frontmatter needs. */
-export function readSkill(files: SkillFiles, { directory, expectedName, entry, manifest }: SkillPlace): ParsedSkill {
+function readSkill(files: SkillFiles, { directory, expectedName, entry, manifest }: SkillPlace): ParsedSkill {
   const file = joinPath(directory, entry.name);
   if (entry.kind !== "file") return { skill: undefined, findings: [notAFile(file, entry.kind)] };
   try {

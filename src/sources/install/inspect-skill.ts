@@ -1,17 +1,11 @@
-import { realpathSync, rmSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { holdDirectory } from "../../base/paths/at-real-path.ts";
-import { makeTemporary } from "../../base/processes/temporary-directory.ts";
-import { SkillsError } from "../../base/errors.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { directoryName } from "../lock.ts";
-import { within, writeFiles } from "../lock/write-files.ts";
 import { type Capabilities, permissionsOf, permissionWords } from "../../skills/permissions.ts";
 import { isScript } from "../../skills/skill.ts";
-import { checkPaths } from "../../skills/check.ts";
+import { checkFiles } from "../../skills/check.ts";
 import { describeDemand, readFileRequirements, statedRequirements } from "../../skills/environment.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
+import { memorySkillSource } from "../../skills/files.ts";
 import { createSkillHasher } from "../../skills/hash.ts";
 import type { Level, Problem } from "../../skills/rules.ts";
 import type { SkillFile } from "../reader.ts";
@@ -43,38 +37,28 @@ export function renameWords({ key, slug }: Pick<InspectedSkill, "key" | "slug">)
   return `its own files name it ${slug}, and agents are offered it as ${slug}`;
 }
 
-/**
- * Reads and validates a skill as it would be where it is installed, in a private temporary directory. Throws SOURCE_INVALID if no agent
- * would be offered it.
- */
+/** Reads and validates a skill as it would be where it is installed. Throws SOURCE_INVALID if no agent would be offered it. */
 export async function inspectSkill(
   files: readonly SkillFile[],
   key: string,
   level: Level = "agents",
 ): Promise<InspectedSkill> {
-  const temporary = makeTemporary(realpathSync.native(tmpdir()), "add");
-  try {
-    const directory = path.join(temporary, "skills", directoryName(key));
-    await mkdir(directory, { recursive: true });
-    within(holdDirectory(directory), (held) => writeFiles(held, directory, files));
-    return { key, ...(await inspect(directory, level)) };
-  } finally {
-    rmSync(temporary, { recursive: true, force: true });
-  }
-}
-
-async function inspect(directory: string, level: Level): Promise<Omit<InspectedSkill, "key">> {
-  const { problems, offered } = await checkPaths([directory], { cwd: directory, level });
-  const skill = offered.skills[0]?.skill;
+  const directory = path.resolve("/", "skills", directoryName(key));
+  const { skill, problems } = await checkFiles(directory, files, level);
   if (skill === undefined) {
-    const error = offered.problems.find(({ severity }) => severity === "error");
-    throw new SkillsError("SOURCE_INVALID", `no agent can use it: ${error?.message ?? "it has no SKILL.md"}`);
+    const error = problems.find(({ severity }) => severity === "error");
+    throw invalid(error?.message ?? "it has no SKILL.md");
   }
-  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  const hashed = await createSkillHasher().hash(source, directory, new AbortController().signal);
+  const source = memorySkillSource(directory, files);
+  const hashed = await createSkillHasher()
+    .hash(source, directory, new AbortController().signal)
+    .catch((error: unknown) => {
+      throw isSkillsError(error) ? invalid(error.message.replace(directory, key)) : error;
+    });
   if (hashed.digest === undefined) throw new SkillsError("SOURCE_INVALID", "it has too many files");
   const requirements = [...statedRequirements(skill), ...(await readFileRequirements(skill, source))];
   return {
+    key,
     slug: skill.slug,
     name: skill.name,
     version: skill.version,
@@ -83,11 +67,15 @@ async function inspect(directory: string, level: Level): Promise<Omit<InspectedS
     wants: permissionsOf(skill),
     expects: skill.allowedTools ?? [],
     scripts: skill.dialect === "agent-skills" ? hashed.files.map((file) => file.path).filter(isScript) : [],
-    requires: [...new Set(requirements.filter(({ optional }) => optional === undefined).map(describeDemand))],
+    requires: [...new Set(requirements.map(describeDemand))],
     problems: problems
       .filter(({ severity }) => severity !== "note")
       .map((problem) => ({ ...problem, file: path.relative(directory, problem.file) })),
   };
+}
+
+function invalid(why: string): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `no agent can use it: ${why}`);
 }
 
 /** Each permission, and each of the agent's tools that the skill's author expects. */

@@ -15,10 +15,8 @@ import type { InstalledFiles } from "../lock/read-installed.ts";
 import { type SkillsPlace, findSkillsDirectory, makeSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
 import { type LeftStaging, type Staging, openStaging, reopenStaging } from "../lock/staging.ts";
 import type { SkillFile } from "../reader.ts";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { namesIn } from "../../base/paths/directories.ts";
-import { sweepTemporaryDirectories } from "../../base/processes/temporary-directory.ts";
 import { stateOf } from "../installed.ts";
 
 /** A skill that is put in the place of what was seen there, with its entry in the lock. */
@@ -135,7 +133,6 @@ export async function recoverSkillsDirectory(
   where: SkillsPlace,
   report: (note: string) => void,
 ): Promise<string | undefined> {
-  sweepTemporaryDirectories(tmpdir(), "add");
   // Before anything is changed: a damaged lock is the first to repair.
   readLock(where);
   const skills = findSkillsDirectory(where);

@@ -7,6 +7,7 @@ import type { Skill } from "../../../src/skills/skill.ts";
 import { clients, converse, converseInSession, listCommands, type Message, prompt } from "../conversation.ts";
 import { fakeService } from "../fake-service.ts";
 import { SkillEnvironments } from "../../../src/skills/environment.ts";
+import { readDeclared } from "../../../src/skills/environment/read-declared.ts";
 import { memoryMachine } from "../../skills/environment/memory-machine.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -29,9 +30,11 @@ test("adds the advertisement to the initialize response and keeps the other fiel
   });
 });
 
+const requiring = (...bins: string[]): Partial<Skill> => ({ requires: readDeclared({ requires: { bins } })! });
+
 /** Environments on a machine that has only git, and a wait until they are known. */
 function environmentsWithGit() {
-  const machine = memoryMachine({ programs: { git: "2.39.5" } });
+  const machine = memoryMachine({ programs: { git: {} } });
   const environments = new SkillEnvironments({ clock: manualClock(), log: silentLog, openMachine: () => machine });
   const known = async (skill: Skill): Promise<void> => {
     while (environments.of(skill) === undefined) await new Promise((resolve) => setImmediate(resolve));
@@ -41,9 +44,12 @@ function environmentsWithGit() {
 }
 
 test("says with each skill whether this machine has what it requires", async () => {
-  const skills = ["Requires git", "Requires git and uv", "Requires a token", undefined].map((compatibility, index) =>
-    offer(`s${index}`, compatibility === undefined ? {} : { compatibility }),
-  );
+  const skills = [
+    offer("s0", requiring("git")),
+    offer("s1", requiring("git", "uv")),
+    offer("s2", { compatibility: "Requires git" }),
+    offer("s3"),
+  ];
   const { environments, known } = environmentsWithGit();
   const { settle, take } = await converseInSession(clients.optedIn, { skillset: memorySkillset(skills), environments });
   for (const { skill } of skills.slice(0, 3)) await known(skill);
@@ -58,7 +64,7 @@ test("says with each skill whether this machine has what it requires", async () 
   expect(told(updates[1]?.["availableCommands"])).toEqual(expected);
 });
 
-const [met, missing] = [offer("a", { compatibility: "Requires git" }), offer("b", { compatibility: "Requires uv" })];
+const [met, missing] = [offer("a", requiring("git")), offer("b", requiring("uv"))];
 
 test("sends the first list with what the machine has, and later ones again if something is missing", async () => {
   const { environments, known } = environmentsWithGit();
@@ -82,10 +88,11 @@ test("waits for what the machine has for a second, and not after the first promp
   const never = new SkillEnvironments({
     clock: manualClock(),
     log: silentLog,
-    openMachine: () => ({ ...memoryMachine({ programs: { git: "2" } }), version: () => new Promise(() => undefined) }),
+    openMachine: () => memoryMachine(),
+    findSandbox: () => new Promise(() => undefined),
   });
   const options = (): Parameters<typeof converseInSession>[1] => ({
-    skillset: memorySkillset([offer("a", { compatibility: "Requires git >=2.30" })]),
+    skillset: memorySkillset([offer("a", { metadata: { "acp-skills-project": "read" } })]),
     environments: never,
   });
   const slow = await converseInSession(clients.optedIn, options());
@@ -118,7 +125,7 @@ test("looks nothing up on this machine for an editor that is not sent what it ha
   let opened = 0;
   const openMachine = (): ReturnType<typeof memoryMachine> => {
     opened++;
-    return memoryMachine({ programs: { git: "2.39.5" } });
+    return memoryMachine({ programs: { git: {} } });
   };
   for (const [client, expected] of [[{}, 0] as const, [clients.optedIn, 1] as const]) {
     const environments = new SkillEnvironments({ clock: manualClock(), log: silentLog, openMachine });

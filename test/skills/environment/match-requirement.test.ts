@@ -1,70 +1,64 @@
 import { expect, test } from "vitest";
 import { matchRequirement, summarise } from "../../../src/skills/environment/match-requirement.ts";
-import { readText } from "../../../src/skills/environment/read-text.ts";
+import { readDeclared } from "../../../src/skills/environment/read-declared.ts";
 import { type Demand, type Requirement, describeDemand } from "../../../src/skills/environment/requirement.ts";
 import { type MemoryMachineOptions, memoryMachine } from "./memory-machine.ts";
-import type { EnvironmentProbes } from "../../../src/skills/environment.ts";
+import type { EnvironmentProbes, Match } from "../../../src/skills/environment.ts";
 
 const where = { file: "SKILL.md", field: "compatibility", text: "" };
 
-async function match(text: string, machine: MemoryMachineOptions = {}): Promise<string[]> {
+const declared = (demand: Demand): Requirement => ({ ...demand, certainty: "declared", where });
+
+async function match(values: Parameters<typeof readDeclared>[0], machine: MemoryMachineOptions = {}) {
   const opened = memoryMachine(machine);
-  const found: string[] = [];
-  for (const requirement of readText(text, where)) {
-    const { status, evidence } = await matchRequirement(requirement, { machine: opened });
-    found.push(`${status}: ${evidence}`);
-  }
-  return found;
+  return await Promise.all((readDeclared(values) ?? []).map((one) => matchRequirement(one, { machine: opened })));
 }
+const say = (matches: readonly Match[]): string[] => matches.map(({ status, evidence }) => `${status}: ${evidence}`);
+const programs = (...bins: string[]) => ({ requires: { bins } });
 
 test.each([
-  ["Requires git", { git: "2.39.5" }, "met: /usr/bin/git"],
-  ["Requires git", {}, "missing: git is not on PATH"],
-  ["Requires Python 3.10+", { python3: "3.11.2" }, "met: 3.11.2 at /usr/bin/python3"],
-  ["Requires Python 3.10+", { python3: "3.9.2" }, "missing: 3.9.2 at /usr/bin/python3, not >=3.10"],
-  ["Requires Python 3.10+", { python3: "3.9.2", python: "3.12.0" }, "met: 3.12.0 at /usr/bin/python"],
-  [
-    "Requires Python 3.10+",
-    { python3: { reason: "why" } },
-    "unknown: /usr/bin/python3 is there, but its version is not known: why",
-  ],
-  [
-    "Requires Python 3.10",
-    { python3: "3.11.2" },
-    "unknown: 3.11.2 at /usr/bin/python3 is newer than the 3.10 that is named",
-  ],
-  [
-    "Requires Python 3.10+",
-    { python3: { isShim: true as const } },
-    "unknown: /usr/bin/python3 is there, but its version is not known: it does not print one",
-  ],
-  ["Requires git", { git: { isPlaceholder: true as const } }, "unknown: /usr/bin/git may only offer to install it"],
-  ["Requires docker or podman", { podman: "5.0.0" }, "met: /usr/bin/podman"],
-  ["Requires docker or podman", {}, "missing: docker is not on PATH; podman is not on PATH"],
-  ["Requires the frob CLI", {}, "unknown: frob is not on PATH; it may have another name"],
-  ["Requires the frob CLI", { frob: "1.0.0" }, "met: /usr/bin/frob"],
-  ["git", {}, "unknown: git is not on PATH; it may have another name"],
-  ["Requires Linux", {}, "met: this is Linux"],
-  ["macOS only", {}, "missing: this is Linux"],
-])("%s, on a machine with %j: %s", async (text, programs, expected) => {
-  expect(await match(text, { programs })).toEqual([expected]);
+  ["git", { git: {} }, "met: /usr/bin/git"],
+  ["git", {}, "missing: git is not on PATH"],
+  ["git", { git: { isPlaceholder: true as const } }, "unknown: /usr/bin/git may only offer to install it"],
+  ["python3>=3.10", { python3: {} }, "unknown: stated in words, not checked"],
+])("%s, on a machine with %j: %s", async (bin, found, expected) => {
+  expect(say(await match(programs(bin), { programs: found }))).toEqual([expected]);
 });
 
-test("a system without a name that skills use is unknown", async () => {
-  expect(await match("macOS only", { system: undefined })).toEqual(["unknown: this system has another name"]);
+test("one of several programs suffices, and so does any command of a program", async () => {
+  const either = { requires: { anyBins: ["docker", "podman"] } };
+  expect(say(await match(either, { programs: { podman: {} } }))).toEqual(["met: /usr/bin/podman"]);
+  expect(say(await match(either))).toEqual(["missing: none of docker, podman is on PATH"]);
+  const python = declared({ kind: "program", anyOf: [{ name: "Python", commands: ["python3", "python"] }] });
+  const machine = memoryMachine({ programs: { python3: { isPlaceholder: true }, python: {} } });
+  expect(say([await matchRequirement(python, { machine })])).toEqual(["met: /usr/bin/python"]);
+  expect(await matchRequirement(python, { machine: memoryMachine() })).toMatchObject({ advice: "Install Python." });
+});
+
+test("a system is compared; one without a name that skills use is unknown", async () => {
+  expect(say(await match({ os: "linux" }))).toEqual(["met: this is Linux"]);
+  expect(say(await match({ os: "macos" }))).toEqual(["missing: this is Linux"]);
+  expect(say(await match({ os: "macos" }, { system: undefined }))).toEqual(["unknown: this system has another name"]);
 });
 
 test("network access is never reported as met or missing", async () => {
-  const [found] = await match("Requires network access");
+  const demand = declared({ kind: "network", hosts: ["a.example"] });
+  const [found] = say([await matchRequirement(demand, { machine: memoryMachine() })]);
   expect(found).toMatch(/^unknown: not tested/);
 });
 
 test("a variable that is not set is unknown, because the agent may get it elsewhere", async () => {
-  expect(await match("A_KEY required")).toEqual([expect.stringMatching(/^unknown: not set/)]);
-  expect(await match("A_KEY required", { variables: ["A_KEY"] })).toEqual(["met: set in this environment"]);
+  const key = { requires: { env: ["A_KEY"] } };
+  expect(say(await match(key))).toEqual([expect.stringMatching(/^unknown: not set/)]);
+  expect(say(await match(key, { variables: ["A_KEY"] }))).toEqual(["met: set in this environment"]);
 });
 
-const declared = (demand: Demand): Requirement => ({ ...demand, certainty: "declared", where });
+test("what is stated in words is not checked, even if the program that it names is there", async () => {
+  const words = { requires: "git" };
+  const found = await match(words, { programs: { git: {} } });
+  expect(say(found)).toEqual(["unknown: stated in words, not checked"]);
+  expect(summarise(found)).toEqual({ status: "unknown", missing: [] });
+});
 
 const weak = { tier: "landlock", lacks: { "network access": "No network." }, remedy: "Get bubblewrap." };
 
@@ -101,17 +95,15 @@ test.each<[Demand, Partial<EnvironmentProbes>, string]>([
   expect(matched.advice === undefined).toBe(status !== "missing");
 });
 
-test("a summary names what is missing, and leaves out what is optional", async () => {
-  const machine = memoryMachine({ programs: { jq: "1.6" } });
-  const summary = async (text: string) =>
-    summarise(await Promise.all(readText(text, where).map((one) => matchRequirement(one, { machine }))));
-  expect(await summary("Requires git, Python 3.10+ and jq")).toEqual({
+test("a summary is met only if all is, and names what is missing", async () => {
+  const machine = { programs: { jq: {} } };
+  const summary = async (values: Parameters<typeof readDeclared>[0]) => summarise(await match(values, machine));
+  expect(await summary(programs("git", "uv", "jq"))).toEqual({
     status: "missing",
-    missing: ["Git", "Python >=3.10"],
+    missing: ["git", "uv"],
   });
-  expect(await summary("Requires jq")).toEqual({ status: "met", missing: [] });
-  expect(await summary("Requires jq and network access")).toEqual({ status: "unknown", missing: [] });
-  expect(await summary("Requires jq. Optional: git")).toEqual({ status: "met", missing: [] });
-  expect(await summary("Optional: git")).toBeUndefined();
-  expect(await summary("Cross-platform")).toBeUndefined();
+  expect(await summary(programs("jq"))).toEqual({ status: "met", missing: [] });
+  expect(await summary({ requires: { bins: ["jq"], env: ["A_KEY"] } })).toEqual({ status: "unknown", missing: [] });
+  expect(await summary({ ...programs("jq"), prerequisites: "a token" })).toEqual({ status: "unknown", missing: [] });
+  expect(await summary({})).toBeUndefined();
 });

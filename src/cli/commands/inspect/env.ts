@@ -1,4 +1,3 @@
-import path from "node:path";
 import { diskSkillBytes, diskSkillFiles, type SkillSource } from "../../../skills/files.ts";
 import { type OfferedSkill, type Skill, noSuchSkill, requirementsFile } from "../../../skills/skill.ts";
 import { running } from "../../arguments/running-options.ts";
@@ -32,9 +31,9 @@ export const command = defineCommand({
   options: { ...listing, "secrets-file": running["secrets-file"] },
   examples: ["env", "env pdf --json"],
   notes: [
-    "Compares what skills require with this machine: programs and their versions, systems, secrets, packages, other skills.",
-    "Reads compatibility, metadata.requires, skill.toml, scripts/ and code/requirements.txt. What is not understood is quoted.",
-    "Uses no network, and runs only known programs, such as python3, with --version.",
+    "Compares what skills require with this machine: programs, systems, secrets, packages, other skills.",
+    "Reads metadata.requires, skill.toml, scripts/ and code/requirements.txt. What is stated in words, as in compatibility, is quoted and not checked.",
+    "Uses no network, and runs no program.",
     "Exits with 1 if something is missing.",
   ],
   async run({ options, positionals: names }, terminal) {
@@ -90,9 +89,9 @@ function toShown(skills: readonly MatchedSkill[]): object {
 
 /** Keys in a fixed order. */
 function toShownMatch({ requirement, status, evidence, advice }: Match): object {
-  const { where, certainty, optional = false, ...demand } = requirement;
+  const { where, certainty, ...demand } = requirement;
   const name = describeDemand(requirement);
-  return { ...demand, name, status, evidence, ...(advice !== undefined && { advice }), certainty, optional, where };
+  return { ...demand, name, status, evidence, ...(advice !== undefined && { advice }), certainty, where };
 }
 
 function countSkills(skills: readonly MatchedSkill[]) {
@@ -137,17 +136,12 @@ function* describe(skills: readonly MatchedSkill[], isAll: boolean, terminal: Te
 }
 
 function toRow(skill: Skill, { requirement, status, evidence, advice }: Match): readonly string[] {
-  const { where, optional } = requirement;
+  const { where } = requirement;
   const place = where.field === "" ? where.file : `${where.file} ${where.field}`;
   const found = advice === undefined || status === "met" ? evidence : `${evidence}. ${advice}`;
-  const name = requirement.kind === "text" ? "not understood" : describeDemand(requirement);
-  return [
-    optional ? `${status} (optional)` : status,
-    skill.slug,
-    name,
-    place,
-    requirement.kind === "text" ? `"${where.text}"` : found,
-  ].map(safeText);
+  const [name, shown] =
+    requirement.kind === "text" ? [evidence, describeDemand(requirement)] : [describeDemand(requirement), found];
+  return [status, skill.slug, name, place, shown].map(safeText);
 }
 
 const longestFile = 1024 * 1024;
@@ -156,14 +150,14 @@ const longestFile = 1024 * 1024;
 export function openEnvironmentProbes(
   catalog: Catalog,
   source: SkillSource,
-  { cwd = ".", "secrets-file": secretsFile }: { readonly cwd?: string; readonly "secrets-file"?: string },
+  { "secrets-file": secretsFile }: { readonly "secrets-file"?: string },
   terminal: Terminal,
 ): { of(skill: Skill): Required<EnvironmentProbes>; close(): Promise<void> } {
   const { home, log } = terminal;
   const given = { log, ...(secretsFile !== undefined && { secretsFile: toAbsolute(secretsFile) }) };
   const settings = readOptions(given, { home });
   const environment = openRunEnvironment(settings);
-  const machine = hostMachine({ projects: () => [path.resolve(terminal.cwd, cwd)], home });
+  const machine = hostMachine();
   const secrets = new Map<string, Promise<boolean>>();
   let sandbox: Promise<FoundSandbox> | undefined;
 

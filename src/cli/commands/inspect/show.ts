@@ -33,7 +33,7 @@ export const command = defineCommand({
     const offered = findOffered(catalog, name);
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
-    const probes = openEnvironmentProbes(catalog, source, options, terminal);
+    const probes = openEnvironmentProbes(catalog, source, {}, terminal);
     const { machine, findSandbox } = probes.of(offered.skill);
     const facts: Facts = {
       offered,
@@ -139,14 +139,16 @@ function describeInput({ type, required, default: fallback, enum: choices, descr
   return `${facts.join(", ")}${description === undefined ? "" : `. ${description}`}`;
 }
 
-/** One line: `missing: git; unknown: network access`. Undefined if nothing is asked for. */
+/** One line: `missing: git; unknown: compatibility (stated in words, not checked)`. Undefined if nothing is asked for. */
 export function sayEnvironment(matches: readonly Match[]): string | undefined {
   const summary = summarise(matches);
   if (summary === undefined) return undefined;
   const parts = (["missing", "unknown"] as const).flatMap((status) => {
     const names = matches
-      .filter((match) => match.status === status && match.requirement.optional === undefined)
-      .map(({ requirement }) => describeDemand(requirement));
+      .filter((match) => match.status === status)
+      .map(({ requirement, evidence }) =>
+        requirement.kind === "text" ? `${requirement.where.field} (${evidence})` : describeDemand(requirement),
+      );
     return names.length === 0 ? [] : [`${status}: ${[...new Set(names)].join(", ")}`];
   });
   return parts.length === 0 ? "met" : parts.join("; ");

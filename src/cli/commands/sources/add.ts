@@ -158,9 +158,9 @@ async function install({ index, found, where, given, terminal, signal }: Found):
       return { event: "add", skill, version, digest, about } as const;
     });
     recordInstalls(where, rows, terminal);
-    await carryOut(where, lock, todo);
+    const [entry] = await carryOut(where, lock, todo);
+    reportInstalled(todo, entry?.sourceUrl, { index, where, terminal });
   }
-  if (isWanted) reportInstalled(todo, { index, where, terminal });
   const unchanged = plans.filter(({ plan: { act } }) => act === "nothing").length;
   terminal.note(
     `${isWanted ? todo.length : 0} installed, ${refusals.length} refused, ${unchanged} unchanged${isDry ? " (dry run)" : ""}`,
@@ -189,6 +189,7 @@ async function isWantedBy(
 
 function reportInstalled(
   todo: readonly ConfirmedInstall[],
+  url: string | undefined,
   { index, where, terminal }: Pick<Found, "index" | "where" | "terminal">,
 ): void {
   if (todo.length === 0) return;
@@ -196,7 +197,6 @@ function reportInstalled(
     const skill = `${key} ${downloaded.inspected.version}`;
     terminal.note(act === "adopt" ? `noted ${skill} in the lock; its files were here already` : `installed ${skill}`);
   }
-  const url = readLock(where).entries.get(todo[0]?.key ?? "")?.sourceUrl;
   if (url !== undefined && isCut(url))
     terminal.note(`the secret part of the URL of ${index.source.label} is not in the lock: update needs --source URL`);
   const wanting = todo.find(({ downloaded }) => !isNothing(downloaded.inspected.wants))?.downloaded.inspected.slug;

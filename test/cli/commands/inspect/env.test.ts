@@ -5,15 +5,17 @@ import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
 
-/** Runs `env` with only these programs on PATH, outside of the project. */
-async function env(args: readonly string[], programs: Readonly<Record<string, string>> = {}) {
-  for (const [name, text] of Object.entries(programs))
-    chmodSync(project.write(`bin/${name}`, `#!/bin/sh\necho '${text}'\n`), 0o755);
+/** Runs `env` with only these programs on PATH; none of them may run. */
+async function env(args: readonly string[], programs: readonly string[] = []) {
+  for (const name of programs)
+    chmodSync(project.write(`bin/${name}`, `#!/bin/sh\necho ran > '${project.at("ran")}'\n`), 0o755);
   project.write("work/keep", "");
-  return await runCli(["env", ...args], {
+  const ran = await runCli(["env", ...args], {
     cwd: project.at("work"),
     env: { PATH: project.at("bin"), HOME: project.at("home"), ACP_SKILLS_HOME: project.at("data") },
   });
+  expect(existsSync(project.at("ran"))).toBe(false);
+  return ran;
 }
 
 function skill(name: string, frontmatter: string): void {
@@ -32,30 +34,32 @@ interface Shown {
 
 test("prints a summary first, then each requirement with its evidence, what is missing first", async () => {
   skill("plain", "license: MIT");
-  skill("met", "compatibility: Requires git");
-  skill("lacks", "compatibility: Requires git and Python 3.10+. Requires a token.");
-  const { code, stdout, stderr } = await env([], { git: "git version 2.39.5", python3: "Python 3.9.2" });
+  skill("met", "metadata:\n  requires:\n    bins: [git]");
+  skill("words", "compatibility: Requires git and a token.");
+  skill("lacks", "compatibility: Requires a token.\nmetadata:\n  requires:\n    bins: [git, uv]");
+  const { code, stdout, stderr } = await env([], ["git"]);
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
   const lines = stdout.trimEnd().split("\n");
   expect(lines[0]).toBe(
-    "3 skills: 1 without something that they require, 0 unknown, 1 with all that they require, 1 without requirements",
+    "4 skills: 1 without something that they require, 1 unknown, 1 with all that they require, 1 without requirements",
   );
   expect(lines.slice(2).map((line) => line.split(/ {2,}/).slice(0, 3))).toEqual([
     ["STATUS", "SKILL", "REQUIRES"],
-    ["missing", "lacks", "Python >=3.10"],
-    ["unknown", "lacks", "not understood"],
-    ["met", "lacks", "Git"],
-    ["met", "met", "Git"],
+    ["missing", "lacks", "uv"],
+    ["unknown", "lacks", "stated in words, not checked"],
+    ["met", "lacks", "git"],
+    ["unknown", "words", "stated in words, not checked"],
+    ["met", "met", "git"],
   ]);
-  expect(stdout).toContain(`3.9.2 at ${project.at("bin/python3")}, not >=3.10. Install Python >=3.10.`);
-  expect(stdout).toContain('"Requires a token"');
+  expect(stdout).toContain("uv is not on PATH. Install uv.");
+  expect(stdout).toContain('"Requires git and a token."');
 });
 
-test("exits with 0 if nothing is missing, also when something is unknown or optional", async () => {
-  skill("a", "compatibility: 'Requires a token. Optional: git'");
+test("exits with 0 if nothing is known to be missing, whatever compatibility says in words", async () => {
+  skill("a", "compatibility: Requires git");
   const { code, stdout } = await env(["a"]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/missing \(optional\) +a +Git/);
+  expect(stdout).toMatch(/unknown +a +stated in words, not checked +SKILL.md compatibility +"Requires git"/);
 });
 
 test("--json names the place, the certainty and the advice of each requirement", async () => {
@@ -76,7 +80,6 @@ test("--json names the place, the certainty and the advice of each requirement",
           evidence: "uv is not on PATH",
           advice: "Install uv.",
           certainty: "declared",
-          optional: false,
           where: { file: "SKILL.md", field: "metadata.requires.bins", text: "uv" },
         },
       ],
@@ -113,18 +116,6 @@ test("compares secrets, packages and other skills of an action", async () => {
   expect(stdout).not.toContain("s3cr3t-value");
 });
 
-test("does not run a program of the project", async () => {
-  skill("a", "compatibility: Requires Python 3.10+");
-  chmodSync(project.write("work/bin/python3", `#!/bin/sh\necho ran > '${project.at("ran")}'\n`), 0o755);
-  const { code, stdout } = await runCli(["env", "a"], {
-    cwd: project.at("work"),
-    env: { PATH: project.at("work/bin"), HOME: project.at("home") },
-  });
-  expect(code).toBe(0);
-  expect(stdout).toContain("it is not run, because it is inside a project");
-  expect(existsSync(project.at("ran"))).toBe(false);
-});
-
 test("names a skill that does not exist, and still shows the others", async () => {
   skill("a", "license: MIT");
   const { code, stdout, stderr } = await env(["a", "b"]);
@@ -133,7 +124,7 @@ test("names a skill that does not exist, and still shows the others", async () =
 });
 
 test("show has one line about it", async () => {
-  skill("a", "compatibility: Requires git and a token");
+  skill("a", "compatibility: Requires a token\nrequires:\n  bins: [git]");
   const { stdout } = await runCli(["show", "a"], { cwd: project.at("work"), env: { PATH: project.at("bin") } });
-  expect(stdout).toMatch(/^environment +missing: Git; unknown: "a token"$/m);
+  expect(stdout).toMatch(/^environment +missing: git; unknown: compatibility \(stated in words, not checked\)$/m);
 });

@@ -11,15 +11,10 @@ const displays: Readonly<Record<SkillDetail["environment"][number]["status"], Ma
 };
 
 /** What the skill requires, compared with this machine. */
-export function EnvironmentTab({ detail: { row, environment = [] } }: TabProps): JSX.Element {
+export function EnvironmentTab({ detail: { environment = [] } }: TabProps): JSX.Element {
   return (
     <>
       <h3>Environment</h3>
-      {row.compatibility !== undefined && (
-        <p>
-          <q>{foreignText(row.compatibility, 500)}</q>
-        </p>
-      )}
       {environment.length === 0 ? (
         <p class="muted">It states no requirement that could be compared with this machine.</p>
       ) : (
@@ -28,7 +23,7 @@ export function EnvironmentTab({ detail: { row, environment = [] } }: TabProps):
             <li key={`${requirement} ${String(index)}`}>
               <p class="title">
                 <Mark {...displays[status]} />
-                {foreignText(requirement)}
+                {foreignText(requirement, 1_000)}
               </p>
               <p>{foreignText(evidence, 1_000)}</p>
               {advice !== undefined && <p class="muted">{foreignText(advice, 1_000)}</p>}
