@@ -55,10 +55,10 @@ const mayImport = {
     ...["base", "skills", "wire", "sources", "mcp", "runtime/blobs", "runtime/ledger", "runtime/options"],
     ...forDoors,
   ],
-  "browser/wire": ["skills", "wire", "client"],
+  "browser/wire": ["skills", "wire", "client", "evals"],
   "browser/page": ["base", "client", "browser/wire"],
   "browser/server": [
-    ...["base", "skills", "wire", "sources", "serve", "browser/wire"],
+    ...["base", "skills", "wire", "sources", "serve", "browser/wire", "evals"],
     ...["runtime/blobs", "runtime/ledger", "runtime/options", ...forDoors],
   ],
   conformance: ["base", "wire", "client", "acp"],

@@ -10,7 +10,7 @@ import { makeCaseDirectory } from "./case-directory.ts";
 import { grade } from "./grade.ts";
 import { judgeInWords } from "./judge.ts";
 import { recogniseUse } from "./recognise-use.ts";
-import { type EvalRun, newIteration, placeOf, recordRun, writeJson } from "./recorded-runs.ts";
+import { type EvalRun, newIteration, placeOf, recordEvalRun, writeJson } from "./recorded-runs.ts";
 import { type EvalSession, runSession } from "./run-session.ts";
 import { type Benchmark, toBenchmark } from "./statistics.ts";
 import type { EvalCase } from "../skills/check.ts";
@@ -146,7 +146,7 @@ async function runOnce(
       ...(isCut && { isCut }),
       ...(tokens !== undefined && { tokens }),
     };
-    recordRun(iteration, run, session, files);
+    recordEvalRun(iteration, run, session, files);
     return run;
   } finally {
     project.remove();

@@ -6,13 +6,11 @@ import { createCaller } from "../../.build/runtime/caller.js";
 import { openLoopbackServer } from "../../.build/mcp/session-servers/loopback-server.js";
 import { readOptions } from "../../.build/runtime/options.js";
 
-/** @import { LoopbackServer } from "../../.build/mcp/session-servers/loopback-server.js" */
-
 /**
  * The tools for the skills below a root.
  * @typedef {object} OpenTools
  * @property {(tool: string, input: object) => Promise<unknown>} call
- * @property {() => ReturnType<LoopbackServer["open"]>} openMcp
+ * @property {() => ReturnType<ReturnType<typeof openLoopbackServer>["open"]>} openMcp
  * @property {() => Promise<void>} close
  */
 

@@ -39,10 +39,10 @@ export type Demand =
  * How certain it is that the skill needs this: `declared` in a key for it; `derived` from its files; `likely`: an agent may do without,
  * therefore never reported as missing; `unclear`: stated in words.
  */
-export type Certainty = "declared" | "derived" | "likely" | "unclear";
+type Certainty = "declared" | "derived" | "likely" | "unclear";
 
 /** Where a requirement is written. */
-export interface RequirementLocation {
+interface RequirementLocation {
   /** Relative to the skill's directory. */
   readonly file: string;
   /** The key, such as `metadata.requires.bins`; empty for a file that has none. */

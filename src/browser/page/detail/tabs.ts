@@ -3,6 +3,7 @@ import type { SkillPart } from "../../wire/skills.ts";
 import type { KnownDetail } from "../source/skill-source.ts";
 import { HistoryTab } from "./runs/history-tab.tsx";
 import { RunTab } from "./runs/run-tab.tsx";
+import { EvalsTab } from "./tabs/evals-tab.tsx";
 import { EnvironmentTab } from "./tabs/environment-tab.tsx";
 import { FilesTab } from "./files/files-tab.tsx";
 import { LicenseTab } from "./tabs/license-tab.tsx";
@@ -56,4 +57,5 @@ export const tabs: readonly [Tab, ...Tab[]] = [
   { name: "license", title: "License", Content: LicenseTab, parts: ["license"] },
   { name: "run", title: "Run", Content: RunTab, parts: ["run"] },
   { name: "history", title: "History", Content: HistoryTab, parts: [] },
+  { name: "evals", title: "Evals", Content: EvalsTab, parts: [] },
 ];

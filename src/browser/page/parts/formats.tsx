@@ -27,3 +27,8 @@ export function formatBytes(bytes: number): string {
   const amount = bytes / 1024 ** unit;
   return `${unit === 0 || amount >= 100 ? String(Math.round(amount)) : amount.toFixed(1)} ${units[unit] ?? ""}`;
 }
+
+/** `83 %`; a dash where there is none. */
+export function formatShare(share: number | undefined): string {
+  return share === undefined ? "–" : `${Math.round(share * 100)} %`;
+}

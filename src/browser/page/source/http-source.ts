@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import type { EvalSessionLog, ShownEvalRun, SkillEvals } from "../../wire/evals.ts";
 import type { RunRequest, RunStarted, ShownRun, SkillHistory, UploadedBlob } from "../../wire/runs.ts";
 import type { Budget, SessionList } from "../../wire/sessions.ts";
 import type {
@@ -136,6 +137,13 @@ function openServer(exchange: ServerFetch) {
     file: (skill: string, path: string, aborted: AbortSignal) =>
       read<FileContent>(`${skillPath(skill)}/files?path=${encodeURIComponent(path)}`, aborted),
     history: (skill: string, aborted: AbortSignal) => read<SkillHistory>(`${skillPath(skill)}/history`, aborted),
+    evals: (skill: string, aborted: AbortSignal) => read<SkillEvals>(`${skillPath(skill)}/evals`, aborted),
+    evalSession: (skill: string, iteration: number, { id, withSkill, number }: ShownEvalRun) => {
+      const run = new URLSearchParams(
+        Object.entries({ iteration, id, withSkill, number }).map(([name, value]) => [name, String(value)]),
+      );
+      return read<EvalSessionLog>(`${skillPath(skill)}/evals/session?${run}`);
+    },
     decide: (skill: string, decision: DecisionRequest) => send<unknown>(`${skillPath(skill)}/decision`, decision),
     open: (skill: string, file: OpenFile) => send<unknown>(`${skillPath(skill)}/open`, file),
     startRun: (request: RunRequest) => send<RunStarted>("/api/runs", request),

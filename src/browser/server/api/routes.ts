@@ -2,6 +2,7 @@ import type { MountBrowse } from "../browse-door.ts";
 import { mountBlobs, mountRuns } from "../runs/mount-runs.ts";
 import { mountHistory } from "../runs/mount-history.ts";
 import { mountBudget } from "./budget.ts";
+import { mountEvals } from "./evals.ts";
 import { mountSessions } from "./sessions.ts";
 import { mountSkills } from "./skills.ts";
 import { mountSources } from "./sources.ts";
@@ -44,6 +45,7 @@ export const browseRoutes: readonly MountBrowse[] = [
   mountRuns,
   mountBlobs,
   mountHistory,
+  mountEvals,
   mountSessions,
   mountBudget,
   mountSources,

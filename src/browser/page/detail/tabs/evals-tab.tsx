@@ -1,0 +1,166 @@
+import type { JSX } from "preact";
+import { useCallback, useState } from "preact/hooks";
+import type { EvalSessionLog, ShownEvalRun, SkillEvals } from "../../../wire/evals.ts";
+import { foreignText, toVisible } from "../../parts/foreign-text.tsx";
+import { formatShare } from "../../parts/formats.tsx";
+import { Button, Empty } from "../../parts/icon.tsx";
+import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
+import { Table } from "../../parts/table.tsx";
+import type { SkillServer } from "../../source/http-source.ts";
+import { type SourceError, toSourceError } from "../../source/skill-source.ts";
+import { useServer } from "../../state/browser.ts";
+import type { TabProps } from "../tabs.ts";
+
+type Iteration = SkillEvals["iterations"][number];
+
+/** What `acp-skills eval` has recorded in this project: whether the skill is used, and whether it helps. */
+export function EvalsTab({ detail: { row } }: TabProps): JSX.Element {
+  const read = useCallback((server: SkillServer, signal: AbortSignal) => server.evals(row.id, signal), [row.id]);
+  const { answer, error, readAgain } = useAnswer(read);
+  const [chosen, setChosen] = useState<number>();
+  if (error !== undefined) return <Empty icon="alert" title={error.message} />;
+  if (answer === undefined) return <p role="status">Reading…</p>;
+  const iteration = answer.iterations.find(({ number }) => number === chosen) ?? answer.iterations[0];
+  if (iteration === undefined)
+    return (
+      <Empty icon="book" title="Not evaluated yet">
+        <p>
+          <code>acp-skills eval SKILL -- AGENT</code> runs the cases in evals/evals.json with this skill and without it.
+          Its results are read from {foreignText(answer.workspace, 400)}.
+        </p>
+        <Button text="Read again" onClick={readAgain} />
+      </Empty>
+    );
+  const ids = [...new Set(iteration.runs.map(({ id }) => id))];
+  const cases = ids.map((id) => [id, iteration.runs.filter((run) => run.id === id)] as const);
+  return (
+    <div class="history">
+      <p>
+        <label>
+          Evaluation{" "}
+          <select value={iteration.number} onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}>
+            {answer.iterations.map((one) => (
+              <option key={one.number} value={one.number}>
+                {one.number}: {formatShare(rateOf(one.runs, true))} with the skill,{" "}
+                {formatShare(rateOf(one.runs, false))} without
+              </option>
+            ))}
+          </select>
+        </label>{" "}
+        <Button text="Read again" onClick={readAgain} />
+      </p>
+      <Table
+        titles={[
+          "Case",
+          "With the skill",
+          "Without it",
+          "Used",
+          "Seconds",
+          "Tokens",
+          "Seconds without",
+          "Tokens without",
+        ]}
+        rows={cases.map(([id, runs]) => [
+          foreignText(id, 80),
+          formatShare(rateOf(runs, true)),
+          formatShare(rateOf(runs, false)),
+          usesOf(runs),
+          ...costsOf(runs, true),
+          ...costsOf(runs, false),
+        ])}
+      />
+      <ul class="runs">
+        {iteration.runs.map((run) => (
+          <li key={`${iteration.number}/${run.id}/${run.withSkill}/${run.number}`}>
+            <EvaluatedRun skill={row.id} iteration={iteration} run={run} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface EvaluatedRunProps {
+  readonly skill: string;
+  readonly iteration: Iteration;
+  readonly run: ShownEvalRun;
+}
+
+/** One session: what held, and what was said; that is read when it is opened. */
+function EvaluatedRun({ skill, iteration, run }: EvaluatedRunProps): JSX.Element {
+  const server = useServer();
+  const [log, setLog] = useState<EvalSessionLog>();
+  const [problem, setProblem] = useState<SourceError>();
+  const { id, number, withSkill, use, rate, fault, rejected, isCut, results } = run;
+  const readLog = (): void =>
+    void server
+      .evalSession(skill, iteration.number, run)
+      .then(setLog, (error: unknown) => setProblem(toSourceError(error)));
+  const facts = [
+    fault === undefined ? `${formatShare(rate)} of assertions` : "failed",
+    ...(withSkill && fault === undefined ? [use === "unseen" ? "use cannot be seen" : use] : []),
+    ...(rejected > 0 ? [`${rejected} permission requests rejected`] : []),
+    ...(isCut === true ? ["not all of its files recorded"] : []),
+  ];
+  return (
+    <details>
+      <summary>
+        {foreignText(id, 80)}, run {number} {withSkill ? "with the skill" : "without it"}: {facts.join(", ")}
+      </summary>
+      <div class="past-run">
+        {fault !== undefined && <p class="failure">{foreignText(fault, 1_000)}</p>}
+        <ul>
+          {results.map(({ text, passed, evidence }, index) => (
+            <li key={index}>
+              <strong>{passed === null ? "Not judged" : passed ? "Holds" : "Does not hold"}:</strong>{" "}
+              {foreignText(text, 1_000)} <span class="muted">{foreignText(evidence, 1_000)}</span>
+            </li>
+          ))}
+        </ul>
+        <details onToggle={({ currentTarget }) => currentTarget.open && log === undefined && readLog()}>
+          <summary>What was said and done</summary>
+          <SourceErrorAlert error={problem} />
+          {log?.lines.map(({ who, text }, index) => (
+            <section key={index} aria-label={speakers[who]}>
+              <p class="muted">{speakers[who]}</p>
+              <pre class="log">{toVisible(text, Infinity)}</pre>
+            </section>
+          ))}
+        </details>
+      </div>
+    </details>
+  );
+}
+
+const speakers = {
+  user: "The task",
+  agent: "The agent",
+  tool: "Tool call",
+  permission: "Permission request, rejected",
+} as const;
+
+/** The mean over the runs that were judged. */
+function rateOf(runs: readonly ShownEvalRun[], withSkill: boolean): number | undefined {
+  return meanOf(runs.filter((run) => run.withSkill === withSkill).flatMap(({ rate }) => rate ?? []));
+}
+
+function meanOf(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function usesOf(runs: readonly ShownEvalRun[]): string {
+  const own = runs.filter(({ withSkill, fault }) => withSkill && fault === undefined);
+  if (own.some(({ use }) => use === "unseen")) return "cannot be seen";
+  const used = own.filter(({ use }) => use === "used").length;
+  return `${used} of ${own.length}${own[0]?.shouldTrigger === false ? " (should not)" : ""}`;
+}
+
+/** Seconds and tokens, a dash where the agent tells none. */
+function costsOf(runs: readonly ShownEvalRun[], withSkill: boolean): readonly (number | string)[] {
+  const own = runs.filter((run) => run.withSkill === withSkill);
+  const [seconds, tokens] = [own.map(({ durationMs }) => durationMs / 1_000), own.flatMap((run) => run.tokens ?? [])];
+  return [seconds, tokens].map((values) => {
+    const mean = meanOf(values);
+    return mean === undefined ? "–" : Math.round(mean * 10) / 10;
+  });
+}
