@@ -50,7 +50,7 @@ export type OpenPort<Name extends keyof Ports> = (context: PortContext) => Ports
 
 /**
  * The given parts, or how they are opened.
- * @internal
+ * @hidden
  */
 export interface GivenPorts extends Partial<Pick<Ports, "blobs" | "approvals" | "ledger">> {
   readonly openSandbox?: () => Promise<Sandbox>;

@@ -8,11 +8,11 @@ import { counted } from "../../base/text/code-points.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import { diskSkillBytes } from "../files/disk-skill-files.ts";
 import { fileIdentityOf } from "../files/follow-path.ts";
+import type { SkillBytes } from "../files.ts";
 import type { Finding } from "../rules.ts";
 
 const example = '{"evals": [{"id": "first", "prompt": "…", "assertions": ["…"]}]}';
 
-const disk = diskSkillBytes();
 const maxEvalsBytes = 1024 * 1024;
 const maxShown = 5;
 const text = z.string().trim().min(1);
@@ -106,6 +106,7 @@ export function evalsFileOf(directory: string): string {
 export function readEvalsFile(directory: string): EvalsFile | undefined {
   const file = evalsFileOf(directory);
   if (fileIdentityOf(file) === undefined) return undefined;
+  const disk = diskSkillBytes();
   const part = attempt(() => disk.head(file, maxEvalsBytes), undefined);
   const refuse = (findings: readonly Omit<Finding, "code" | "file">[]): EvalsFile => ({
     ...{ file, cases: [] },
@@ -125,7 +126,10 @@ export function readEvalsFile(directory: string): EvalsFile | undefined {
   const isList = root.type === "array";
   const parsed = evalsSchema.safeParse(isList ? { evals: valueOf(root) } : valueOf(root));
   const faults = parsed.success
-    ? [...misspellings(isList ? root : nodeAt(root, ["evals"]), ["evals"]), ...faultsOf(parsed.data.evals, directory)]
+    ? [
+        ...misspellings(isList ? root : nodeAt(root, ["evals"]), ["evals"]),
+        ...faultsOf(parsed.data.evals, (name) => isReadable(disk, path.join(directory, name))),
+      ]
     : parsed.error.issues.map(({ path: at, message }) => ({ path: at as (string | number)[], message }));
   if (faults.length > 0 || !parsed.success) {
     const shown = faults.slice(0, maxShown).map(({ path: at, message }, index) => ({
@@ -177,7 +181,7 @@ function misspellings(node: JsonNode, at: Fault["path"]): readonly Fault[] {
 }
 
 /** What is wrong with cases that have the right form. */
-function faultsOf(cases: readonly z.output<typeof caseSchema>[], directory: string): readonly Fault[] {
+function faultsOf(cases: readonly z.output<typeof caseSchema>[], hasFile: (name: string) => boolean): readonly Fault[] {
   const ids = new Set<string>();
   return cases.flatMap((one, index) => {
     const id = idOf(one, index);
@@ -185,17 +189,20 @@ function faultsOf(cases: readonly z.output<typeof caseSchema>[], directory: stri
     ids.add(id);
     const faults = one.files.flatMap(({ path: file, target }, at): Fault[] => {
       const guarded = guardedPart(target);
-      const isFile = attempt(() => disk.stamp(path.join(directory, file)), undefined) !== undefined;
       const message =
         guarded !== undefined
           ? `${file} is not copied: agents and editors obey ${guarded}`
-          : isFile
+          : hasFile(file)
             ? undefined
             : `${file} is no readable file of the skill`;
       return message === undefined ? [] : [{ path: ["evals", index, "files", at], message }];
     });
     return isTwice ? [{ path: ["evals", index, "id"], message: `two cases have the id ${id}` }, ...faults] : faults;
   });
+}
+
+function isReadable(disk: SkillBytes, file: string): boolean {
+  return attempt(() => disk.stamp(file), undefined) !== undefined;
 }
 
 /** A name of a directory. */
