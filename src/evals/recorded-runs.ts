@@ -70,7 +70,12 @@ export function placeOf(
 }
 
 /** In the files of the Agent Skills guide, so that others' viewers read them, and in a line of `runs.ndjson`. */
-export function recordEvalRun(iteration: string, run: EvalRun, session: EvalSession, files: readonly OutputFile[]): void {
+export function recordEvalRun(
+  iteration: string,
+  run: EvalRun,
+  session: EvalSession,
+  files: readonly OutputFile[],
+): void {
   const directory = placeOf(iteration, run);
   for (const { path: name, bytes } of files) {
     const target = path.join(directory, "outputs", name);
