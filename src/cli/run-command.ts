@@ -171,7 +171,8 @@ function helpForAll(): string {
       "acp-skills --skills ./skills -- claude-agent-acp",
       "acp-skills check",
     ]),
-    "acp-skills COMMAND --help shows the options of a command; acp-skills wrap --help those before the --.\n",
+    "acp-skills COMMAND --help shows the options of a command; acp-skills wrap --help those before the --.",
+    'Authors of agents and editors: import { withSkills } from "acp-skills"; docs/api.md in the package has all of it.\n',
   ].join("\n");
 }
 

@@ -9,9 +9,15 @@ import { oneOf, toAbsolute } from "./values.ts";
 
 /** Options for permissions and secrets, for every command that can run code. */
 export const running = {
-  grant: texts("NAME@DIGEST|PATH", "Allow, unasked, what exactly this skill requests, or reading skills of PATH."),
+  grant: texts(
+    "NAME@DIGEST|PATH",
+    "Where there is nobody to ask: allow all that exactly this skill requests, or let models read the skills of the project PATH. Repeatable.",
+  ),
   "secrets-file": text("FILE", "Read secrets that are not in the environment from FILE (NAME=value lines)."),
-  isolation: choice(["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"], "What isolates code. Default: auto."),
+  isolation: choice(
+    ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"],
+    "What isolates code. Default: auto, the best that is available.",
+  ),
 } as const satisfies OptionTable;
 
 /** Converts the options for running code to settings. Throws INVALID_OPTIONS for a grant that cannot be parsed. */

@@ -14,8 +14,14 @@ import { safeText } from "../report/safe-text.ts";
 export const session = {
   ...roots,
   ...running,
-  emit: choice(["auto", "rfd", "commands", "none"], "How skills are announced. Default: auto, as the editor supports."),
-  tools: choice(["auto", "stdio", "none"], "How tools are served. Default: auto, over HTTP or stdio."),
+  emit: choice(
+    ["auto", "rfd", "commands", "none"],
+    "How skills are announced to the editor. Default: auto, in the forms it supports.",
+  ),
+  tools: choice(
+    ["auto", "stdio", "none"],
+    "How tools are served: over HTTP or stdio, over stdio only, or not at all. Default: auto.",
+  ),
   "no-teach": flag("Do not list the skills to the model in prompts; it can still call list_skills."),
   "no-approve": flag("Leave every permission request of the agent to the editor."),
   log: text("FILE", "Append diagnostics with timestamps to FILE; only errors go to stderr."),

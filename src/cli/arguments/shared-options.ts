@@ -6,7 +6,7 @@ export const roots = {
   skills: texts("DIR", "Also look for skills in DIR, before the default roots. Repeatable."),
   source: texts(
     "SOURCE",
-    "Also offer skills of SOURCE: a domain or URL, OWNER/REPO of GitHub, any git URL. Repeatable.",
+    "Also offer, after all local ones, skills of SOURCE: a domain or URL, OWNER/REPO of GitHub, any git URL. Repeatable.",
   ),
   "allow-private": texts("HOST", "A --source may be on HOST although its address is private. Repeatable."),
   "no-default-roots": flag("Look in the --skills directories and --source only."),
@@ -33,7 +33,7 @@ export const optionNotes: Readonly<Record<string, string | undefined>> = {
 /** The option for private sources. */
 export const token = texts(
   "[ORIGIN=]env:NAME",
-  "Send the token in $NAME to the source, or only to ORIGIN (https://HOST).",
+  "Send the token in the environment variable NAME to the source, or to ORIGIN (https://HOST), and to no other. Repeatable.",
 );
 
 const form = /^(?:(https?:\/\/[^=\s]+)=)?env:([A-Za-z_][A-Za-z0-9_]*)$/;

@@ -159,10 +159,11 @@ function repairAll(original: string, expectedName: string | undefined, lineBreak
 /** All corrections together, else one by one, else of the name: with a name above them, more lines may be readable. */
 function* candidates(
   source: string,
-  { values, mends }: YamlReading,
+  { values, mends: all }: YamlReading,
   expectedName: string | undefined,
   lineBreak: string,
 ): Generator<Candidate> {
+  const mends = all.filter(({ start, end }) => !isOpenList(source.slice(start, end)));
   const apart = mends.length > 1 ? mends.slice(0, mostAlone).map((mend) => [mend]) : [];
   for (const some of [mends, ...apart]) {
     let [corrected, from] = ["", 0];
@@ -188,6 +189,11 @@ function* candidates(
     values: named,
     code: name === name.toLowerCase() ? "name-invalid-characters" : "name-not-lowercase",
   };
+}
+
+/** A list or mapping that is not closed may be meant as one: what is missing is not ours to guess. */
+function isOpenList(block: string): boolean {
+  return /^[^:\n]*:\s*(?:\[[^\]]*|\{[^}]*)$/.test(block);
 }
 
 /** The codes of the removed faults; undefined if there are none, a fault was added, or a value differs. */

@@ -73,6 +73,12 @@ const body = (text: string) => {
   return place.kind === "found" ? bytes.toString("utf8", place.end) : undefined;
 };
 
+test("a list that is not closed stays as it is, and a text that begins with a bracket is quoted", () => {
+  const text = (value: string): string => `---\nname: pdf\ndescription: ${value}\n---\n`;
+  for (const value of ["[Bash", "{a: b", "[Bash, Read"]) expect(fixSkill(text(value), {}).text).toBe(text(value));
+  expect(fixSkill(text("[WIP] Reads: PDF"), {}).text).toBe(text("'[WIP] Reads: PDF'"));
+});
+
 test("a fix removes problems, adds none, keeps the body and is idempotent", () => {
   let fixedOnes = 0;
   fc.assert(
