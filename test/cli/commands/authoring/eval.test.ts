@@ -1,8 +1,11 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { runCli } from "../../run-cli.ts";
+import type { Benchmark } from "../../../../src/evals/statistics.ts";
+import { runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -92,6 +95,28 @@ test.each([
   const { code, stderr } = await runCli(line, { cwd: project.directory });
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
+
+test.skipIf(process.platform === "win32")(
+  "Ctrl-C ends 200 cases, and keeps what is done",
+  async () => {
+    writeSkill(Array.from({ length: 200 }, (_, index) => ({ id: index + 1, prompt: "say hello" })));
+    const child = startCli(["eval", "greet", "--with-only", "--runs", "1", ...agent], { cwd: project.directory });
+    const closed = once(child, "close");
+    const stderr = child.stderr.setEncoding("utf8").toArray();
+    const iteration = project.at("greet-workspace", "iteration-1");
+    const recorded = (): number =>
+      existsSync(path.join(iteration, "runs.ndjson"))
+        ? readFileSync(path.join(iteration, "runs.ndjson"), "utf8").trim().split("\n").length
+        : 0;
+    await expect.poll(recorded, { timeout: 30_000 }).toBeGreaterThan(0);
+    child.kill("SIGINT");
+    expect(await closed).toEqual([130, null]);
+    expect((await stderr).join("")).toContain(`interrupted; ${recorded()} run`);
+    const { run_summary } = JSON.parse(readFileSync(path.join(iteration, "benchmark.json"), "utf8")) as Benchmark;
+    expect(run_summary.with_skill?.runs).toBe(recorded());
+  },
+  60_000,
+);
 
 describe.each(["commit-message", "csv-summary", "release-notes"])("the example %s", (name) => {
   test("can be evaluated; --json has the form of its schema", async () => {
