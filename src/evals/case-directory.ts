@@ -51,15 +51,21 @@ export function makeCaseDirectory(
     const filter = (source: string): boolean => source !== evals;
     for (const root of withSkill ? skillRoots : [])
       cpSync(skill.directory, path.join(directory, root, skill.slug), { recursive: true, filter });
-    return { directory, remove, outputs: () => outputsIn(directory, before) };
+    return { directory, remove, outputs: () => filesIn(directory, before) };
   } catch (error) {
     remove();
     throw error;
   }
 }
 
-/** The agent is gone, but was not in a sandbox: links are not followed, and only files are opened. */
-function outputsIn(directory: string, before: ReadonlyMap<string, Buffer>): ReturnType<CaseDirectory["outputs"]> {
+/**
+ * The files below a directory that are not as they were before. Its agent is gone, but was not in a sandbox: links are not followed, and
+ * only files are opened.
+ */
+export function filesIn(
+  directory: string,
+  before: ReadonlyMap<string, Buffer> = new Map(),
+): ReturnType<CaseDirectory["outputs"]> {
   const files: OutputFile[] = [];
   let [left, isCut] = [limits.bytes, false];
   const folders = [""];

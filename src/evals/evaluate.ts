@@ -10,7 +10,16 @@ import { makeCaseDirectory } from "./case-directory.ts";
 import { grade } from "./grade.ts";
 import { judgeInWords } from "./judge.ts";
 import { recogniseUse } from "./recognise-use.ts";
-import { type EvalRun, newIteration, placeOf, recordEvalRun, writeJson } from "./recorded-runs.ts";
+import {
+  type EvalRun,
+  ledgerName,
+  newIteration,
+  type ObservedSession,
+  placeOf,
+  readObserved,
+  recordEvalRun,
+  writeJson,
+} from "./recorded-runs.ts";
 import { type EvalSession, runSession } from "./run-session.ts";
 import { type Benchmark, toBenchmark } from "./statistics.ts";
 import type { EvalCase } from "../skills/check.ts";
@@ -32,6 +41,8 @@ export interface EvaluateOptions {
   /** How many tool calls a session may make. */
   readonly maxCalls: number;
   readonly options: SkillsOptions;
+  /** Instead of new sessions: those that were recorded. */
+  readonly replay: { readonly iteration: string; readonly runs: readonly EvalRun[] } | undefined;
   /** Where results are recorded, each run as soon as it is done. */
   readonly workspace: string;
   readonly openSandbox: () => Promise<Sandbox>;
@@ -50,12 +61,13 @@ export interface Evaluation {
 }
 
 /**
- * Runs each case in fresh sessions of an agent, with the skill and without it, and grades what they leave. The skill's text is never put
+ * Runs each case in fresh sessions of an agent, with the skill and without it, and grades what they leave; or grades recorded sessions. The skill's text is never put
  * into a prompt: whether the agent finds and uses it is what is measured. Rejects only if results cannot be written, a file of a case
  * is missing by now, or, with AGENT_NOT_EXECUTABLE, the agent does not start.
  */
 export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
-  const { cases, comparesWithout, signal, onProgress, skill } = options;
+  const { signal, onProgress, skill, replay } = options;
+  const planned = plan(options);
   const iteration = newIteration(options.workspace);
   const runs: EvalRun[] = [];
   const finish = (): Benchmark => {
@@ -64,18 +76,29 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
     return found;
   };
   let benchmark = finish();
-  const all = cases.length * options.runs * (comparesWithout ? 2 : 1);
-  for (const one of cases)
-    for (let number = 1; number <= options.runs; number++)
-      for (const withSkill of comparesWithout ? [true, false] : [true]) {
-        if (signal.aborted) return { iteration, runs, benchmark };
-        onProgress(
-          `${one.id}, run ${number} ${withSkill ? "with" : "without"} the skill (${runs.length + 1} of ${all})`,
-        );
-        const run = await runOnce({ one, number, withSkill, iteration, isFirst: runs.length === 0 }, options);
-        if (run !== undefined) runs.push(run);
-        benchmark = finish();
-      }
+  const isInterrupted = (): boolean => signal.aborted;
+  for (const once of planned) {
+    if (isInterrupted()) break;
+    const { one, number, withSkill } = once;
+    onProgress(
+      `${one.id}, run ${number} ${withSkill ? "with" : "without"} the skill (${runs.length + 1} of ${planned.length})`,
+    );
+    const place = placeOf(iteration, { id: one.id, withSkill, number });
+    mkdirSync(path.join(place, "outputs"), { recursive: true });
+    const seen =
+      replay === undefined
+        ? await runOnce(once, place, options)
+        : readObserved(replay.iteration, { id: one.id, withSkill, number });
+    if (seen === undefined || isInterrupted()) continue;
+    if (runs.length === 0 && seen.session.hasStarted !== true) {
+      rmSync(iteration, { recursive: true });
+      throw new SkillsError("AGENT_NOT_EXECUTABLE", `The agent does not start: ${seen.session.fault ?? "no answer"}.`);
+    }
+    const run = await toRun(once, seen, options);
+    recordEvalRun(iteration, run, seen);
+    runs.push(run);
+    benchmark = finish();
+  }
   return { iteration, runs, benchmark };
 }
 
@@ -83,21 +106,27 @@ interface Once {
   readonly one: EvalCase;
   readonly number: number;
   readonly withSkill: boolean;
-  readonly iteration: string;
-  readonly isFirst: boolean;
 }
 
-/** Undefined if it was interrupted. */
-async function runOnce(
-  { one, number, withSkill, iteration, isFirst }: Once,
-  options: EvaluateOptions,
-): Promise<EvalRun | undefined> {
-  const { skill, agent, timeout, maxCalls, clock, signal, keepsOthers, openSandbox } = options;
+function plan({ cases, runs, comparesWithout, replay }: EvaluateOptions): readonly Once[] {
+  if (replay !== undefined)
+    return replay.runs.flatMap(({ id, number, withSkill }) => {
+      const one = cases.find((other) => other.id === id);
+      return one === undefined ? [] : [{ one, number, withSkill }];
+    });
+  const numbers = Array.from({ length: runs }, (_, index) => index + 1);
+  return cases.flatMap((one) =>
+    numbers.flatMap((number) =>
+      (comparesWithout ? [true, false] : [true]).map((withSkill) => ({ one, number, withSkill })),
+    ),
+  );
+}
+
+async function runOnce({ one, withSkill }: Once, place: string, options: EvaluateOptions): Promise<ObservedSession> {
+  const { skill, agent, timeout, maxCalls, clock, signal, keepsOthers } = options;
   const project = makeCaseDirectory(skill, one, withSkill);
   const { directory } = project;
-  const place = placeOf(iteration, { id: one.id, withSkill, number });
-  mkdirSync(path.join(place, "outputs"), { recursive: true });
-  const audit = path.join(place, "ledger.ndjson");
+  const audit = path.join(place, ledgerName);
   const given: SkillsOptions = {
     ...options.options,
     audit,
@@ -116,41 +145,40 @@ async function runOnce(
       options: given,
       ...{ timeout, maxCalls, clock, signal },
     });
-    if (signal.aborted) return undefined;
-    if (isFirst && session.hasStarted !== true) {
-      rmSync(iteration, { recursive: true });
-      throw new SkillsError("AGENT_NOT_EXECUTABLE", `The agent does not start: ${session.fault ?? "no answer"}.`);
-    }
-    const { files, isCut } = project.outputs();
-    const { prompt, expectedOutput } = one;
-    const results = await grade(one.assertions, {
-      ...{ session, files, skill, openSandbox, signal },
-      judge:
-        options.judge === undefined
-          ? undefined
-          : (texts) =>
-              judgeInWords(texts, { prompt, expectedOutput, answer: session.answer, files }, (question) =>
-                askJudge(question, options),
-              ),
-    });
-    const { stopReason, fault, durationMs, tokens, rejected, entries } = session;
-    const run: EvalRun = {
-      ...{ id: one.id, number, withSkill, shouldTrigger: one.shouldTrigger, results },
-      use: recogniseUse(
-        entries,
-        skill.name,
-        attempt(() => readFileSync(audit, "utf8"), ""),
-      ),
-      ...{ stopReason, durationMs, rejected },
-      ...(fault !== undefined && { fault }),
-      ...(isCut && { isCut }),
-      ...(tokens !== undefined && { tokens }),
-    };
-    recordEvalRun(iteration, run, session, files);
-    return run;
+    return { session, ...project.outputs(), ledger: attempt(() => readFileSync(audit, "utf8"), "") };
   } finally {
     project.remove();
   }
+}
+
+/** Grades a session, and finds out whether the skill was used in it. */
+async function toRun(
+  { one, number, withSkill }: Once,
+  seen: ObservedSession,
+  options: EvaluateOptions,
+): Promise<EvalRun> {
+  const { skill, signal, openSandbox } = options;
+  const { session, files, isCut, ledger } = seen;
+  const { prompt, expectedOutput, shouldTrigger } = one;
+  const results = await grade(one.assertions, {
+    ...{ session, files, skill, openSandbox, signal },
+    judge:
+      options.judge === undefined
+        ? undefined
+        : (texts) =>
+            judgeInWords(texts, { prompt, expectedOutput, answer: session.answer, files }, (question) =>
+              askJudge(question, options),
+            ),
+  });
+  const { stopReason, fault, durationMs, tokens, rejected, entries } = session;
+  return {
+    ...{ id: one.id, number, withSkill, shouldTrigger, results },
+    use: recogniseUse(entries, skill.name, ledger),
+    ...{ stopReason, durationMs, rejected },
+    ...(fault !== undefined && { fault }),
+    ...(isCut && { isCut }),
+    ...(tokens !== undefined && { tokens }),
+  };
 }
 
 /** In an empty directory, without skills: the session sees only what the question has. */

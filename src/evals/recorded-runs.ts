@@ -4,8 +4,13 @@ import * as z from "zod";
 import { attempt } from "../base/failures/system-error.ts";
 import { parseIfJson } from "../base/json/json-value.ts";
 import { fieldsOf } from "../client/json.ts";
-import { type TranscriptEntry, formatTranscriptEntry, readTranscript } from "../conformance/transcript.ts";
-import type { OutputFile } from "./case-directory.ts";
+import {
+  type TranscriptEntry,
+  formatTranscriptEntry,
+  readTranscript,
+  limits as transcriptLimits,
+} from "../conformance/transcript.ts";
+import { type OutputFile, filesIn } from "./case-directory.ts";
 import { readPlain } from "./read-plain.ts";
 import type { EvalSession } from "./run-session.ts";
 
@@ -69,19 +74,27 @@ export function placeOf(
   return path.join(iteration, `eval-${id}`, withSkill ? "with_skill" : "without_skill", `run-${number}`);
 }
 
+/** What is known of a session when it is over. */
+export interface ObservedSession {
+  readonly session: EvalSession;
+  /** What it wrote or changed; `isCut`: not all of it. */
+  readonly files: readonly OutputFile[];
+  readonly isCut: boolean;
+  /** Its rows of the ledger. */
+  readonly ledger: string;
+}
+
+export const ledgerName = "ledger.ndjson";
+
 /** In the files of the Agent Skills guide, so that others' viewers read them, and in a line of `runs.ndjson`. */
-export function recordEvalRun(
-  iteration: string,
-  run: EvalRun,
-  session: EvalSession,
-  files: readonly OutputFile[],
-): void {
+export function recordEvalRun(iteration: string, run: EvalRun, { session, files, ledger }: ObservedSession): void {
   const directory = placeOf(iteration, run);
   for (const { path: name, bytes } of files) {
     const target = path.join(directory, "outputs", name);
     mkdirSync(path.dirname(target), { recursive: true });
     writeFileSync(target, bytes);
   }
+  writeFileSync(path.join(directory, ledgerName), ledger);
   writeFileSync(path.join(directory, "answer.md"), session.answer);
   writeFileSync(path.join(directory, "transcript.ndjson"), session.entries.map(formatTranscriptEntry).join(""));
   const { results, tokens = null, durationMs: duration_ms } = run;
@@ -106,21 +119,48 @@ export function passRate(results: readonly AssertionResult[]): number | undefine
   return all === 0 ? undefined : passed / all;
 }
 
+/** The runs of an iteration, as far as they were recorded. They may be the work of others: what has another form is left out. */
+export function readRuns(iteration: string): readonly EvalRun[] {
+  const lines = readPlain(path.join(iteration, "runs.ndjson"), limits.runsBytes)?.toString("utf8").split("\n") ?? [];
+  return lines.flatMap((line) => evalRun.safeParse(parseIfJson(line)).data ?? []);
+}
+
+/** A session as it was recorded; undefined if there is no transcript of it. */
+export function readObserved(
+  iteration: string,
+  of: Pick<EvalRun, "id" | "withSkill" | "number">,
+): ObservedSession | undefined {
+  const run = readRuns(iteration).find(
+    ({ id, withSkill, number }) => id === of.id && withSkill === of.withSkill && number === of.number,
+  );
+  const place = placeOf(iteration, of);
+  const read = (name: string): string =>
+    readPlain(path.join(place, name), transcriptLimits.transcriptBytes)?.toString("utf8") ?? "";
+  const entries = attempt(() => readTranscript(read("transcript.ndjson"), place), undefined);
+  if (run === undefined || entries === undefined) return undefined;
+  const { stopReason, durationMs, rejected, fault, tokens } = run;
+  return {
+    ...filesIn(path.join(place, "outputs")),
+    ledger: read(ledgerName),
+    session: {
+      ...{ entries, answer: read("answer.md"), stopReason, durationMs, rejected, hasStarted: true },
+      ...(fault !== undefined && { fault }),
+      ...(tokens !== undefined && { tokens }),
+    },
+  };
+}
+
 /** One evaluation, as far as it was recorded. */
 export interface Iteration {
   readonly number: number;
   readonly runs: readonly EvalRun[];
 }
 
-/** The latest 10 evaluations in a workspace, the newest first. It may be the work of others: what has another form is left out. */
+/** The latest 10 evaluations in a workspace, the newest first. */
 export function readIterations(workspace: string): readonly Iteration[] {
   return iterationsIn(workspace)
     .slice(0, limits.iterations)
-    .map((number) => {
-      const file = path.join(workspace, `iteration-${number}`, "runs.ndjson");
-      const lines = readPlain(file, limits.runsBytes)?.toString("utf8").split("\n") ?? [];
-      return { number, runs: lines.flatMap((line) => evalRun.safeParse(parseIfJson(line)).data ?? []) };
-    });
+    .map((number) => ({ number, runs: readRuns(path.join(workspace, `iteration-${number}`)) }));
 }
 
 /** Something that was said or done in a session. */

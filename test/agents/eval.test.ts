@@ -36,6 +36,7 @@ async function evaluateWith(agent: RealAgent, calls: readonly PlannedCall[]): Pr
       comparesWithout: true,
       keepsOthers: false,
       judge: undefined,
+      replay: undefined,
     },
     agent: {
       command,

@@ -15,7 +15,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { type EvaluateOptions, type Evaluation, evaluate } from "../../src/evals/evaluate.ts";
-import { readIterations, readSession } from "../../src/evals/recorded-runs.ts";
+import { readIterations, readRuns, readSession } from "../../src/evals/recorded-runs.ts";
 import { readEvalCases } from "../../src/skills/check.ts";
 import { openRunEnvironment } from "../../src/runtime/runs.ts";
 import { readOptions } from "../../src/runtime/options.ts";
@@ -45,7 +45,15 @@ async function run(cases: readonly object[], more: Partial<EvaluateOptions> = {}
         cases: await readEvalCases(skill.directory),
         agent: { command: process.execPath, args: [scripted, "http"] },
       },
-      ...{ judge: undefined, runs: 1, comparesWithout: true, keepsOthers: false, timeout: 15_000, maxCalls: 20 },
+      ...{
+        judge: undefined,
+        replay: undefined,
+        runs: 1,
+        comparesWithout: true,
+        keepsOthers: false,
+        timeout: 15_000,
+        maxCalls: 20,
+      },
       options: { log: silentLog, dataDirectory: path.join(directory, "data") },
       workspace: path.join(directory, "workspace"),
       openSandbox: environment.sandbox,
@@ -230,6 +238,25 @@ test("a session that makes too many tool calls is ended, and says so", async () 
     .join("; ");
   const { runs } = await run([{ prompt: `${prompt}; silent` }], { comparesWithout: false, maxCalls: 2 });
   expect(runs).toMatchObject([{ stopReason: "failed", fault: "session/prompt: it made more than 2 tool calls" }]);
+});
+
+test("recorded sessions are graded again by other assertions, without an agent, and recorded like any", async () => {
+  const call = 'tool describe_skill {"name":"greet"}';
+  const first = await run([
+    { id: "one", prompt: call, assertions: [{ pattern: "no such" }] },
+    { id: "gone", prompt: "p" },
+  ]);
+  const replay = { iteration: first.iteration, runs: readRuns(first.iteration) };
+  const agent = { command: "no-such-agent-anywhere", args: [] };
+  const again = await run([{ id: "one", prompt: call, assertions: [{ pattern: "frontmatter" }] }], { agent, replay });
+  expect(again.runs.map(({ id, withSkill, use, results }) => [id, withSkill, use, results[0]?.passed])).toEqual([
+    ["one", true, "used", true],
+    ["one", false, "unused", false],
+  ]);
+  const place = "eval-one/with_skill/run-1";
+  for (const name of ["transcript.ndjson", "answer.md", "ledger.ndjson", "timing.json"])
+    expect(readRun(again, `${place}/${name}`), name).toBe(readRun(first, `${place}/${name}`));
+  expect(readRuns(again.iteration)).toEqual(again.runs);
 });
 
 test("is read again as it was recorded, the newest first, and not if it has another form", async () => {

@@ -37,6 +37,9 @@ export function recordEvals(workspace: string, runs: readonly EvalRun[]): void {
     ];
     const entries = messages.map((message, index) => ({ line: index + 1, from: "agent" as const, message }));
     const { stopReason, durationMs, rejected } = run;
-    recordEvalRun(iteration, run, { entries, answer: "It is 42.", stopReason, durationMs, rejected }, []);
+    recordEvalRun(iteration, run, {
+      session: { entries, answer: "It is 42.", stopReason, durationMs, rejected },
+      ...{ files: [], isCut: false, ledger: "" },
+    });
   }
 }

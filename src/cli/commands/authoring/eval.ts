@@ -5,8 +5,8 @@ import { attempt } from "../../../base/failures/system-error.ts";
 import { parseIfJson } from "../../../base/json/json-value.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import { counted } from "../../../base/text/code-points.ts";
-import type { Evaluation } from "../../../evals/evaluate.ts";
-import { type EvalRun, passRate } from "../../../evals/recorded-runs.ts";
+import type { EvaluateOptions, Evaluation } from "../../../evals/evaluate.ts";
+import { type EvalRun, passRate, readRuns } from "../../../evals/recorded-runs.ts";
 import type { Benchmark, Share } from "../../../evals/statistics.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { openRunEnvironment } from "../../../runtime/runs.ts";
@@ -37,6 +37,10 @@ export const command = defineCommand({
     calls: text("N", "How many tool calls a session may make. Default: 200."),
     workspace: text("DIR", "Where results are recorded. Default: NAME-workspace in the current directory."),
     baseline: text("DIR", "An earlier iteration: exits with 1 if its pass rate was higher."),
+    replay: text(
+      "DIR",
+      "Grade the sessions of an earlier iteration again, without the agent: after a change of assertions.",
+    ),
     policy: text("FILE", "A policy that says what skills may do. Everything else is rejected: nobody is asked."),
     json: flag("Print JSON."),
   },
@@ -44,6 +48,7 @@ export const command = defineCommand({
     "eval .agents/skills/pdf -- claude-agent-acp",
     "eval ./pdf --runs 5 --judge 'gemini --acp' -- codex-acp",
     "eval ./pdf --with-only --baseline pdf-workspace/iteration-1 -- opencode acp",
+    "eval ./pdf --replay pdf-workspace/iteration-1",
   ],
   notes: [
     'Cases are in evals/evals.json of the skill: {"evals": [{"id", "prompt", "files", "assertions", "should_trigger"}]}.',
@@ -54,9 +59,11 @@ export const command = defineCommand({
   ],
   async run({ options, positionals: [given = ""], rest = [] }, terminal) {
     const [agent = "", ...args] = withRealPaths(rest, terminal.cwd);
-    if (agent === "") throw usageError("missing agent; write: acp-skills eval SKILL -- AGENT [ARG…]");
+    if (agent === "" && options.replay === undefined)
+      throw usageError("missing agent; write: acp-skills eval SKILL -- AGENT [ARG…]");
     const skill = findSkill(given, terminal.cwd);
     const { evaluate } = await import("../../../evals/evaluate.ts");
+    const replay = options.replay === undefined ? undefined : readReplay(toAbsolute(options.replay));
     const cases = (await readEvalCases(skill.directory)).filter(
       ({ id }) => options.case === undefined || options.case.includes(id),
     );
@@ -69,7 +76,7 @@ export const command = defineCommand({
     try {
       return await interruptible(terminal, async (signal) => {
         const evaluation = await evaluate({
-          ...{ skill, cases, signal, clock: systemClock },
+          ...{ skill, cases, replay, signal, clock: systemClock },
           agent: { command: agent, args },
           judge: judge === undefined ? undefined : { command: judge, args: judgeArgs },
           runs: toCount("--runs", options.runs, 3, 100),
@@ -141,6 +148,12 @@ function readBaseline(directory: string): Benchmark {
   if (value?.run_summary?.with_skill === undefined)
     throw usageError(`--baseline ${directory}: there is no usable benchmark.json`);
   return value as Benchmark;
+}
+
+function readReplay(iteration: string): NonNullable<EvaluateOptions["replay"]> {
+  const runs = readRuns(iteration);
+  if (runs.length === 0) throw usageError(`--replay ${iteration}: there are no recorded runs`);
+  return { iteration, runs };
 }
 
 /** In what the skill makes it worse, as a sentence. */

@@ -58,6 +58,20 @@ test("exits with 1 if the skill makes it worse than an earlier iteration, and sa
   expect(stderr).toContain("worse than the baseline: 0 % of assertions pass instead of 100 %");
 }, 60_000);
 
+test("--replay needs no agent, but recorded runs", async () => {
+  writeSkill([{ prompt: "say hello", assertions: [{ pattern: "bye" }] }]);
+  await evaluate("greet", "--runs", "1", "--with-only");
+  writeSkill([{ prompt: "say hello", assertions: [{ pattern: "hello" }] }]);
+  const replay = async (directory: string) =>
+    await runCli(["eval", "greet", "--replay", directory], { cwd: project.directory });
+  const { code, stdout } = await replay("greet-workspace/iteration-1");
+  expect([code, stdout]).toEqual([0, expect.stringContaining("with the skill: 100 % of assertions")]);
+  expect(await replay("greet")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("no recorded runs") as string,
+  });
+});
+
 test("exits with 1 if no session worked", async () => {
   writeSkill([{ prompt: "die 3" }]);
   const { code, stderr } = await evaluate("greet", "--runs", "1", "--with-only");
