@@ -51,7 +51,7 @@ export function makeCaseDirectory(
     const filter = (source: string): boolean => source !== evals;
     for (const root of withSkill ? skillRoots : [])
       cpSync(skill.directory, path.join(directory, root, skill.slug), { recursive: true, filter });
-    return { directory, remove, outputs: () => filesIn(directory, before) };
+    return { directory, remove, outputs: () => outputFilesIn(directory, before) };
   } catch (error) {
     remove();
     throw error;
@@ -62,7 +62,7 @@ export function makeCaseDirectory(
  * The files below a directory that are not as they were before. Its agent is gone, but was not in a sandbox: links are not followed, and
  * only files are opened.
  */
-export function filesIn(
+export function outputFilesIn(
   directory: string,
   before: ReadonlyMap<string, Buffer> = new Map(),
 ): ReturnType<CaseDirectory["outputs"]> {

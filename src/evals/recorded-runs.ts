@@ -10,7 +10,7 @@ import {
   readTranscript,
   limits as transcriptLimits,
 } from "../conformance/transcript.ts";
-import { type OutputFile, filesIn } from "./case-directory.ts";
+import { type OutputFile, outputFilesIn } from "./case-directory.ts";
 import { readPlain } from "./read-plain.ts";
 import type { EvalSession } from "./run-session.ts";
 
@@ -140,7 +140,7 @@ export function readObserved(
   if (run === undefined || entries === undefined) return undefined;
   const { stopReason, durationMs, rejected, fault, tokens } = run;
   return {
-    ...filesIn(path.join(place, "outputs")),
+    ...outputFilesIn(path.join(place, "outputs")),
     ledger: read(ledgerName),
     session: {
       ...{ entries, answer: read("answer.md"), stopReason, durationMs, rejected, hasStarted: true },

@@ -2,7 +2,6 @@ import type { MountBrowse } from "../browse-door.ts";
 import { mountBlobs, mountRuns } from "../runs/mount-runs.ts";
 import { mountHistory } from "../runs/mount-history.ts";
 import { mountBudget } from "./budget.ts";
-import { mountEvals } from "./evals.ts";
 import { mountSessions } from "./sessions.ts";
 import { mountSkills } from "./skills.ts";
 import { mountSources } from "./sources.ts";
@@ -45,7 +44,6 @@ export const browseRoutes: readonly MountBrowse[] = [
   mountRuns,
   mountBlobs,
   mountHistory,
-  mountEvals,
   mountSessions,
   mountBudget,
   mountSources,

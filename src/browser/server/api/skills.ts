@@ -1,9 +1,13 @@
+import path from "node:path";
 import * as z from "zod";
 import { digestForm, toContent } from "../../../base/text/content.ts";
 import { SkillsError } from "../../../base/errors.ts";
+import { homePath } from "../../../base/paths/location.ts";
 import { reaches } from "../../../runtime/trust.ts";
+import { toSlug } from "../../../skills/skill.ts";
+import type { EvalSessionLog, SkillEvals } from "../../wire/evals.ts";
 import type { FileContent } from "../../wire/skills.ts";
-import type { MountBrowse } from "../browse-door.ts";
+import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
 import { decide } from "../decide.ts";
 import { shownVersion, findShown } from "../shown-version.ts";
 import { locateFile } from "../detail/installation.ts";
@@ -24,10 +28,17 @@ const decisionSchema = z.strictObject({
 
 const openSchema = z.strictObject({ path: z.string().max(1_024), line: place.optional(), column: place.optional() });
 
+const shownRun = z.object({
+  iteration: z.coerce.number().int().positive(),
+  id: z.string(),
+  withSkill: z.stringbool(),
+  number: z.coerce.number().int().positive(),
+});
+
 const mostTries = 10;
 const againMs = 100;
 
-/** `/api/skills`: the list, what is known of one, its files, decisions about it, and opening a file of it. */
+/** `/api/skills`: the list, what is known of one, its files, its evaluations, decisions about it, and opening a file of it. */
 export const mountSkills: MountBrowse = (door) => ({
   "GET /api/skills": async () => ({ cached: await door.skills.list() }),
   async "GET /api/skills/:id"({ param, query, signal }) {
@@ -56,6 +67,23 @@ export const mountSkills: MountBrowse = (door) => ({
     const content = toContent(part.bytes, { end: truncated });
     return { json: { path, ...content, sizeBytes: part.size, truncated } satisfies FileContent };
   },
+  async "GET /api/skills/:id/evals"({ param }) {
+    const { passRate, readIterations } = await import("../../../evals/recorded-runs.ts");
+    const workspace = await workspaceOf(door, param("id"));
+    const iterations = readIterations(workspace).map(({ number, runs }) => ({
+      number,
+      runs: runs.map((run) => ({ ...run, rate: passRate(run.results) })),
+    }));
+    return { json: { workspace: homePath(workspace, door.home), iterations } satisfies SkillEvals };
+  },
+  async "GET /api/skills/:id/evals/session"({ param, query }) {
+    const { readSession } = await import("../../../evals/recorded-runs.ts");
+    const workspace = await workspaceOf(door, param("id"));
+    const { data } = shownRun.safeParse(Object.fromEntries(query));
+    const lines = data && readSession(workspace, data.iteration, data);
+    if (lines === undefined) throw new SkillsError("FILE_NOT_FOUND", "There is no transcript of this run.");
+    return { json: { lines } satisfies EvalSessionLog };
+  },
   async "POST /api/skills/:id/decision"({ param, json, signal }) {
     const decision = await json(decisionSchema);
     const found = await shownVersion(param("id"), decision, door, signal);
@@ -70,3 +98,10 @@ export const mountSkills: MountBrowse = (door) => ({
     return fault === undefined ? { json: {} } : { refused: { status: 503, code: "NOT_EXECUTABLE", message: fault } };
   },
 });
+
+/** Where `acp-skills eval` records by default, if it is called in the project. */
+async function workspaceOf(door: BrowseDoor, id: string): Promise<string> {
+  const { offered, row } = await findShown(door, id);
+  const name = offered?.skill.name ?? row.name;
+  return path.join(door.directory, `${toSlug(name) ?? name}-workspace`);
+}

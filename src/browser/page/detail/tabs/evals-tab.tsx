@@ -155,7 +155,7 @@ function usesOf(runs: readonly ShownEvalRun[]): string {
   return `${used} of ${own.length}${own[0]?.shouldTrigger === false ? " (should not)" : ""}`;
 }
 
-/** Seconds and tokens, a dash where the agent tells none. */
+/** Seconds and tokens, a dash where the agent reports none. */
 function costsOf(runs: readonly ShownEvalRun[], withSkill: boolean): readonly (number | string)[] {
   const own = runs.filter((run) => run.withSkill === withSkill);
   const [seconds, tokens] = [own.map(({ durationMs }) => durationMs / 1_000), own.flatMap((run) => run.tokens ?? [])];
