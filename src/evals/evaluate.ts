@@ -61,9 +61,9 @@ export interface Evaluation {
 }
 
 /**
- * Runs each case in fresh sessions of an agent, with the skill and without it, and grades what they leave; or grades recorded sessions. The skill's text is never put
- * into a prompt: whether the agent finds and uses it is what is measured. Rejects only if results cannot be written, a file of a case
- * is missing by now, or, with AGENT_NOT_EXECUTABLE, the agent does not start.
+ * Runs each case in fresh sessions of an agent, with the skill and without it, and grades what they leave; a replay grades recorded
+ * sessions instead. The skill's text is never put into a prompt: whether the agent finds and uses it is what is measured. Rejects only if
+ * results cannot be written, a file of a case is missing by now, or, with AGENT_NOT_EXECUTABLE, the agent does not start.
  */
 export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
   const { signal, onProgress, skill, replay } = options;
@@ -86,10 +86,10 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
     const place = placeOf(iteration, { id: one.id, withSkill, number });
     mkdirSync(path.join(place, "outputs"), { recursive: true });
     const seen =
-      replay === undefined
+      replay === undefined || once.recorded === undefined
         ? await runOnce(once, place, options)
-        : readObserved(replay.iteration, { id: one.id, withSkill, number });
-    if (seen === undefined || isInterrupted()) continue;
+        : readObserved(replay.iteration, once.recorded);
+    if (isInterrupted()) break;
     if (runs.length === 0 && seen.session.hasStarted !== true) {
       rmSync(iteration, { recursive: true });
       throw new SkillsError("AGENT_NOT_EXECUTABLE", `The agent does not start: ${seen.session.fault ?? "no answer"}.`);
@@ -106,13 +106,16 @@ interface Once {
   readonly one: EvalCase;
   readonly number: number;
   readonly withSkill: boolean;
+  /** Of a replay. */
+  readonly recorded?: EvalRun;
 }
 
 function plan({ cases, runs, comparesWithout, replay }: EvaluateOptions): readonly Once[] {
   if (replay !== undefined)
-    return replay.runs.flatMap(({ id, number, withSkill }) => {
+    return replay.runs.flatMap((recorded) => {
+      const { id, number, withSkill } = recorded;
       const one = cases.find((other) => other.id === id);
-      return one === undefined ? [] : [{ one, number, withSkill }];
+      return one === undefined ? [] : [{ one, number, withSkill, recorded }];
     });
   const numbers = Array.from({ length: runs }, (_, index) => index + 1);
   return cases.flatMap((one) =>

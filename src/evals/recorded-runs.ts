@@ -125,25 +125,19 @@ export function readRuns(iteration: string): readonly EvalRun[] {
   return lines.flatMap((line) => evalRun.safeParse(parseIfJson(line)).data ?? []);
 }
 
-/** A session as it was recorded; undefined if there is no transcript of it. */
-export function readObserved(
-  iteration: string,
-  of: Pick<EvalRun, "id" | "withSkill" | "number">,
-): ObservedSession | undefined {
-  const run = readRuns(iteration).find(
-    ({ id, withSkill, number }) => id === of.id && withSkill === of.withSkill && number === of.number,
-  );
-  const place = placeOf(iteration, of);
+/** A session as it was recorded; without its transcript it counts as failed. */
+export function readObserved(iteration: string, run: EvalRun): ObservedSession {
+  const place = placeOf(iteration, run);
   const read = (name: string): string =>
     readPlain(path.join(place, name), transcriptLimits.transcriptBytes)?.toString("utf8") ?? "";
   const entries = attempt(() => readTranscript(read("transcript.ndjson"), place), undefined);
-  if (run === undefined || entries === undefined) return undefined;
-  const { stopReason, durationMs, rejected, fault, tokens } = run;
+  const { stopReason, durationMs, rejected, tokens, isCut } = run;
+  const fault = entries === undefined ? "its transcript cannot be read" : run.fault;
+  const left = outputFilesIn(path.join(place, "outputs"));
   return {
-    ...outputFilesIn(path.join(place, "outputs")),
-    ledger: read(ledgerName),
+    ...{ files: left.files, isCut: left.isCut || isCut === true, ledger: read(ledgerName) },
     session: {
-      ...{ entries, answer: read("answer.md"), stopReason, durationMs, rejected, hasStarted: true },
+      ...{ entries: entries ?? [], answer: read("answer.md"), stopReason, durationMs, rejected, hasStarted: true },
       ...(fault !== undefined && { fault }),
       ...(tokens !== undefined && { tokens }),
     },

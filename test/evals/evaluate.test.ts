@@ -257,6 +257,9 @@ test("recorded sessions are graded again by other assertions, without an agent, 
   for (const name of ["transcript.ndjson", "answer.md", "ledger.ndjson", "timing.json"])
     expect(readRun(again, `${place}/${name}`), name).toBe(readRun(first, `${place}/${name}`));
   expect(readRuns(again.iteration)).toEqual(again.runs);
+  rmSync(path.join(first.iteration, place, "transcript.ndjson"));
+  const lost = await run([{ id: "one", prompt: call, assertions: [{ pattern: "frontmatter" }] }], { agent, replay });
+  expect(lost.runs[0]).toMatchObject({ fault: "its transcript cannot be read", results: [{ passed: false }] });
 });
 
 test("is read again as it was recorded, the newest first, and not if it has another form", async () => {

@@ -10,7 +10,7 @@ import { type EvalRun, passRate, readRuns } from "../../../evals/recorded-runs.t
 import type { Benchmark, Share } from "../../../evals/statistics.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { openRunEnvironment } from "../../../runtime/runs.ts";
-import { readEvalCases } from "../../../skills/check.ts";
+import { type EvalCase, readEvalCases } from "../../../skills/check.ts";
 import { describeSkillText } from "../../../skills/document.ts";
 import { toSlug } from "../../../skills/skill.ts";
 import { toAbsolute } from "../../arguments/values.ts";
@@ -63,11 +63,11 @@ export const command = defineCommand({
       throw usageError("missing agent; write: acp-skills eval SKILL -- AGENT [ARG…]");
     const skill = findSkill(given, terminal.cwd);
     const { evaluate } = await import("../../../evals/evaluate.ts");
-    const replay = options.replay === undefined ? undefined : readReplay(toAbsolute(options.replay));
     const cases = (await readEvalCases(skill.directory)).filter(
       ({ id }) => options.case === undefined || options.case.includes(id),
     );
     if (cases.length === 0) throw usageError(`--case ${(options.case ?? []).join(", ")}: there is no such case`);
+    const replay = options.replay === undefined ? undefined : readReplay(toAbsolute(options.replay), cases);
     const before = options.baseline === undefined ? undefined : readBaseline(toAbsolute(options.baseline));
     const settings = readOptions({ log: terminal.log }, { home: terminal.home });
     const environment = openRunEnvironment(settings);
@@ -150,9 +150,9 @@ function readBaseline(directory: string): Benchmark {
   return value as Benchmark;
 }
 
-function readReplay(iteration: string): NonNullable<EvaluateOptions["replay"]> {
-  const runs = readRuns(iteration);
-  if (runs.length === 0) throw usageError(`--replay ${iteration}: there are no recorded runs`);
+function readReplay(iteration: string, cases: readonly EvalCase[]): NonNullable<EvaluateOptions["replay"]> {
+  const runs = readRuns(iteration).filter((run) => cases.some(({ id }) => id === run.id));
+  if (runs.length === 0) throw usageError(`--replay ${iteration}: there are no recorded runs of these cases`);
   return { iteration, runs };
 }
 
