@@ -106,7 +106,7 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
         return toSkills(opened, () => opened.close());
       },
     };
-    return withHandle(own, { open: () => remote, close });
+    return withHandle(own, { open: () => remote, openSession: open, close });
   }
 
   const remote = open({ cwd, additionalDirectories });

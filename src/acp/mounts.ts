@@ -64,8 +64,11 @@ export function wrapCommand(options: WrapCommandOptions): Promise<ExitStatus> & 
     }
   }
   const exited = run();
+  const openSession = (session: NewSession): RemoteSkills =>
+    remoteSkills(service, readOptions(options.options), session);
   return withHandle(exited, {
-    open: (session) => remoteSkills(service, readOptions(options.options), session),
+    open: () => openSession({ cwd: process.cwd() }),
+    openSession,
     async close() {
       closing.abort();
       await exited.catch(() => undefined);
@@ -103,8 +106,10 @@ class StreamMount {
   }
 
   /** Counts as one more stream until the end. */
-  readonly open = (session: NewSession): RemoteSkills =>
+  readonly openSession = (session: NewSession): RemoteSkills =>
     remoteSkills(this.#isClosed ? Promise.resolve(undefined) : this.#use().service, this.#settings, session);
+
+  readonly open = (): RemoteSkills => this.openSession({ cwd: process.cwd() });
 
   /** Messages of open streams pass unchanged from now on. */
   readonly close = async (): Promise<void> => {

@@ -108,6 +108,9 @@ describe.each(Object.keys(mounts))("the handle of %s", (mount) => {
     write("two", "third");
     await expect.poll(() => changes, { timeout: 10_000 }).toEqual([["third"]]);
     await two?.close();
+    const unused = handle.forSession({ cwd: join(root, "one") });
+    await unused.close();
+    await expect(names(unused)).rejects.toMatchObject({ code: "CLOSED" });
     await expect(names(two)).rejects.toMatchObject({ code: "CLOSED" });
     expect(await names(one)).toEqual(["first"]);
     expect(await names()).not.toContain("first");

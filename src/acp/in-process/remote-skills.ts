@@ -112,6 +112,7 @@ export class RemoteSkills {
 
   /** Rejects with a SkillsError, or with the reason of the signal. */
   async call({ signal, onPrint, ...facts }: RemoteCall): Promise<unknown> {
+    signal?.throwIfAborted();
     await this.opened();
     signal?.throwIfAborted();
     const visible = this.#visibleNumbers();
@@ -201,8 +202,8 @@ export class RemoteSkills {
 }
 
 /**
- * The skills that were added or opened: those of the working directory, or of the `cwd` of `openSkills`. Those of a session are
- * `forSession(session)`. They are read when they are first asked for.
+ * The skills that were added or opened: those of the working directory, or of the `cwd` of `openSkills`. They are read when they
+ * are first asked for.
  */
 export interface SkillsHandle extends AsyncDisposable {
   /** Resolves when the skills have been read. Rejects with CLOSED. */
@@ -220,20 +221,20 @@ export interface SkillsHandle extends AsyncDisposable {
 }
 
 interface HandleParts {
-  readonly open: (session: NewSession) => RemoteSkills;
+  /** Called when its skills are first used. */
+  readonly open: () => RemoteSkills;
+  readonly openSession: (session: NewSession) => RemoteSkills;
   /** Releases everything, whether or not it was opened. */
-  readonly close: (opened: RemoteSkills | undefined) => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
-/** Gives an object the members of a handle that it does not have. Its skills are opened when they are first used. */
+/** Gives an object the members of a handle that it does not have. */
 export function withHandle<Target extends object>(
   target: Target,
-  { open, close: release }: HandleParts,
-  session: NewSession = { cwd: process.cwd() },
+  { open, openSession, close }: HandleParts,
 ): Target & SkillsHandle {
   let opened: RemoteSkills | undefined;
-  const remote = (): RemoteSkills => (opened ??= open(session));
-  const close = (): Promise<void> => release(opened);
+  const remote = (): RemoteSkills => (opened ??= open());
   const handle: SkillsHandle = {
     get ready() {
       return remote().opened();
@@ -245,7 +246,10 @@ export function withHandle<Target extends object>(
     get problems() {
       return remote().problems;
     },
-    forSession: (own) => withHandle({}, { open, close: async (used) => await used?.close() }, own),
+    forSession(session) {
+      const own = openSession(session);
+      return withHandle({}, { open: () => own, openSession, close: () => own.close() });
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
