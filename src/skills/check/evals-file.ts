@@ -175,7 +175,8 @@ function misspellings(node: JsonNode, at: Fault["path"]): readonly Fault[] {
   const names = at.length === 2 ? known : knownOfAssertion;
   return node.entries.flatMap(({ key, node: inner }): readonly Fault[] => {
     if (names.includes(key)) return at.length === 2 && inner.type === "array" ? misspellings(inner, [...at, key]) : [];
-    const [close] = nearest(key, names).filter((name) => Math.abs(name.length - key.length) <= 2);
+    // Short keys of other tools, such as `id`, are near to anything short.
+    const [close] = nearest(key, names).filter((name) => key.length > 3 && Math.abs(name.length - key.length) <= 2);
     return close === undefined ? [] : [{ path: [...at, key], message: `did you mean ${JSON.stringify(close)}?` }];
   });
 }

@@ -67,7 +67,7 @@ test("ignores what other tools have beside it", () => {
     expected: "y",
     name: "n",
     tags: ["a"],
-    assertions: [{ check: "c", type: "llm" }],
+    assertions: [{ id: "i", check: "c", type: "llm" }],
   };
   expect(read({ skill_name: "s", version: 2, evals: [others] })).toHaveLength(1);
 });
