@@ -56,6 +56,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [...others, ...alone],
           isolate: false,
+          setupFiles: ["test/imports-settled.ts"],
           maxWorkers,
           sequence: { groupOrder: 0 },
         },

@@ -1,3 +1,4 @@
+import { onTestFinished } from "vitest";
 import type { AgentTools } from "../../src/acp/service/tools/agent-tools.ts";
 import { type Verdict, amendValue } from "../../src/acp/messages/amend.ts";
 import { openLocalService } from "../../src/acp/service/local-service.ts";
@@ -75,6 +76,7 @@ export function converse(
       (() => Promise.resolve({ body: "Do it well.", truncated: false, files: [], moreFiles: false, changedAt: 0 })),
     now: () => 1,
   });
+  onTestFinished(() => service.close());
   let unread: (() => void)[] | undefined;
   const interceptor = new Interceptor({
     service,
