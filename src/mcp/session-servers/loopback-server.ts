@@ -15,7 +15,7 @@ import {
   newToken,
   toTokenDigest,
 } from "../../wire/http.ts";
-import { SkillsError } from "../../base/errors.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { HttpMcp } from "../streamable-http.ts";
 import type { CallerServers, McpCaller, McpApp } from "../mcp-caller.ts";
 
@@ -37,6 +37,16 @@ const headersTimeout = 5_000;
 const connectionsCheckingInterval = 1_000;
 
 /**
+ * For a session whose server cannot be loaded, such as after its package was replaced: an agent shows this text, and not that of a lost
+ * connection.
+ */
+const notServed: HttpRefusal = Object.freeze({
+  status: 503,
+  code: "ENDPOINT_UNREACHABLE",
+  message: "The tools of skills cannot be loaded; the log of acp-skills says why. Start the session again.",
+});
+
+/**
  * MCP over HTTP, for the agents that this process wraps: one server for all sessions, each with a random path and bearer token, on
  * 127.0.0.1 only. Never keeps this process alive. Agents expose path and token to other users, such as on a command line: on systems that
  * reveal the user of a connection, only this user and root are answered.
@@ -51,7 +61,8 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): CallerServer
     const server = createServer({ headersTimeout, connectionsCheckingInterval }, (request, response) => {
       answer(request, response).catch((error: unknown) => {
         app.log("warning", `An MCP request failed: ${String(error)}`);
-        response.destroy();
+        if (response.headersSent) response.destroy();
+        else refuse(response, isSkillsError(error) && error.code === "CLOSED" ? nothingHere : notServed);
       });
     });
     server.maxConnections = mostConnections;
@@ -126,7 +137,14 @@ function openWhenCalled(app: McpApp, caller: McpCaller | Promise<McpCaller>): Ht
     return openHttpMcp(app, known);
   }
   return {
-    answer: async (...exchange) => await (await (opening ??= open())).answer(...exchange),
+    async answer(...exchange) {
+      // A failure is not cached: the next request tries again.
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      await (await opening).answer(...exchange);
+    },
     close: async () => await (await opening?.catch(() => undefined))?.close(),
   };
 }

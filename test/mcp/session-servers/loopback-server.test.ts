@@ -2,6 +2,7 @@ import { connect, Server } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LoopbackAddress } from "../../../src/mcp/session-servers/loopback-server.ts";
 import type { FollowedCall } from "../../../src/mcp/mcp-caller.ts";
+import { SkillsError } from "../../../src/base/errors.ts";
 import { maxBodyBytes } from "../../../src/wire/http.ts";
 import { onPrinted } from "../../on-printed.ts";
 import type { Toolbox } from "../../../src/runtime/tools/toolbox.ts";
@@ -236,6 +237,26 @@ describe("sessions", () => {
     expect([gone.status, gone.text]).toEqual([never.status, never.text]);
     expect([withoutToken.status, withoutToken.text]).toEqual([never.status, never.text]);
     expect((await rawRequest(other, { body: list })).status).toBe(200);
+  });
+});
+
+describe("a session that cannot be served", () => {
+  const failing = async (error: Error): Promise<Awaited<ReturnType<typeof rawRequest>>> => {
+    const { server } = await open();
+    const caller = Promise.reject(error);
+    caller.catch(() => undefined);
+    return await rawRequest(await server.open(caller), { body: list });
+  };
+
+  it("is answered for, so that the agent does not see a lost connection", async () => {
+    const { status, message } = await failing(new Error("a file is gone"));
+    expect([status, message.error]).toMatchObject([503, { code: -32000, data: { retryable: true } }]);
+    expect(JSON.stringify(message.error)).toMatch(/cannot be loaded/);
+    expect(JSON.stringify(message.error)).not.toContain("a file is gone");
+  });
+
+  it("is like one that is closed, if it ended before it began", async () => {
+    expect((await failing(new SkillsError("CLOSED", "The session has ended."))).status).toBe(404);
   });
 });
 
