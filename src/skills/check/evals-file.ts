@@ -36,10 +36,11 @@ const assertionSchema = z.preprocess(
       ...{ pattern: pattern.optional(), in: place.optional() },
       file: place.optional(),
       ...{ script: place.optional(), args: z.array(z.string()).default([]) },
-      check: text.optional(),
+      ...{ check: text.optional(), text: text.optional(), description: text.optional() },
       weight: z.number().positive().default(1),
     })
-    .transform(({ name, pattern: source, in: searched, file, script, args, check, weight }, context) => {
+    .transform(({ name, pattern: source, in: searched, file, script, args, weight, ...words }, context) => {
+      const check = words.check ?? words.text ?? words.description;
       if (source !== undefined) {
         const words = name ?? `${searched ?? "the answer"} matches ${source}`;
         return { kind: "pattern" as const, pattern: source, file: searched, weight, text: words };
@@ -49,7 +50,7 @@ const assertionSchema = z.preprocess(
         return { kind: "script" as const, script, args, weight, text: name ?? `${script} exits with 0` };
       if (check !== undefined)
         return { kind: "words" as const, weight, text: name === undefined ? check : `${name}: ${check}` };
-      context.addIssue('expected a sentence, or an object with "pattern", "file", "script" or "check"');
+      context.addIssue('expected a sentence, or an object with "pattern", "file", "script", "check" or "text"');
       return z.NEVER;
     }),
 );
@@ -72,12 +73,18 @@ const caseSchema = caseFields.transform(
     const asked = prompt ?? query;
     if (asked === undefined)
       context.addIssue({ code: "custom", path: ["prompt"], message: "expected what the user asks" });
+    const stated = assertions ?? expectations ?? [];
+    const expected = expected_output?.trim() ?? "";
     return {
       id,
       prompt: asked ?? "",
       expectedOutput: expected_output,
       files,
-      assertions: assertions ?? expectations ?? [],
+      /** Of a case with only an expected output: that the result is like it. */
+      assertions:
+        stated.length > 0 || expected === ""
+          ? stated
+          : [{ kind: "words" as const, weight: 1, text: `The result is as expected: ${expected}` }],
       /** Whether the skill is to be used; true unless the case says otherwise. */
       shouldTrigger: should_trigger ?? true,
     };
@@ -101,7 +108,8 @@ export function evalsFileOf(directory: string): string {
 
 /**
  * Reads `evals/evals.json` of a skill in its real directory, in the form of the Agent Skills guide on evaluating skills, with
- * `expectations`, `query`, `should_trigger` and weighted `{name, check}` as others write them. Undefined if there is none.
+ * `expectations`, `query`, `should_trigger`, and assertions as `{name, check, weight}`, `{text}` or `{name, description}`, as others write
+ * them. Undefined if there is none.
  */
 export function readEvalsFile(directory: string): EvalsFile | undefined {
   const file = evalsFileOf(directory);
@@ -166,7 +174,7 @@ interface Fault {
 }
 
 const known = Object.keys(caseFields.shape);
-const knownOfAssertion = ["name", "pattern", "in", "file", "script", "args", "check", "weight"];
+const knownOfAssertion = ["name", "pattern", "in", "file", "script", "args", "check", "text", "description", "weight"];
 
 /** Keys that are nearly those of a case or an assertion. Others are ignored: each tool has some of its own. */
 function misspellings(node: JsonNode, at: Fault["path"]): readonly Fault[] {

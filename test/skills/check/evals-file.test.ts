@@ -53,11 +53,27 @@ test("reads the forms of others: expectations, weighted checks, and a list of qu
     { kind: "words", text: "It is so", weight: 1 },
     { kind: "words", text: "n: c", weight: 2 },
   ]);
+  const texts = [
+    { id: "i", text: "It is so", type: "llm", passed: null },
+    { name: "n", description: "d" },
+  ];
+  expect(read({ evals: [{ prompt: "p", assertions: texts }] })[0]?.assertions).toEqual([
+    { kind: "words", text: "It is so", weight: 1 },
+    { kind: "words", text: "n: d", weight: 1 },
+  ]);
   const queries = [{ query: "Merge PDFs" }, { query: "Weather?", should_trigger: false }];
   expect(read(queries).map(({ id, prompt, shouldTrigger }) => [id, prompt, shouldTrigger])).toEqual([
     ["1", "Merge PDFs", true],
     ["2", "Weather?", false],
   ]);
+});
+
+test("the expected output is what must hold if a case states nothing else", () => {
+  const expected = { prompt: "p", expected_output: "A chart.\n" };
+  const [alone, both, neither] = read({ evals: [expected, { ...expected, assertions: ["So"] }, { prompt: "p" }] });
+  expect(alone?.assertions).toEqual([{ kind: "words", text: "The result is as expected: A chart.", weight: 1 }]);
+  expect(both?.assertions).toMatchObject([{ text: "So" }]);
+  expect(neither?.assertions).toEqual([]);
 });
 
 test("ignores what other tools have beside it", () => {
