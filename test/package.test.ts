@@ -20,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findDenoParts } from "../src/runtime/sandbox/pyodide/pyodide-tier.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const modules = path.join(root, "node_modules");
 const run = promisify(execFile);
 const { dependencies } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
   dependencies: Record<string, string>;
@@ -170,6 +171,26 @@ describe("the package as npm delivers it, in an empty folder", () => {
       },
       120_000,
     );
+
+    // Where npm leaves it unless it runs the script of the package, which moves it; until then there is a text of that name.
+    const bun = [
+      "bun/bin/bun.exe",
+      ...["x64", "aarch64"].map((cpu) => `@oven/bun-${process.platform}-${cpu}/bin/bun`),
+    ].find((file) => (statSync(path.join(modules, file), { throwIfNoEntry: false })?.size ?? 0) > 1024 ** 2);
+    test.skipIf(bun === undefined)(
+      "lists skills under Bun and runs code as under Node, and ends without an error",
+      async () => {
+        const directory = consumer("bun", { "main.mjs": moduleListing, "run.mjs": running });
+        const inBun = async (file: string): Promise<unknown> => {
+          const { stdout, stderr } = await run(path.join(modules, bun ?? ""), [file], { cwd: directory });
+          expect(stderr).toBe("");
+          return JSON.parse(stdout);
+        };
+        expect(await inBun("main.mjs")).toEqual({ names: ["pdf"], told: [] });
+        expect(await inBun("run.mjs")).toEqual(await listed(directory, "run.mjs"));
+      },
+      120_000,
+    );
   });
 });
 
@@ -236,6 +257,15 @@ async function main() {
 await main();
 `;
 const moduleListing = `import { openSkills } from "acp-skills";\n${listing}`;
+/** Prints the result of a run, or why nothing is run. */
+const running = `
+import { openSkills } from "acp-skills";
+const skills = await openSkills({ defaultRoots: false, dataDirectory: "data" });
+const code = "import os\\ndef main():\\n  open('é.txt', 'w').close()\\n  return os.listdir('.')";
+const ran = await skills.call("run_code", { language: "python", code }).catch(({ message }) => ({ output: message }));
+await skills.close();
+console.log(JSON.stringify(ran.output ?? ran.error));
+`;
 const onCallingThread = {
   names: ["pdf"],
   told: [expect.stringMatching(/^Skills are read on the calling thread: .*external/)],

@@ -94,10 +94,10 @@ export function holdChild(held: HeldDirectory, name: string, real: string): Held
 /** Lists a held directory. A name that is not UTF-8 has lone surrogates, so that no two names are the same text. */
 export function listHeld(held: HeldDirectory, real: string): Dirent[] {
   let entries = readdirSync(held.path, { withFileTypes: true });
-  // Decoding replaces what is not UTF-8, and so makes names equal; bytes cost twice as much to read.
+  // Decoding replaces what is not UTF-8, and so makes names equal; to read them again costs twice as much.
   if (entries.some(({ name }) => name.includes("\ufffd")))
-    entries = readdirSync(held.path, { withFileTypes: true, encoding: "buffer" }).map((entry) =>
-      Object.assign(entry as unknown as Dirent, { name: toText(entry.name) }),
+    entries = readdirSync(held.path, { withFileTypes: true, encoding: "latin1" }).map((entry) =>
+      Object.assign(entry, { name: toText(Buffer.from(entry.name, "latin1")) }),
     );
   if (descriptors === undefined && realpathSync.native(real) !== real) throw replaced(real);
   return entries;

@@ -241,7 +241,7 @@ export async function removeTree(directory: string): Promise<void> {
       await unlinkAll(path, below);
       // Subdirectories are moved up, so that no path gets longer than this one and two names.
       for (const { name } of below.filter((one) => one.isDirectory())) {
-        await moveDirectory(joined(path, name), joined(root, Buffer.from(randomUUID())));
+        await moveDirectory(joined(path, name), joined(root, randomUUID()));
       }
       await rmdir(path);
     }
@@ -263,25 +263,24 @@ async function moveDirectory(from: Buffer, to: Buffer): Promise<void> {
   }
 }
 
-type Entry = Dirent<Buffer>;
-
-async function unlinkAll(directory: Buffer, entries: readonly Entry[]): Promise<void> {
+async function unlinkAll(directory: Buffer, entries: readonly Dirent[]): Promise<void> {
   const files = entries.filter((entry) => !entry.isDirectory());
   for (let start = 0; start < files.length; start += portion) {
     await Promise.all(files.slice(start, start + portion).map(({ name }) => unlink(joined(directory, name))));
   }
 }
 
-async function readWritable(directory: Buffer): Promise<Entry[] | undefined> {
+/** Names have a character for each of their bytes: they need not be UTF-8, and Bun gives no types with names as buffers. */
+async function readWritable(directory: Buffer): Promise<Dirent[] | undefined> {
   try {
     await chmod(directory, 0o700);
-    return await readdir(directory, { encoding: "buffer", withFileTypes: true });
+    return await readdir(directory, { encoding: "latin1", withFileTypes: true });
   } catch (error) {
     if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
 
-function joined(directory: Buffer, name: Buffer): Buffer {
-  return Buffer.concat([directory, slash, name]);
+function joined(directory: Buffer, name: string): Buffer {
+  return Buffer.concat([directory, slash, Buffer.from(name, "latin1")]);
 }
