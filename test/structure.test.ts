@@ -104,7 +104,8 @@ test("no helper of tests has hooks for the file that loads it first: files share
   const hooked = helpers.filter((file) =>
     /^(?:before|after)(?:Each|All)\(/m.test(readFileSync(path.join(tests, file), "utf8")),
   );
-  expect(hooked).toEqual([]);
+  // Vitest loads this one for each file.
+  expect(hooked.filter((file) => file !== "imports-settled.ts")).toEqual([]);
 });
 
 /** The door of a folder, `trust.ts` beside `trust/`, and the folder are one. */

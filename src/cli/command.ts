@@ -13,6 +13,8 @@ export interface Option {
   readonly value?: string;
   readonly choices?: readonly string[];
   readonly help: string;
+  /** Its earlier name: accepted with a warning until 0.2. */
+  readonly formerly?: string;
 }
 
 /** An option without a value. */

@@ -36,7 +36,9 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
     if (!isCommandName(first)) refuseUnknown(argv);
     name = isCommandName(first) ? first : "wrap";
     const { command }: { readonly command: Command } = await commands[name][1]();
-    const given = parseArguments(command, name === first ? rest : argv);
+    const given = parseArguments(command, name === first ? rest : argv, (line) => {
+      terminal.note(line);
+    });
     isQuiet = given !== "help" && "json" in given.options;
     if (given !== "help") return await command.run(given, terminal, { listed: listedCommands, load });
     await terminal.print([helpForCommand(name, command)]);
@@ -88,17 +90,27 @@ function unknownCommand(name: string, otherwise = ""): string {
 
 const help: Option = { type: "boolean", short: "h", help: "Show this help." };
 
-/** Parses arguments by a command's table; `"help"` if `--help` is given. Throws INVALID_OPTIONS for the first error. */
+/**
+ * Parses arguments by a command's table; `"help"` if `--help` is given. Former names of options are reported to `note`. Throws
+ * INVALID_OPTIONS for the first error.
+ */
 export function parseArguments<Options extends OptionTable>(
   command: Command<Options>,
   argv: readonly string[],
+  note: (line: string) => void = () => undefined,
 ): CommandArguments<Options> | "help" {
   const separator = command.takesRest === true ? argv.indexOf("--") : -1;
   const definitions: OptionTable = { ...command.options, help };
+  const newNames = new Map(
+    Object.entries(definitions).flatMap(([name, { formerly }]) => (formerly === undefined ? [] : [[formerly, name]])),
+  );
   const { tokens } = parseArgs({
     args: argv.slice(0, separator < 0 ? undefined : separator),
     options: Object.fromEntries(
-      Object.entries(definitions).map(([name, { type, short }]) => [name, { type, ...(short && { short }) }]),
+      Object.entries(definitions).flatMap(([name, { type, short, formerly = name }]) => [
+        [formerly, { type }],
+        [name, { type, ...(short && { short }) }],
+      ]),
     ),
     strict: false,
     allowPositionals: true,
@@ -109,7 +121,9 @@ export function parseArguments<Options extends OptionTable>(
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
-    const { name, rawName, value } = token;
+    const { rawName, value } = token;
+    const name = newNames.get(token.name) ?? token.name;
+    if (name !== token.name) note(`${rawName} is called --${name} now`);
     const definition = Object.hasOwn(definitions, name) ? definitions[name] : undefined;
     if (definition === undefined) {
       const [close] = nearest(rawName.replace(/^-+/, ""), Object.keys(definitions));

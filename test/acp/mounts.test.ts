@@ -179,7 +179,7 @@ test("throws for invalid options", () => {
   expect(() => wrapStream({} as never)).toThrow("wrapStream needs a stream of messages");
 });
 
-test("adds nothing to a stream with emit none and no tools", () => {
+test("adds nothing to a stream with announce none and no tools", () => {
   const [, agentSide] = streamPair();
   const options = { announce: "none", tools: "none" } as const;
   expect({ ...wrapStream(agentSide, options) }).toEqual(agentSide);

@@ -271,7 +271,7 @@ test("ends an agent that never answers initialize when stdin ends, even if a ses
   expect(await wrapped.ended).toEqual({ exitCode: 0 });
 });
 
-test("opens no service with emit none and no tools", async () => {
+test("opens no service with announce none and no tools", async () => {
   const wrapped = wrap([], { options: { announce: "none", tools: "none" } });
   await inSession(wrapped);
   wrapped.write(say("/pdf echo"));

@@ -83,7 +83,7 @@ const lines = [
   "mcp --cwd absent",
   "mcp-bridge",
   "wrap",
-  "--emit x -- cat",
+  "--announce x -- cat",
   "tools --format x",
   "call list_skills {",
   "conformance",

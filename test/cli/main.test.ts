@@ -83,12 +83,12 @@ test.each([
     "acp-skills: the command comes first; write: acp-skills list … (see acp-skills --help)\n",
   ],
   [
-    ["--emitt", "rfd", "--", "x"],
-    "acp-skills: unknown option --emitt; did you mean --emit? (see acp-skills wrap --help)\n",
+    ["--anounce", "rfd", "--", "x"],
+    "acp-skills: unknown option --anounce; did you mean --announce? (see acp-skills wrap --help)\n",
   ],
   [
-    ["--emit", "rdf", "--", "x"],
-    "acp-skills: --emit needs auto, rfd, commands or none, not rdf (see acp-skills wrap --help)\n",
+    ["--announce", "rdf", "--", "x"],
+    "acp-skills: --announce needs auto, rfd, commands or none, not rdf (see acp-skills wrap --help)\n",
   ],
   [["list", "--jsn"], "acp-skills: unknown option --jsn; did you mean --json? (see acp-skills list --help)\n"],
   [["list", "extra"], "acp-skills: unexpected argument extra (see acp-skills list --help)\n"],

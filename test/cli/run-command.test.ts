@@ -41,6 +41,19 @@ test("rejects a value that is not one of the choices, and lists them", () => {
   );
 });
 
+test("accepts the earlier names of options, and says the new ones", () => {
+  const notes: string[] = [];
+  const argv = ["--emit", "none", "--no-teach", "--no-approve", "--emit=rfd", "--", "agent"];
+  const { options } = parseArguments(wrap, argv, (line) => notes.push(line)) as { options: unknown };
+  expect(options).toEqual({ announce: "rfd", "no-instruct-model": true, "no-answer-permissions": true });
+  expect(notes).toEqual([
+    "--emit is called --announce now",
+    "--no-teach is called --no-instruct-model now",
+    "--no-approve is called --no-answer-permissions now",
+    "--emit is called --announce now",
+  ]);
+});
+
 test("names a missing positional, unless --help is given", () => {
   expect(() => parseArguments(show, [])).toThrow("missing NAME");
   expect(parseArguments(show, ["-h"])).toBe("help");
@@ -48,8 +61,8 @@ test("names a missing positional, unless --help is given", () => {
 
 test("the words after -- are positionals, or passed on separately by a command that takes them", () => {
   expect(parseArguments(check, ["--", "--fix"])).toEqual({ options: {}, positionals: ["--fix"] });
-  expect(parseArguments(wrap, ["--no-teach", "--", "agent", "--help"])).toEqual({
-    options: { "no-teach": true },
+  expect(parseArguments(wrap, ["--no-instruct-model", "--", "agent", "--help"])).toEqual({
+    options: { "no-instruct-model": true },
     positionals: [],
     rest: ["agent", "--help"],
   });

@@ -14,30 +14,39 @@ import { safeText } from "../report/safe-text.ts";
 export const session = {
   ...roots,
   ...running,
-  emit: choice(
-    ["auto", "rfd", "commands", "none"],
-    "How skills are announced to the editor. Default: auto, in the forms it supports.",
-  ),
+  announce: {
+    ...choice(
+      ["auto", "rfd", "commands", "none"],
+      "How skills are announced to the editor. Default: auto, in the forms it supports.",
+    ),
+    formerly: "emit",
+  },
   tools: choice(
     ["auto", "stdio", "none"],
     "How tools are served: over HTTP or stdio, over stdio only, or not at all. Default: auto.",
   ),
-  "no-teach": flag("Do not list the skills to the model in prompts; it can still call list_skills."),
-  "no-approve": flag("Leave every permission request of the agent to the editor."),
+  "no-instruct-model": {
+    ...flag("Do not list the skills to the model in prompts; it can still call list_skills."),
+    formerly: "no-teach",
+  },
+  "no-answer-permissions": {
+    ...flag("Leave every permission request of the agent to the editor."),
+    formerly: "no-approve",
+  },
   log: text("FILE", "Append diagnostics with timestamps to FILE; only errors go to stderr."),
 } as const satisfies OptionTable;
 
 /** What these commands change, for their help. */
 export const sessionNotes = [
   "These messages are changed, all others pass unchanged:",
-  "  initialize response: the tools and updates on offer are added           (not with --emit none --tools none)",
+  "  initialize response: the tools and updates on offer are added           (not with --announce none --tools none)",
   "  session/new, load, resume, fork: an MCP server `skills` is added        (not with --tools none)",
-  "  the agent's list of commands: one command per skill is added            (not with --emit none)",
-  "  a prompt that begins with /SKILL or $SKILL: its instructions are added  (not with --emit none)",
-  "  first prompt, and the next after a change: the list of skills is added  (not with --no-teach or --tools none)",
-  "  permission requests for our tools: approved if a sandbox is enough      (not with --no-approve)",
-  "  replayed messages, titles, session lists: what was added is removed     (not with --emit none --tools none)",
-  "With --emit none --tools none every message passes unchanged.",
+  "  the agent's list of commands: one command per skill is added            (not with --announce none)",
+  "  a prompt that begins with /SKILL or $SKILL: its instructions are added  (not with --announce none)",
+  "  first prompt, and the next after a change: the list of skills is added  (not with --no-instruct-model or --tools none)",
+  "  permission requests for our tools: approved if a sandbox is enough      (not with --no-answer-permissions)",
+  "  replayed messages, titles, session lists: what was added is removed     (not with --announce none --tools none)",
+  "With --announce none --tools none every message passes unchanged.",
 ];
 
 /** The options as settings; undefined, with an error on stderr, if the log file cannot be opened. Throws INVALID_OPTIONS. */
@@ -58,10 +67,10 @@ export function createSessionOptions(
   return {
     ...options,
     log,
-    ...(given.emit !== undefined && { announce: given.emit }),
+    ...(given.announce !== undefined && { announce: given.announce }),
     ...(given.tools !== undefined && { tools: given.tools }),
-    instructModel: given["no-teach"] !== true,
-    answerPermissions: given["no-approve"] !== true,
+    instructModel: given["no-instruct-model"] !== true,
+    answerPermissions: given["no-answer-permissions"] !== true,
   };
 }
 

@@ -112,7 +112,7 @@ test("nothing is answered for a person who answered not now, or does not want th
   writeAction("own", "plain.one");
   await expect.poll(() => agent.prompt('tool describe_skill {"name":"plain.one"}')).not.toContain("api.example.com");
   expect(await agent.prompt(permitRun("plain.one"))).toContain('"optionId":"no"');
-  const other = await start("--no-approve");
+  const other = await start("--no-answer-permissions");
   for (const call of [permitRun("plain.one"), permitCode])
     expect(await other.prompt(call)).toContain('"optionId":"no"');
 });

@@ -547,7 +547,7 @@ test("includes a text of every update of a running call in the interest in the a
   expect(await looks("OpenCode")).toBe(false);
 });
 
-test("advertises and serves tools but sends no skills with emit none", async () => {
+test("advertises and serves tools but sends no skills with announce none", async () => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools, announce: "none" }, http);
   await conversation.settle();
@@ -560,7 +560,7 @@ test("advertises and serves tools but sends no skills with emit none", async () 
   expect(tools.servers).toHaveLength(1);
 });
 
-test("does not rewrite a prompt that invokes a skill with emit none", async () => {
+test("does not rewrite a prompt that invokes a skill with announce none", async () => {
   const conversation = await converseInSession(
     {},
     { tools: fakeTools(), announce: "none", instructModel: false },

@@ -198,15 +198,15 @@ test("gives the agent no MCP server with --tools none", async () => {
   expect(await converse("tool list_skills", ["--tools", "none"], [])).toContain('"no server"');
 });
 
-test("lists the skills in prompts, but not with --no-teach", async () => {
+test("lists the skills in prompts, but not with --no-instruct-model", async () => {
   const lesson = String.raw`/pdf/SKILL.md): \\\"Reads PDF files.\\\"`;
   expect(await converse("echo", [], [])).toContain(lesson);
-  expect(await converse("echo", ["--no-teach"], [])).not.toContain(lesson);
+  expect(await converse("echo", ["--no-instruct-model"], [])).not.toContain(lesson);
 });
 
-test("approves read-only tools without asking the editor, but not with --no-approve", async () => {
+test("approves read-only tools without asking the editor, but not with --no-answer-permissions", async () => {
   expect(await converse("permit list_skills", [], [])).not.toContain("request_permission");
-  expect(await converse("permit list_skills", ["--no-approve"], [])).toContain("request_permission");
+  expect(await converse("permit list_skills", ["--no-answer-permissions"], [])).toContain("request_permission");
 });
 
 test.each([
