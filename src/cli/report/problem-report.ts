@@ -1,4 +1,4 @@
-import type { Problem, RuleCode } from "../../skills/rules.ts";
+import { type Problem, type RuleCode, rules } from "../../skills/rules.ts";
 import { counted } from "../../base/text/code-points.ts";
 import { safeText } from "./safe-text.ts";
 import { shownPath } from "../../base/paths/location.ts";
@@ -9,6 +9,8 @@ import { cutToWidth, displayWidth } from "./table.ts";
 
 const defaultColumns = 100;
 
+const atLevels: Readonly<Record<string, { readonly lenient: string } | undefined>> = rules;
+
 /** Human-readable: each problem with position, code frame and fix; then a summary by rule. */
 export const prettyReporter: Reporter = function* (report, context) {
   const { cwd, paint, maxProblems } = context;
@@ -16,7 +18,10 @@ export const prettyReporter: Reporter = function* (report, context) {
     yield `${paint("green", "fixed")} ${safeText(shownPath(file, cwd))}: ${[...new Set(codes)].join(", ")}\n`;
   }
   if (report.fixed.length > 0) yield "\n";
-  for (const problem of shownProblems(report.problems, maxProblems)) yield prettyProblem(problem, context);
+  for (const problem of shownProblems(report.problems, maxProblems)) {
+    const isLeftOut = atLevels[problem.code]?.lenient === "error";
+    yield prettyProblem(problem, context, isLeftOut ? ": the skill is not offered" : "");
+  }
   const more = notShown(report.problems, maxProblems);
   if (more !== undefined) yield `${more}\n\n`;
   yield* rulesTable(report, context);
@@ -47,6 +52,7 @@ function* rulesTable({ problems }: CheckReport, { paint }: ReportContext): Itera
 export function prettyProblem(
   problem: Problem,
   { cwd, paint, columns, sourceLine }: Pick<ReportContext, "cwd" | "paint" | "columns" | "sourceLine">,
+  effect = "",
 ): string {
   const { code, severity, file, line, column, endLine, endColumn, message, fix } = problem;
   const where = `${safeText(shownPath(file, cwd))}:${line}:${column}`;
@@ -61,7 +67,7 @@ export function prettyProblem(
     paint,
   );
   return [
-    `${paint("bold", where)} ${paint(severityColours[severity], severity)} ${paint("dim", code)}`,
+    `${paint("bold", where)} ${paint(severityColours[severity], severity)} ${paint("dim", code)}${effect}`,
     `  ${safeText(message)}`,
     ...frame.map((row) => `  ${row}`),
     `  ${paint("cyan", "fix:")} ${safeText(fix)}`,
@@ -126,8 +132,10 @@ const reasons: Partial<Record<RuleCode, string>> = {
   "ignored-unsearched": "in ignored directories",
 };
 
-/** The last line of every list and check: how many skills were found and checked, and why the others were not. */
-export function sayCounts({ found, checked, notChecked, complete, reasons: why }: SkillCounts): string {
+/** The last line of a list or check that left something out: how many skills were found and checked, and why the others were not. */
+export function sayCounts(given: SkillCounts): string | undefined {
+  const { found, checked, notChecked, complete, reasons: why } = given;
+  if (complete && notChecked === 0) return undefined;
   const left = complete ? `${notChecked}` : notChecked === 0 ? "an unknown number" : `at least ${notChecked}`;
   const counts = `found ${found}, checked ${checked}, not checked ${left}`;
   if (why.length === 0) return counts;

@@ -56,8 +56,8 @@ export const command = defineCommand({
     const print = async (report: CheckReport): Promise<void> => {
       const sourceLine = openSourceLines(files);
       await terminal.print(reporter(report, { cwd, paint, columns, maxProblems, version, sourceLine }));
-      for (const complaint of report.complaints) terminal.note(complaint);
-      if (name !== "json") terminal.note(sayCounts(report.counts));
+      const counts = name === "json" ? undefined : sayCounts(report.counts);
+      for (const line of [...report.complaints, ...(counts === undefined ? [] : [counts])]) terminal.note(line);
     };
     let report: CheckReport;
     if (watch) {

@@ -94,7 +94,8 @@ async function printTable(
   const theirs = problems.filter((problem) => !isOwn(problem)).map(({ message }) => `${from}: ${message}`);
   if (own.length > 0) terminal.note(sayProblems({ skills, problems: own }, roots, terminal));
   noteSome(theirs, mostShown, terminal);
-  if (counts !== undefined) terminal.note(sayCounts(counts));
+  const left = counts && sayCounts(counts);
+  if (left !== undefined) terminal.note(left);
 }
 
 /** How many problems there are, and the command that shows them, with the roots of skills that shadow others. */

@@ -33,14 +33,14 @@ test("exits with 0 for valid skills", async () => {
   expect(await check("skills")).toEqual({
     code: 0,
     stdout: "1 skill checked: no problems\n",
-    stderr: "acp-skills: found 1, checked 1, not checked 0\n",
+    stderr: "",
   });
 });
 
 test("exits with 1 for an error and prints a code frame", async () => {
   project.write("skills/pdf/SKILL.md", skillText("PDF"));
   const { code, stdout, stderr } = await check("skills");
-  expect({ code, stderr }).toEqual({ code: 1, stderr: "acp-skills: found 1, checked 1, not checked 0\n" });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
   expect(stdout).toContain(
     [
       "skills/pdf/SKILL.md:2:7 error name-not-lowercase",
@@ -53,6 +53,13 @@ test("exits with 1 for an error and prints a code frame", async () => {
     ].join("\n"),
   );
   expect(stdout).toMatch(/\n1 error    name-not-lowercase\n1 skill checked: 1 error; 1 can be fixed with --fix\n$/);
+});
+
+test("says of a problem that it keeps a skill from being offered, and of others nothing", async () => {
+  project.write("skills/pdf/SKILL.md", "---\nname: PDF\n---\nBody\n");
+  const { stdout } = await check("skills");
+  expect(stdout).toMatch(/^skills\/pdf\/SKILL\.md:2:1 error description-missing: the skill is not offered$/m);
+  expect(stdout).toMatch(/^skills\/pdf\/SKILL\.md:2:7 error name-not-lowercase$/m);
 });
 
 test("reports a circular symbolic link, as a SKILL.md and as a PATH, and still checks the rest", async () => {
@@ -69,7 +76,7 @@ test("reports a circular symbolic link, as a SKILL.md and as a PATH, and still c
   expect(await check("self")).toEqual({
     code: 2,
     stdout: "",
-    stderr: "acp-skills: self: symbolic link without a target\nacp-skills: found 0, checked 0, not checked 0\n",
+    stderr: "acp-skills: self: symbolic link without a target\n",
   });
 });
 
@@ -205,9 +212,7 @@ test("exits with 2 if a PATH does not exist, and with 1 if it contains no skill"
   expect(await check("empty")).toEqual({
     code: 1,
     stdout: "",
-    stderr:
-      "acp-skills: no skills found in empty, empty/.agents/skills, empty/.claude/skills\n" +
-      "acp-skills: found 0, checked 0, not checked 0\n",
+    stderr: "acp-skills: no skills found in empty, empty/.agents/skills, empty/.claude/skills\n",
   });
   expect(await check("notes.md")).toMatchObject({
     code: 1,
@@ -253,7 +258,7 @@ test("prints nothing but the report on stdout with the github and sarif reporter
   const missing = await check("nowhere", "--reporter", "github");
   expect(missing.stdout).toContain(`${project.at("nowhere")} does not exist. Create it, or name another directory.\n`);
   const sarif = await check("skills", "--reporter=sarif");
-  expect(sarif).toMatchObject({ code: 1, stderr: "acp-skills: found 1, checked 1, not checked 0\n" });
+  expect(sarif).toMatchObject({ code: 1, stderr: "" });
   expect(JSON.parse(sarif.stdout)).toMatchObject({ version: "2.1.0", runs: [{ results: [{}] }] });
 });
 
@@ -352,7 +357,7 @@ test.each([[], ["--watch"]])("keeps its exit code if the reader closes stdout (%
   child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
   expect(await once(child, "close")).toEqual([1, null]);
   const watching = args.length === 0 ? "" : "acp-skills: watching 1 skill; press Ctrl-C to stop\n";
-  expect(stderr).toBe(`acp-skills: found 1, checked 1, not checked 0\n${watching}`);
+  expect(stderr).toBe(watching);
 });
 
 test("--rule changes the severity of rules, and an unknown rule or severity is a usage error", async () => {

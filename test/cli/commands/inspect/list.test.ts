@@ -149,7 +149,7 @@ test("without --json, prints a table on stdout and a summary of problems on stde
   ]);
   expect(stdout).not.toContain("\u001b");
   expect(stderr).toMatch(
-    /^acp-skills: .*\d warnings?; details: acp-skills check --level lenient .agents\/skills\nacp-skills: found 2, .*\n$/,
+    /^acp-skills: .*\d warnings?; details: acp-skills check --level lenient .agents\/skills\n$/,
   );
 });
 
@@ -189,7 +189,7 @@ test("names only roots with problems, not one whose path is a prefix of another"
   project.write("sk/pdf/SKILL.md", skillText("pdf"));
   project.write("sk2/draft/SKILL.md", skillText("Draft"));
   const { stderr } = await list("--no-default-roots", "--skills", "sk", "--skills", "sk2");
-  expect(stderr).toMatch(/--level lenient sk2\nacp-skills: found 2, .*\n$/);
+  expect(stderr).toMatch(/--level lenient sk2\n$/);
 });
 
 test("the check command that list suggests reports the same problems that list counts", async () => {
