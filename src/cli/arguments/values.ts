@@ -121,3 +121,9 @@ export function parseSince(option: string, text: string, now: number): number {
   if (isReal) return at;
   throw usageError(`${option} needs a duration such as 90m or 7d, or a date such as 2026-11-22[T10:00Z], not ${text}`);
 }
+
+/** The words of a command line; blanks belong to words inside of quotes. Nothing else is special: no shell is meant. */
+export function toWords(line: string): readonly string[] {
+  const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"']|["'])+/g) ?? [];
+  return words.map((word) => word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"));
+}

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseSince } from "../../../src/cli/arguments/values.ts";
+import { parseSince, toWords } from "../../../src/cli/arguments/values.ts";
 
 const now = Date.parse("2026-11-22T12:00:00Z");
 const since = (text: string): string => new Date(parseSince("--since", text, now)).toISOString();
@@ -60,4 +60,13 @@ test("no text makes it return anything but a time or throw anything but a usage 
       }
     }),
   );
+});
+
+test.each([
+  ["gemini --acp", ["gemini", "--acp"]],
+  [' "C:\\Program Files\\a.exe"  --x=\'a b\'c ""', ["C:\\Program Files\\a.exe", "--x=a bc", ""]],
+  ["it's", ["it's"]],
+  ["", []],
+])("the words of %s", (line, words) => {
+  expect(toWords(line)).toEqual(words);
 });

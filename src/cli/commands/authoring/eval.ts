@@ -13,7 +13,7 @@ import { openRunEnvironment } from "../../../runtime/runs.ts";
 import { type EvalCase, readEvalCases } from "../../../skills/check.ts";
 import { describeSkillText } from "../../../skills/document.ts";
 import { toSlug } from "../../../skills/skill.ts";
-import { toAbsolute } from "../../arguments/values.ts";
+import { toAbsolute, toWords } from "../../arguments/values.ts";
 import { defineCommand, exit, flag, text, texts, usageError } from "../../command.ts";
 import { jsonObject } from "../../report/json-output.ts";
 import { safeText } from "../../report/safe-text.ts";
@@ -71,8 +71,7 @@ export const command = defineCommand({
     const before = options.baseline === undefined ? undefined : readBaseline(toAbsolute(options.baseline));
     const settings = readOptions({ log: terminal.log }, { home: terminal.home });
     const environment = openRunEnvironment(settings);
-    const judgeWords = (options.judge ?? "").split(/\s+/).filter((word) => word !== "");
-    const [judge, ...judgeArgs] = withRealPaths(judgeWords, terminal.cwd);
+    const [judge, ...judgeArgs] = withRealPaths(toWords(options.judge ?? ""), terminal.cwd);
     try {
       return await interruptible(terminal, async (signal) => {
         const evaluation = await evaluate({

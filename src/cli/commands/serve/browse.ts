@@ -5,7 +5,7 @@ import { canIdentifyPeerUsers } from "../../../base/network/peer-users.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { running, toSkillsOptions } from "../../arguments/running-options.ts";
 import { cwd, roots } from "../../arguments/shared-options.ts";
-import { existingDirectory, ports, parseNumber } from "../../arguments/values.ts";
+import { existingDirectory, ports, parseNumber, toWords } from "../../arguments/values.ts";
 import { defineCommand, text, flag, exit } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import { spawn } from "node:child_process";
@@ -125,8 +125,8 @@ export function browserCommand(
 ): readonly [string, ...string[]] | undefined {
   // A list, of which the first counts; `%s` stands for the address.
   const [given = ""] = (env["BROWSER"] ?? "").split(platform === "win32" ? ";" : ":");
-  const [program, ...args] = given.trim().split(/\s+/);
-  if (program !== undefined && program !== "")
+  const [program, ...args] = toWords(given);
+  if (program !== undefined)
     return args.some((text) => text.includes("%s"))
       ? [program, ...args.map((text) => text.replaceAll("%s", address))]
       : [program, ...args, address];
