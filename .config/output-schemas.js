@@ -55,6 +55,7 @@ const evalSummary = z.object({
   time_seconds: spread,
   tokens: spread.optional(),
 });
+const comparedEvals = { with_skill: evalSummary.optional(), without_skill: evalSummary.optional() };
 const share = z
   .object({ count, of: count, share: z.number(), low: z.number(), high: z.number() })
   .meta({ id: "share", description: "With a confidence interval of 95 %." });
@@ -195,9 +196,17 @@ const commands = {
       }),
     ),
     benchmark: z.object({
+      cases: z.array(
+        z.object({
+          ...{ id: text, shouldTrigger: flag, ...comparedEvals },
+          use: z
+            .object({ count, of: count })
+            .optional()
+            .describe("How many sessions used the skill; absent if that cannot be seen."),
+        }),
+      ),
       run_summary: z.object({
-        with_skill: evalSummary.optional(),
-        without_skill: evalSummary.optional(),
+        ...comparedEvals,
         delta: z
           .object({ pass_rate: z.number().optional(), time_seconds: z.number(), tokens: z.number().optional() })
           .optional(),

@@ -14,7 +14,8 @@ export interface Share {
   readonly high: number;
 }
 
-interface Configuration {
+/** Of sessions with the skill, or of those without it. */
+export interface Configuration {
   readonly runs: number;
   readonly failed: number;
   readonly pass_rate?: Spread;
@@ -22,11 +23,22 @@ interface Configuration {
   readonly tokens?: Spread;
 }
 
-/** As `benchmark.json` of the Agent Skills guide has it, and whether the skill was used when it should be. */
+interface Compared {
+  readonly with_skill?: Configuration;
+  readonly without_skill?: Configuration;
+}
+
+export interface CaseSummary extends Compared {
+  readonly id: string;
+  readonly shouldTrigger: boolean;
+  /** Of the sessions with the skill that worked, how many used it; absent if that cannot be seen in one of them. */
+  readonly use?: { readonly count: number; readonly of: number };
+}
+
+/** As `benchmark.json` of the Agent Skills guide has it, each case, and whether the skill was used when it should be. */
 export interface Benchmark {
-  readonly run_summary: {
-    readonly with_skill?: Configuration;
-    readonly without_skill?: Configuration;
+  readonly cases: readonly CaseSummary[];
+  readonly run_summary: Compared & {
     readonly delta?: { readonly pass_rate?: number; readonly time_seconds: number; readonly tokens?: number };
   };
   readonly triggering: {
@@ -40,25 +52,35 @@ export interface Benchmark {
 }
 
 export function toBenchmark(runs: readonly EvalRun[]): Benchmark {
-  const [inside, outside] = [true, false].map((withSkill) =>
-    summarise(runs.filter((run) => run.withSkill === withSkill)),
-  );
+  const summary = compare(runs);
+  const { with_skill: inside, without_skill: outside } = summary;
   const seen = runs.filter(({ withSkill, use, fault }) => withSkill && use !== "unseen" && fault === undefined);
   const used = seen.filter(({ use }) => use === "used");
   const wanted = seen.filter(({ shouldTrigger }) => shouldTrigger);
   const right = used.filter(({ shouldTrigger }) => shouldTrigger).length;
   return {
-    run_summary: {
-      ...(inside && { with_skill: inside }),
-      ...(outside && { without_skill: outside }),
-      ...(inside && outside && { delta: difference(inside, outside) }),
-    },
+    cases: [...new Set(runs.map(({ id }) => id))].map((id) => toCase(runs.filter((run) => run.id === id))),
+    run_summary: { ...summary, ...(inside && outside && { delta: difference(inside, outside) }) },
     triggering: {
       ...(used.length > 0 && { precision: shareOf(right, used.length) }),
       ...(wanted.length > 0 && { recall: shareOf(right, wanted.length) }),
       unseen: runs.filter(({ withSkill, use }) => withSkill && use === "unseen").length,
     },
   };
+}
+
+function toCase(runs: readonly EvalRun[]): CaseSummary {
+  const { id = "", shouldTrigger = true } = runs[0] ?? {};
+  const worked = runs.filter(({ withSkill, fault }) => withSkill && fault === undefined);
+  const use = { count: worked.filter(({ use: how }) => how === "used").length, of: worked.length };
+  return { id, shouldTrigger, ...(worked.every(({ use: how }) => how !== "unseen") && { use }), ...compare(runs) };
+}
+
+function compare(runs: readonly EvalRun[]): Compared {
+  const [inside, outside] = [true, false].map((withSkill) =>
+    summarise(runs.filter((run) => run.withSkill === withSkill)),
+  );
+  return { ...(inside && { with_skill: inside }), ...(outside && { without_skill: outside }) };
 }
 
 function summarise(runs: readonly EvalRun[]): Configuration | undefined {

@@ -54,6 +54,25 @@ test("compares runs with and without the skill", () => {
   });
 });
 
+test("summarises each case, and says how many sessions used the skill unless that cannot be seen", () => {
+  const runs = [
+    run(),
+    run({ use: "unused" }),
+    run({ use: "unused", fault: "it ended" }),
+    run({ withSkill: false, use: "unused", results: [result(null)] }),
+    run({ id: "b", use: "unseen", shouldTrigger: false }),
+  ];
+  expect(toBenchmark(runs).cases).toMatchObject([
+    {
+      ...{ id: "a", shouldTrigger: true, use: { count: 1, of: 2 } },
+      ...{ with_skill: { runs: 3, failed: 1 }, without_skill: { runs: 1, failed: 0 } },
+    },
+    { id: "b", shouldTrigger: false, with_skill: { runs: 1 } },
+  ]);
+  expect(toBenchmark(runs).cases[1]).not.toHaveProperty("use");
+  expect(toBenchmark(runs).cases[0]?.without_skill).not.toHaveProperty("pass_rate");
+});
+
 test("precision and recall count only runs with the skill that worked and can be seen", () => {
   const runs = [
     run(),
@@ -73,5 +92,5 @@ test("precision and recall count only runs with the skill that worked and can be
 });
 
 test("without a run there is nothing to say", () => {
-  expect(toBenchmark([])).toEqual({ run_summary: {}, triggering: { unseen: 0 } });
+  expect(toBenchmark([])).toEqual({ cases: [], run_summary: {}, triggering: { unseen: 0 } });
 });

@@ -69,9 +69,10 @@ export const mountSkills: MountBrowse = (door) => ({
   },
   async "GET /api/skills/:id/evals"({ param }) {
     const { passRate, readIterations } = await import("../../../evals/recorded-runs.ts");
+    const { toBenchmark } = await import("../../../evals/statistics.ts");
     const workspace = await workspaceOf(door, param("id"));
     const iterations = readIterations(workspace).map(({ number, runs }) => ({
-      number,
+      ...{ number, benchmark: toBenchmark(runs) },
       runs: runs.map((run) => ({ ...run, rate: passRate(run.results) })),
     }));
     return { json: { workspace: homePath(workspace, door.home), iterations } satisfies SkillEvals };

@@ -6,8 +6,8 @@ import { parseIfJson } from "../../../base/json/json-value.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import type { EvaluateOptions, Evaluation } from "../../../evals/evaluate.ts";
-import { type EvalRun, passRate, readRuns } from "../../../evals/recorded-runs.ts";
-import type { Benchmark, Share } from "../../../evals/statistics.ts";
+import { type EvalRun, readRuns } from "../../../evals/recorded-runs.ts";
+import type { Benchmark, CaseSummary, Configuration, Share } from "../../../evals/statistics.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { openRunEnvironment } from "../../../runtime/runs.ts";
 import { type EvalCase, readEvalCases } from "../../../skills/check.ts";
@@ -166,17 +166,18 @@ function findWorse({ benchmark, runs }: Evaluation, before: Benchmark | undefine
 }
 
 function* report({ runs, benchmark, iteration }: Evaluation, terminal: Terminal): Iterable<string> {
-  const ids = [...new Set(runs.map(({ id }) => id))];
-  const cells = (id: string, withSkill: boolean): string => {
-    const own = runs.filter((run) => run.id === id && run.withSkill === withSkill);
-    const rates = own.flatMap(({ results }) => passRate(results) ?? []);
-    if (own.length === 0) return "";
-    if (rates.length === 0) return own.every(({ fault }) => fault !== undefined) ? "failed" : "not judged";
-    return percent(rates.reduce((sum, rate) => sum + rate, 0) / rates.length);
+  const cell = (one: Configuration | undefined): string => {
+    if (one?.pass_rate !== undefined) return percent(one.pass_rate.mean);
+    return one === undefined ? "" : one.failed === one.runs ? "failed" : "not judged";
   };
+  const used = ({ use, shouldTrigger }: CaseSummary): string =>
+    use === undefined ? "cannot be seen" : `${use.count} of ${use.of}${shouldTrigger ? "" : " (should not)"}`;
   yield* table(
     ["CASE", "WITH", "WITHOUT", "USED", "WHAT DID NOT HOLD WITH IT"],
-    ids.map((id) => [id, cells(id, true), cells(id, false), usesOf(runs, id), safeText(faultsOf(runs, id))]),
+    benchmark.cases.map((one) => [
+      ...[one.id, cell(one.with_skill), cell(one.without_skill), used(one)],
+      safeText(faultsOf(runs, one.id)),
+    ]),
     terminal,
   );
   const { with_skill: inside, without_skill: outside } = benchmark.run_summary;
@@ -191,7 +192,7 @@ function* report({ runs, benchmark, iteration }: Evaluation, terminal: Terminal)
     ];
     return `${name}: ${facts.join(", ")}\n`;
   };
-  yield `\n${line("with the skill", inside)}${line("without it", outside)}${verdictOf(runs)}`;
+  yield `\n${line("with the skill", inside)}${line("without it", outside)}${verdictOf(benchmark.cases)}`;
   const { precision, recall, unseen } = benchmark.triggering;
   yield shareLine("used where it should be", recall);
   yield shareLine("used only where it should be", precision);
@@ -203,14 +204,10 @@ function* report({ runs, benchmark, iteration }: Evaluation, terminal: Terminal)
 }
 
 /** Whether it helps, by the cases that were judged with the skill and without it. */
-function verdictOf(runs: readonly EvalRun[]): string {
-  const rateOf = (id: string, withSkill: boolean): number | undefined => {
-    const own = runs.filter((run) => run.id === id && run.withSkill === withSkill);
-    return passRate(own.flatMap(({ results }) => results));
-  };
+function verdictOf(cases: readonly CaseSummary[]): string {
   let [better, worse, same] = [0, 0, 0];
-  for (const id of new Set(runs.map((run) => run.id))) {
-    const [inside, outside] = [rateOf(id, true), rateOf(id, false)];
+  for (const { with_skill, without_skill } of cases) {
+    const [inside, outside] = [with_skill?.pass_rate?.mean, without_skill?.pass_rate?.mean];
     if (inside === undefined || outside === undefined) continue;
     if (inside > outside) better++;
     else if (inside < outside) worse++;
@@ -225,13 +222,6 @@ function shareLine(name: string, share: Share | undefined): string {
   if (share === undefined) return "";
   const { count, of, low, high } = share;
   return `${name}: ${count} of ${of} (95 %: ${percent(low)} to ${percent(high)})\n`;
-}
-
-function usesOf(runs: readonly EvalRun[], id: string): string {
-  const own = runs.filter((run) => run.id === id && run.withSkill && run.fault === undefined);
-  if (own.some(({ use }) => use === "unseen")) return "cannot be seen";
-  const used = own.filter(({ use }) => use === "used").length;
-  return own[0]?.shouldTrigger === false ? `${used} of ${own.length} (should not)` : `${used} of ${own.length}`;
 }
 
 function faultsOf(runs: readonly EvalRun[], id: string): string {

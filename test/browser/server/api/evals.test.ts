@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { EvalSessionLog, SkillEvals } from "../../../../src/browser/wire/evals.ts";
+import { toBenchmark } from "../../../../src/evals/statistics.ts";
 import { inventRun, recordEvals } from "../../../evals/record-evals.ts";
 import { type OpenBrowse, openBrowse, skillText } from "../open-browse.ts";
 
@@ -21,9 +22,13 @@ test("has what was evaluated in the project, the newest first, and what was said
   recordEvals(workspace, runs);
   recordEvals(workspace, [inventRun({ results: [] })]);
   const found = await evalsOf();
-  expect(found.iterations).toEqual([
-    { number: 2, runs: [inventRun({ results: [] })] },
-    { number: 1, runs: runs.map((run) => ({ ...run, rate: run.withSkill ? 1 : 0 })) },
+  expect(found.iterations).toMatchObject([
+    { number: 2, runs: [inventRun({ results: [] })], benchmark: { cases: [{ id: "totals" }] } },
+    {
+      number: 1,
+      runs: runs.map((run) => ({ ...run, rate: run.withSkill ? 1 : 0 })),
+      benchmark: toBenchmark(runs),
+    },
   ]);
   const { lines } = (await askSession(first)).json() as unknown as EvalSessionLog;
   expect(lines).toEqual([

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useCallback, useState } from "preact/hooks";
-import type { EvalSessionLog, ShownEvalRun, SkillEvals } from "../../../wire/evals.ts";
+import type { EvalSessionLog, ShownEvalRun, ShownIteration } from "../../../wire/evals.ts";
 import { foreignText, toVisible } from "../../parts/foreign-text.tsx";
 import { formatShare } from "../../parts/formats.tsx";
 import { Button, Empty } from "../../parts/icon.tsx";
@@ -10,8 +10,6 @@ import type { SkillServer } from "../../source/http-source.ts";
 import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { useServer } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
-
-type Iteration = SkillEvals["iterations"][number];
 
 /** What `acp-skills eval` has recorded in this project: whether the skill is used, and whether it helps. */
 export function EvalsTab({ detail: { row } }: TabProps): JSX.Element {
@@ -31,18 +29,15 @@ export function EvalsTab({ detail: { row } }: TabProps): JSX.Element {
         <Button text="Read again" onClick={readAgain} />
       </Empty>
     );
-  const ids = [...new Set(iteration.runs.map(({ id }) => id))];
-  const cases = ids.map((id) => [id, iteration.runs.filter((run) => run.id === id)] as const);
   return (
     <div class="history">
       <p>
         <label>
           Evaluation{" "}
           <select value={iteration.number} onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}>
-            {answer.iterations.map((one) => (
-              <option key={one.number} value={one.number}>
-                {one.number}: {formatShare(rateOf(one.runs, true))} with the skill,{" "}
-                {formatShare(rateOf(one.runs, false))} without
+            {answer.iterations.map(({ number, benchmark: { run_summary: all } }) => (
+              <option key={number} value={number}>
+                {number}: {rateOf(all.with_skill)} with the skill, {rateOf(all.without_skill)} without
               </option>
             ))}
           </select>
@@ -60,13 +55,11 @@ export function EvalsTab({ detail: { row } }: TabProps): JSX.Element {
           "Seconds without",
           "Tokens without",
         ]}
-        rows={cases.map(([id, runs]) => [
+        rows={iteration.benchmark.cases.map(({ id, shouldTrigger, use, with_skill, without_skill }) => [
           foreignText(id, 80),
-          formatShare(rateOf(runs, true)),
-          formatShare(rateOf(runs, false)),
-          usesOf(runs),
-          ...costsOf(runs, true),
-          ...costsOf(runs, false),
+          ...[rateOf(with_skill), rateOf(without_skill)],
+          use === undefined ? "cannot be seen" : `${use.count} of ${use.of}${shouldTrigger ? "" : " (should not)"}`,
+          ...[with_skill, without_skill].flatMap((one) => [meanOf(one?.time_seconds), meanOf(one?.tokens)]),
         ])}
       />
       <ul class="runs">
@@ -82,7 +75,7 @@ export function EvalsTab({ detail: { row } }: TabProps): JSX.Element {
 
 interface EvaluatedRunProps {
   readonly skill: string;
-  readonly iteration: Iteration;
+  readonly iteration: ShownIteration;
   readonly run: ShownEvalRun;
 }
 
@@ -139,28 +132,14 @@ const speakers = {
   permission: "Permission request, rejected",
 } as const;
 
+type Configuration = ShownIteration["benchmark"]["run_summary"]["with_skill"];
+
 /** The mean over the runs that were judged. */
-function rateOf(runs: readonly ShownEvalRun[], withSkill: boolean): number | undefined {
-  return meanOf(runs.filter((run) => run.withSkill === withSkill).flatMap(({ rate }) => rate ?? []));
+function rateOf(one: Configuration): string {
+  return formatShare(one?.pass_rate?.mean);
 }
 
-function meanOf(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function usesOf(runs: readonly ShownEvalRun[]): string {
-  const own = runs.filter(({ withSkill, fault }) => withSkill && fault === undefined);
-  if (own.some(({ use }) => use === "unseen")) return "cannot be seen";
-  const used = own.filter(({ use }) => use === "used").length;
-  return `${used} of ${own.length}${own[0]?.shouldTrigger === false ? " (should not)" : ""}`;
-}
-
-/** Seconds and tokens, a dash where the agent reports none. */
-function costsOf(runs: readonly ShownEvalRun[], withSkill: boolean): readonly (number | string)[] {
-  const own = runs.filter((run) => run.withSkill === withSkill);
-  const [seconds, tokens] = [own.map(({ durationMs }) => durationMs / 1_000), own.flatMap((run) => run.tokens ?? [])];
-  return [seconds, tokens].map((values) => {
-    const mean = meanOf(values);
-    return mean === undefined ? "–" : Math.round(mean * 10) / 10;
-  });
+/** A dash where the agent reports none. */
+function meanOf(spread: NonNullable<Configuration>["tokens"]): number | string {
+  return spread === undefined ? "–" : Math.round(spread.mean * 10) / 10;
 }
