@@ -102,7 +102,7 @@ export function openRunEnvironment(settings: RunSettings, openGiven?: () => Prom
     withoutSandbox: outside.get,
     records,
     now: Date.now,
-    readSecret: async (name, skill) => await secrets.read(name, { skill }).catch(tellUser),
+    readSecret: async (name, skill) => await secrets(name, skill).catch(tellUser),
     refuseProject: (directory) =>
       liesIn(dataDirectory, directory) || liesIn(directory, dataDirectory)
         ? `${directory} cannot be used as a project: it contains the data directory of acp-skills, or is inside it.`
