@@ -18,8 +18,7 @@ import type { RunListener } from "../wire/run-event.ts";
 import { type ToolName, servedTools } from "../wire/tools.ts";
 import { instructionsFor } from "./instructions.ts";
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
-import { askByRequest, limitQuestions } from "./questions/elicit.ts";
-import { SuspendedCalls } from "./questions/suspended-calls.ts";
+import { SuspendedCalls, askByRequest, limitQuestions } from "./questions.ts";
 import { type PagedSource, createSkillResources } from "./skills/skill-source.ts";
 
 export interface ServerOptions {
