@@ -150,14 +150,11 @@ export function openRunEnvironment(settings: RunSettings, openGiven?: () => Prom
 }
 
 /** A sandbox that is opened with the first run that needs it. */
-function openLater(open: () => Promise<Sandbox>): {
-  readonly get: () => Promise<Sandbox>;
-  readonly close: () => Promise<void>;
-} {
+function openLater(open: () => Promise<Sandbox>) {
   let opening: Promise<Sandbox> | undefined;
   let isClosed = false;
   return {
-    async get() {
+    get: async () => {
       if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
       const tried = (opening ??= open());
       try {
