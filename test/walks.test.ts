@@ -13,9 +13,9 @@ const wrapper = {
   "message to the agent": 5,
   "message to the editor": 5,
   "edit of SKILL.md": 49,
-  list_skills: 17,
-  run_code: 46,
-  "blob of 8 MiB": 29,
+  list_skills: 15,
+  run_code: 42,
+  "blob of 8 MiB": 27,
 };
 const add = { "add URL NAME": 89 };
 

@@ -1,7 +1,14 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { SkillsError } from "../base/errors.ts";
-import { type OptionRule, type Settings, type SkillsOptions, readOptions } from "../runtime/options.ts";
+import {
+  type OptionRule,
+  type Settings,
+  type SkillsOptions,
+  directoryPaths,
+  isText,
+  readOptions,
+} from "../runtime/options.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { ToolDefinitions, ToolFormat, ServedToolName, ToolInput, ToolOutput } from "../runtime/tools.ts";
 import {
@@ -136,15 +143,8 @@ async function callTool(
 
 /** Options that only `openSkills` has. */
 const ownRules: Readonly<Record<"cwd" | "additionalDirectories" | "visible" | "ask", OptionRule>> = {
-  cwd: { expected: "a directory path", accepts: isPath },
-  additionalDirectories: {
-    expected: "an array of directory paths",
-    accepts: (value) => Array.isArray(value) && value.every(isPath),
-  },
+  cwd: { expected: "a directory path", accepts: isText },
+  additionalDirectories: directoryPaths,
   visible: { expected: "a function of a skill", accepts: (value) => typeof value === "function" },
   ask: { expected: "a function of a question", accepts: (value) => typeof value === "function" },
 };
-
-function isPath(value: unknown): boolean {
-  return typeof value === "string" && value !== "";
-}

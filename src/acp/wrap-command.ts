@@ -151,7 +151,7 @@ async function connect(
     const status = await agent.exited;
     ended.agent = true;
     ending.stop();
-    if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: interrupted });
+    if (!ended.output) await passLastWords({ fromEditor, fromAgent }, output, clock, interrupted);
     const how = status.signal === undefined ? `exited with code ${status.exitCode}` : `was ended by ${status.signal}`;
     initialization.refuse(output, `Agent ${how}; run its command in a terminal. It ended before it had started.`);
     interceptor.close();
@@ -169,16 +169,7 @@ async function connect(
 
 const retainOutput = (): void => undefined;
 
-interface Ending {
-  /** The editor leaves: closes the agent's stdin; after a grace period the agent gets SIGTERM, then SIGKILL. */
-  readonly leave: () => void;
-  /** Forwards a signal; a grace period after SIGTERM, the agent gets SIGKILL. */
-  readonly forward: (signal: NodeJS.Signals) => void;
-  /** The agent has exited. */
-  readonly stop: () => void;
-}
-
-function openEnding(agent: AgentProcess, clock: Clock): Ending {
+function openEnding(agent: AgentProcess, clock: Clock) {
   let stop = (): void => undefined;
   let isLeaving = false;
   let isTerminated = false;
@@ -189,7 +180,8 @@ function openEnding(agent: AgentProcess, clock: Clock): Ending {
     stop = clock.after(gracePeriod, () => agent.killTree("SIGKILL"));
   };
   return {
-    leave() {
+    /** The editor leaves: closes the agent's stdin; after a grace period the agent gets SIGTERM, then SIGKILL. */
+    leave: () => {
       if (isLeaving) return;
       isLeaving = true;
       agent.updateTree();
@@ -200,11 +192,13 @@ function openEnding(agent: AgentProcess, clock: Clock): Ending {
         killLater();
       });
     },
-    forward(signal) {
+    /** Forwards a signal; a grace period after SIGTERM, the agent gets SIGKILL. */
+    forward: (signal: NodeJS.Signals) => {
       agent.kill(signal);
       if (signal === "SIGTERM") killLater();
     },
-    stop() {
+    /** The agent has exited. */
+    stop: () => {
       isLeaving = true;
       stop();
     },
@@ -218,42 +212,27 @@ const silenceWithoutEditor = 100;
 /** The total time limit, regardless of how much output remains and how fast the editor reads. */
 const lastWordsLimit = 5_000;
 
-interface LastWords {
-  readonly fromEditor: Relay;
-  readonly fromAgent: Relay;
-  readonly output: Writable;
-  readonly clock: Clock;
-  /** Resolves when this process gets a signal to exit. */
-  readonly enough: Promise<void>;
-}
-
 /** After the agent has exited, waits until its remaining output has reached the editor, within a time limit. */
-async function passLastWords({ fromEditor, fromAgent, output, clock, enough }: LastWords): Promise<void> {
-  const limit = createDeferred();
-  const stopLimit = clock.after(lastWordsLimit, limit.resolve);
-  const over = Promise.race([enough, limit.promise]);
-  const quiet = waitForSilence(fromAgent, fromEditor, clock);
-  await Promise.race([fromAgent.ended, quiet.reached, over]);
-  quiet.stop();
-  await Promise.race([flush(output), over]);
-  stopLimit();
-}
-
-function waitForSilence(
-  fromAgent: Relay,
-  fromEditor: Relay,
+async function passLastWords(
+  relays: { readonly fromEditor: Relay; readonly fromAgent: Relay },
+  output: Writable,
   clock: Clock,
-): { readonly reached: Promise<void>; readonly stop: () => void } {
+  interrupted: Promise<void>,
+): Promise<void> {
+  const { fromEditor, fromAgent } = relays;
+  const limit = createDeferred();
+  const silent = createDeferred();
+  const stopLimit = clock.after(lastWordsLimit, limit.resolve);
+  const over = Promise.race([interrupted, limit.promise]);
   let wait = silence;
   let isStopped = false;
   let stopTimer = (): void => undefined;
-  const { promise: reached, resolve: reach } = createDeferred();
   const listen = (): void => {
     stopTimer();
     if (isStopped) return;
     stopTimer = clock.after(wait, () => {
       if (fromAgent.isActive()) listen();
-      else reach();
+      else silent.resolve();
     });
   };
   listen();
@@ -261,11 +240,9 @@ function waitForSilence(
     wait = silenceWithoutEditor;
     listen();
   });
-  return {
-    reached,
-    stop() {
-      isStopped = true;
-      stopTimer();
-    },
-  };
+  await Promise.race([fromAgent.ended, silent.promise, over]);
+  isStopped = true;
+  stopTimer();
+  await Promise.race([flush(output), over]);
+  stopLimit();
 }

@@ -13,8 +13,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
-import { declaresForms, declaresSkillsExtension } from "./mcp-server.ts";
-import { createMcpServerFactory } from "./mcp-server.ts";
+import { createMcpServerFactory, declaresForms, declaresSkillsExtension } from "./mcp-server.ts";
 
 export interface StdioStreams {
   readonly input: Readable;
@@ -102,10 +101,7 @@ const endless = "subscriptions/listen";
  * does; it must not throw.
  * `ended` resolves when the input ended and every request is answered, or when the input failed.
  */
-function openLineTransport(
-  { input, output }: StdioStreams,
-  onMessage: (message: JSONRPCMessage) => void,
-): { readonly transport: Transport; readonly ended: Promise<void> } {
+function openLineTransport({ input, output }: StdioStreams, onMessage: (message: JSONRPCMessage) => void) {
   const unanswered = new Set<unknown>();
   let isClosed = false;
   let whenAnswered = (): void => undefined;

@@ -11,8 +11,7 @@ import {
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import { type HttpRefusal, isRefusal, nothingHere, refuse, maxBodyBytes, readJsonBody } from "../wire/http.ts";
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
-import { asksForInstructions, declaresSkillsExtension } from "./mcp-server.ts";
-import { createMcpServerFactory } from "./mcp-server.ts";
+import { asksForInstructions, createMcpServerFactory, declaresSkillsExtension } from "./mcp-server.ts";
 
 /** One caller's MCP server over Streamable HTTP, for admitted requests. */
 export interface HttpMcp {
@@ -40,7 +39,7 @@ export interface HttpMcpOptions {
 export function openHttpMcp(
   app: McpApp,
   caller: McpCaller,
-  { maxBytes = maxBodyBytes, maxValues = Infinity, maxBatch = Infinity, isOneClient = true }: HttpMcpOptions = {},
+  { maxBytes = maxBodyBytes, maxValues = Infinity, maxBatch = Infinity, isOneClient }: HttpMcpOptions = {},
 ): HttpMcp {
   const makeServer = createMcpServerFactory(app, caller);
   const messages = new WeakMap<Request, unknown>();
@@ -59,7 +58,7 @@ export function openHttpMcp(
     maxRequestBodySize: maxBytes,
     onerror: (error) => app.log("info", `MCP: ${error.message}`),
   });
-  const exchanges = createExchanges({ isOneClient });
+  const exchanges = new Exchanges(isOneClient);
   const stop = caller.skills.onChange?.(() => handler.notify.resourcesChanged());
   let isClosed = false;
 
@@ -122,40 +121,38 @@ async function writeResponse(response: ServerResponse, { status, headers, body }
   else await pipeline(Readable.fromWeb(body as ReadableStream), response).catch(() => undefined);
 }
 
-/** The running requests of one session, so that they can be cancelled. */
-interface Exchanges {
-  /** Adds a request, until `leave` is called. */
-  enter(body: unknown): { readonly signal: AbortSignal; readonly leave: () => void; readonly abort: () => void };
-  /** Cancels all of them. */
-  abortAll(): void;
-}
-
 /**
- * Over HTTP before 2026-07-28, `notifications/cancelled` arrives in another request than the one it cancels. It is matched by id; an id
- * that two requests share cancels neither. Clients that cannot be distinguished cannot cancel each other's requests.
+ * The running requests of one session, so that they can be cancelled. Over HTTP before 2026-07-28, `notifications/cancelled` arrives in
+ * another request than the one it cancels. It is matched by id; an id that two requests share cancels neither. Clients that cannot be
+ * distinguished cannot cancel each other's requests.
  */
-export function createExchanges({ isOneClient = true }: Pick<HttpMcpOptions, "isOneClient"> = {}): Exchanges {
-  const running = new Map<AbortController, unknown>();
-  return {
-    enter(body) {
-      const cancelled = isOneClient ? cancelledId(body) : undefined;
-      if (cancelled !== undefined) {
-        const meant = [...running].filter(([, id]) => id === cancelled);
-        if (meant.length === 1) meant[0]?.[0].abort();
-      }
-      const controller = new AbortController();
-      running.set(controller, isObject(body) && "method" in body ? body.id : undefined);
-      return {
-        signal: controller.signal,
-        leave: () => void running.delete(controller),
-        abort: () => controller.abort(),
-      };
-    },
-    abortAll() {
-      for (const controller of running.keys()) controller.abort();
-      running.clear();
-    },
-  };
+export class Exchanges {
+  readonly #isOneClient: boolean;
+  readonly #running = new Map<AbortController, unknown>();
+
+  constructor(isOneClient = true) {
+    this.#isOneClient = isOneClient;
+  }
+
+  /** Adds a request, until `leave` is called. */
+  enter(body: unknown): { readonly signal: AbortSignal; readonly leave: () => void; readonly abort: () => void } {
+    const cancelled = this.#isOneClient ? cancelledId(body) : undefined;
+    const meant = cancelled === undefined ? [] : [...this.#running].filter(([, id]) => id === cancelled);
+    if (meant.length === 1) meant[0]?.[0].abort();
+    const controller = new AbortController();
+    this.#running.set(controller, isObject(body) && "method" in body ? body.id : undefined);
+    return {
+      signal: controller.signal,
+      leave: () => void this.#running.delete(controller),
+      abort: () => controller.abort(),
+    };
+  }
+
+  /** Cancels all of them. */
+  abortAll(): void {
+    for (const controller of this.#running.keys()) controller.abort();
+    this.#running.clear();
+  }
 }
 
 function cancelledId(body: unknown): unknown {

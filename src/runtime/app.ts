@@ -47,8 +47,11 @@ export function openApp(settings: Settings, parts: AppParts = {}): App {
   return new App(settings, parts);
 }
 
+/** What doors call. */
+type Calls = Pick<Toolbox, keyof Toolbox>;
+
 interface OpenTools {
-  readonly toolbox: Toolbox;
+  readonly toolbox: Calls;
   readonly environment: LocalRunEnvironment;
   readonly trust: Trust;
 }
@@ -66,7 +69,7 @@ export class App {
   /** The version of this package. */
   readonly version: string;
   /** Loads what it needs, such as zod, at the first call; see `load`. */
-  readonly toolbox: Toolbox;
+  readonly toolbox: Calls;
   /** What the organisation and the project of a directory decided beforehand. Never throws. */
   readonly policyFor: Policies["policyFor"];
   readonly #settings: Settings;
@@ -193,7 +196,7 @@ export class App {
   }
 
   async #open(): Promise<OpenTools> {
-    const [{ createToolbox }, { Runs }, { openRunEnvironment }, { createLocalTrust }] = await Promise.all([
+    const [{ Toolbox }, { Runs }, { openRunEnvironment }, { createLocalTrust }] = await Promise.all([
       import("./tools/toolbox.ts"),
       import("./runs.ts"),
       import("./runs/run-environment.ts"),
@@ -208,7 +211,7 @@ export class App {
       policyFor: this.policyFor,
       now: this.#now,
     });
-    const toolbox = createToolbox({
+    const toolbox = new Toolbox({
       blobs,
       source,
       hasher,

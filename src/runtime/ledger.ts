@@ -33,8 +33,8 @@ export interface LedgerEntry {
   readonly runId?: string;
   /** What isolated the run; `none`: nothing did. */
   readonly isolation?: string;
-  /** Absent in lines of earlier versions. */
-  readonly outcome?: Outcome;
+  /** How a use ended. Absent in lines of earlier versions. */
+  readonly outcome?: (typeof outcomes)[number];
   /** Why it failed or was refused. */
   readonly code?: string;
   /** The question, why it was denied, or what a run that starts may do. */
@@ -49,9 +49,6 @@ export interface LedgerEntry {
   /** The door that the call came through. */
   readonly door: string;
 }
-
-/** How a use ended. */
-type Outcome = (typeof outcomes)[number];
 
 /** The port to the record of uses. Bounded: the oldest entries are removed, decisions and runs apart from reads and refusals. */
 export interface Ledger {

@@ -135,14 +135,12 @@ export interface OptionRule {
 }
 
 const aBoolean: OptionRule = { expected: "true or false", accepts: (value) => typeof value === "boolean" };
-const aText: OptionRule = {
-  expected: "a non-empty string",
-  accepts: (value) => typeof value === "string" && value !== "",
-};
+const aText: OptionRule = { expected: "a non-empty string", accepts: isText };
+export const directoryPaths: OptionRule = { expected: "an array of directory paths", accepts: isListOfTexts };
 
 /** Not a zod schema: the wrapper reads its options before the agent starts, and zod takes 45 ms to load. */
 const rules: Readonly<Record<Exclude<keyof SkillsOptions, keyof RenamedOptions>, OptionRule>> = {
-  directories: { expected: "an array of directory paths", accepts: isListOfTexts },
+  directories: directoryPaths,
   defaultRoots: aBoolean,
   sources: {
     expected: "an array of sources such as example.com, https://skills.example or OWNER/REPO",
@@ -242,8 +240,12 @@ function oneOf(choices: readonly string[]): OptionRule {
   };
 }
 
+export function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
 function isListOfTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every(aText.accepts);
+  return Array.isArray(value) && value.every(isText);
 }
 
 function isBlobLimits(value: unknown): boolean {
@@ -251,7 +253,7 @@ function isBlobLimits(value: unknown): boolean {
 }
 
 function isPorts(value: unknown): boolean {
-  return isObjectOf(value, (place) => (place instanceof URL ? place.protocol === "file:" : aText.accepts(place)));
+  return isObjectOf(value, (place) => (place instanceof URL ? place.protocol === "file:" : isText(place)));
 }
 
 function isObjectOf(value: unknown, accepts: (value: unknown) => boolean): boolean {

@@ -126,15 +126,11 @@ export class Runs {
     return (await prepareRun(spec, caller, this.#options, signal)).isolation;
   }
 
-  #checksOf(
-    spec: RunSpec,
-    caller: RunCaller,
-    signal: AbortSignal,
-  ): Pick<AuthorizeOptions, "checkMachine" | "checkSupport"> {
+  #checksOf(spec: RunSpec, caller: RunCaller, signal: AbortSignal) {
     return {
       checkMachine: () => this.#prepare(spec, caller, signal),
       checkSupport: (program, needs) => checkSupport(program, needs, caller, this.#options),
-    };
+    } satisfies Partial<AuthorizeOptions>;
   }
 
   /**

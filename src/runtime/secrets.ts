@@ -4,38 +4,32 @@ import { constants, existsSync } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { parseEnv } from "node:util";
 
-/** A source of the secrets that skills declare by name (`permissions.secrets`). */
-export interface SecretSource {
-  /**
-   * The value of a name, or `undefined` if it is absent, empty, or the name is invalid. Throws UNREADABLE if it cannot be read; the
-   * message contains no value. Sources do not cache values. `skill`: the canonical name of the one that declared it, for error messages.
-   */
-  read(name: string, context: { readonly skill: string }): Promise<string | undefined>;
-}
+/**
+ * A source of the secrets that skills declare by name (`permissions.secrets`): returns the value of a name, or `undefined` if it is absent,
+ * empty, or the name is invalid. Throws UNREADABLE if it cannot be read; the message contains no value. Sources do not cache values.
+ * `skill`: the canonical name of the one that declared it, for error messages.
+ */
+export type SecretSource = (name: string, skill: string) => Promise<string | undefined>;
 
 /** Must be checked before a name reaches a command. */
 const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 /** Reads from an object, on every call: such as `process.env`. */
 export function memorySecrets(values: Readonly<Record<string, string | undefined>>): SecretSource {
-  return {
-    read(name) {
-      const value = secretName.test(name) && Object.hasOwn(values, name) ? values[name] : undefined;
-      return Promise.resolve(value === "" ? undefined : value);
-    },
+  return (name) => {
+    const value = secretName.test(name) && Object.hasOwn(values, name) ? values[name] : undefined;
+    return Promise.resolve(value === "" ? undefined : value);
   };
 }
 
 /** The first source with a value. An error of a source is not skipped: a locked keychain must not change which value is used. */
 export function firstOf(sources: readonly SecretSource[]): SecretSource {
-  return {
-    async read(name, context) {
-      for (const source of sources) {
-        const value = await source.read(name, context);
-        if (value !== undefined) return value;
-      }
-      return undefined;
-    },
+  return async (name, skill) => {
+    for (const source of sources) {
+      const value = await source(name, skill);
+      if (value !== undefined) return value;
+    }
+    return undefined;
   };
 }
 
@@ -75,33 +69,31 @@ const greatestValue = 64 * 1024;
  */
 export function keychainSecrets(platform: KeychainPlatform, options: { readonly command?: string } = {}): SecretSource {
   const keychain = keychains[platform];
-  return {
-    async read(name, { skill }) {
-      if (!secretName.test(name)) return undefined;
-      // Loaded lazily: few runs need it.
-      const { execa } = await import("execa");
-      const asked = await execa(options.command ?? keychain.command, keychain.toArguments(name), {
-        stdin: "ignore",
-        stripFinalNewline: false,
-        reject: false,
-        timeout: patience,
-        maxBuffer: greatestValue,
-        windowsHide: true,
-      });
-      if (asked.code === "ENOENT" || keychain.isAbsent(asked.exitCode, asked.stderr)) return undefined;
-      if (asked.failed) {
-        const how = asked.timedOut
-          ? "timed out"
-          : asked.isMaxBuffer
-            ? "the value exceeds 64 KiB"
-            : `exit code ${asked.exitCode}`;
-        // Without the cause, which contains the program's output.
-        const message = `Reading ${name} for the skill ${skill} from the keychain failed (${how}); it may be locked.`;
-        throw new SkillsError("UNREADABLE", message, { facts: { name, skill } });
-      }
-      const value = keychain.endsLine ? asked.stdout.replace(/\n$/, "") : asked.stdout;
-      return value === "" ? undefined : value;
-    },
+  return async (name, skill) => {
+    if (!secretName.test(name)) return undefined;
+    // Loaded lazily: few runs need it.
+    const { execa } = await import("execa");
+    const asked = await execa(options.command ?? keychain.command, keychain.toArguments(name), {
+      stdin: "ignore",
+      stripFinalNewline: false,
+      reject: false,
+      timeout: patience,
+      maxBuffer: greatestValue,
+      windowsHide: true,
+    });
+    if (asked.code === "ENOENT" || keychain.isAbsent(asked.exitCode, asked.stderr)) return undefined;
+    if (asked.failed) {
+      const how = asked.timedOut
+        ? "timed out"
+        : asked.isMaxBuffer
+          ? "the value exceeds 64 KiB"
+          : `exit code ${asked.exitCode}`;
+      // Without the cause, which contains the program's output.
+      const message = `Reading ${name} for the skill ${skill} from the keychain failed (${how}); it may be locked.`;
+      throw new SkillsError("UNREADABLE", message, { facts: { name, skill } });
+    }
+    const value = keychain.endsLine ? asked.stdout.replace(/\n$/, "") : asked.stdout;
+    return value === "" ? undefined : value;
   };
 }
 
@@ -113,11 +105,7 @@ const skillFiles = ["SKILL.md", "skill.md", "skill.toml"];
  * or the skill would be shared with them.
  */
 export function envFileSecrets(file: string): SecretSource {
-  return {
-    async read(name, context) {
-      return memorySecrets(parseEnv(await readOutsideSkills(file))).read(name, context);
-    },
-  };
+  return async (name, skill) => await memorySecrets(parseEnv(await readOutsideSkills(file)))(name, skill);
 }
 
 async function readOutsideSkills(file: string): Promise<string> {

@@ -34,7 +34,6 @@ export function fakeTools(
     prepare() {
       prepared++;
     },
-    bridge: { command: "/bin/node", args: ["/cli.js", "mcp-bridge"] },
     async call(name, args, caller, signal) {
       const call = { name, args, caller, signal };
       calls.push(call);

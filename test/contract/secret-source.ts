@@ -6,9 +6,9 @@ export function describeSecretSource(
   adapter: string,
   open: (values: Readonly<Record<string, string>>) => SecretSource | Promise<SecretSource>,
 ): void {
-  const context = { skill: "a.b" };
+  const skill = "a.b";
   const read = async (values: Record<string, string>, name: string): Promise<string | undefined> =>
-    (await open(values)).read(name, context);
+    (await open(values))(name, skill);
 
   describe(`${adapter} implements the SecretSource contract`, () => {
     it("returns the value of a name", async () => {
@@ -46,10 +46,7 @@ export function describeSecretSource(
 
     it("returns the same value on repeated reads", async () => {
       const source = await open({ API_KEY: "s3cr3t" });
-      expect(await Promise.all([source.read("API_KEY", context), source.read("API_KEY", context)])).toEqual([
-        "s3cr3t",
-        "s3cr3t",
-      ]);
+      expect(await Promise.all([source("API_KEY", skill), source("API_KEY", skill)])).toEqual(["s3cr3t", "s3cr3t"]);
     });
   });
 }

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { maxInstructionBytes, toInstructions } from "../../src/mcp/mcp-server.ts";
+import { maxInstructionBytes, toInstructions } from "../../src/mcp/instructions.ts";
 import type { McpCaller } from "../../src/mcp/mcp-caller.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import type { Skill } from "../../src/skills/skill.ts";
@@ -100,7 +100,7 @@ describe("the index", () => {
     directory: `/skills/${name}`,
     file: `/skills/${name}/SKILL.md`,
   });
-  const toText = (found: readonly Skill[]): string => toInstructions(found, { tools: undefined, hasIndex: true }) ?? "";
+  const toText = (found: readonly Skill[]): string => toInstructions(found, { tools: undefined }) ?? "";
 
   test.each([0, 1, 10, 100, 10_000])("of %i skills fits into the limit and counts omitted skills", (count) => {
     const text = toText(Array.from({ length: count }, (_, index) => skill(`skill-${index}`)));

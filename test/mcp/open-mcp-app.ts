@@ -10,7 +10,7 @@ import { type MemorySkillFiles, memorySkillBytes, memorySkillFiles } from "../sk
 import { createSkillHasher } from "../../src/skills/hash.ts";
 import type { Runs } from "../../src/runtime/runs.ts";
 import type { SkillSource } from "../../src/skills/files.ts";
-import { type Toolbox, createToolbox } from "../../src/runtime/tools/toolbox.ts";
+import { Toolbox } from "../../src/runtime/tools/toolbox.ts";
 import type { Trust } from "../../src/runtime/trust.ts";
 
 export const skills = {
@@ -66,8 +66,12 @@ export async function openMcpApp(
   await catalog.ready;
   const hasher = createSkillHasher();
   const blobs = memoryBlobs();
-  const opened = createToolbox({ blobs, source, hasher, log, trust, ...(runs && { runs }) });
-  const toolbox = { ...opened, ...wrap(opened) };
+  const opened = new Toolbox({ blobs, source, hasher, log, trust, ...(runs && { runs }) });
+  const wrapped = wrap(opened);
+  const toolbox: McpApp["toolbox"] = {
+    call: (...given) => wrapped.call(...given),
+    mayRead: (...given) => opened.mayRead(...given),
+  };
   const app: McpApp = {
     toolbox,
     source,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { toForm } from "../../src/mcp/questions/elicit.ts";
+import { toForm } from "../../src/mcp/questions.ts";
 import { toPermissionContent } from "../../src/acp/service/ask/permission-request.ts";
 import { inWords, noCapabilities } from "../../src/skills/permissions.ts";
 import { type Asked, askAboutProject, askAboutSkill } from "../../src/runtime/question.ts";

@@ -51,7 +51,7 @@ export class RemoteSkills {
   readonly #questions = new Map<number, AbortController>();
   readonly #ask: RemoteSkillsOptions["ask"];
   readonly #listeners = new Set<(change: SkillsChange) => void>();
-  #problems: readonly Problem[] = [];
+  problems: readonly Problem[] = [];
   #opened: Promise<unknown> | undefined;
   /** Why there are none. */
   #failure: SkillsError | undefined;
@@ -101,10 +101,6 @@ export class RemoteSkills {
     return (answer as { readonly value: readonly AvailableSkill[] }).value;
   }
 
-  get problems(): readonly Problem[] {
-    return this.#problems;
-  }
-
   onChange(listener: (change: SkillsChange) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -146,7 +142,7 @@ export class RemoteSkills {
   #receive(message: FromSkills): void {
     switch (message.kind) {
       case "skills":
-        this.#problems = message.problems;
+        this.problems = message.problems;
         this.#numbered = message.numbered;
         if (message.change !== undefined) this.#notifyOfChange(message.change);
         break;

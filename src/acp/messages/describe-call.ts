@@ -7,53 +7,51 @@ import { type JsonRecord, isRecord } from "./raw-message.ts";
 import { reasonIn, resultIn, textOf } from "./call-result.ts";
 import { servedTools } from "../../wire/tools.ts";
 
-/** How a call of one of our tools is shown to the user, and its ACP kind. */
-interface CallDescription {
-  readonly title: string;
-  readonly kind: "read" | "execute" | "edit" | "other";
-}
-
 /** What blobs are, for a person, by their ids. */
 export type BlobNames = ReadonlyMap<string, string>;
 
-/** What a call does: `Run skill rows.clean on table.csv`. The input may be unknown; `blobs` names those that it may mention. */
-export function describeCall(tool: string, input: unknown, blobs: BlobNames = new Map()): CallDescription {
-  const args = isRecord(input) ? input : {};
-  const name = word(args["name"]);
+type Kind = "read" | "execute" | "edit" | "other";
+
+/**
+ * How a call is shown to the user, and its ACP kind: `Run skill rows.clean on table.csv`. The input may be unknown; `blobs` names those
+ * that it may mention.
+ */
+export function describeCall(
+  tool: string,
+  input: unknown,
+  blobs: BlobNames = new Map(),
+): { readonly title: string; readonly kind: Kind } {
+  const [title, kind] = titleAndKind(tool, isRecord(input) ? input : {}, blobs);
+  return { title: oneLine(title), kind };
+}
+
+function titleAndKind(tool: string, args: JsonRecord, blobs: BlobNames): readonly [title: string, kind: Kind] {
+  const [name, path, target] = [word(args["name"]), word(args["path"]), word(args["save_as"])];
   switch (tool) {
     case "execute_skill":
-      return { title: oneLine(runTitle(name, args, blobs)), kind: "execute" };
+      return [runTitle(name, args, blobs), "execute"];
     case "run_code":
-      return { title: oneLine(`Run Python code${withSkills(args["mount_skills"])}`), kind: "execute" };
-    case "create_blob": {
-      const path = word(args["path"]);
-      if (path !== undefined) return { title: oneLine(`Create a blob from ${path}`), kind: "read" };
-      return { title: "Create a blob", kind: "other" };
-    }
+      return [`Run Python code${withSkills(args["mount_skills"])}`, "execute"];
+    case "create_blob":
+      return path === undefined ? ["Create a blob", "other"] : [`Create a blob from ${path}`, "read"];
     case "read_blob": {
-      const target = word(args["save_as"]);
       const { blob_id: id } = args;
       const blob = (typeof id === "string" ? blobs.get(id) : undefined) ?? "a blob";
-      if (target !== undefined) return { title: oneLine(`Write ${blob} to ${target}`), kind: "edit" };
-      return { title: oneLine(`Read ${blob}`), kind: "read" };
+      return target === undefined ? [`Read ${blob}`, "read"] : [`Write ${blob} to ${target}`, "edit"];
     }
     case "list_skills":
-      return { title: "List skills", kind: "read" };
+      return ["List skills", "read"];
     case "describe_skill":
-      return { title: oneLine(name === undefined ? "Describe a skill" : `Describe skill ${name}`), kind: "read" };
+      return [name === undefined ? "Describe a skill" : `Describe skill ${name}`, "read"];
     case "read_skill_file": {
-      const path = word(
-        [args["name"], args["path"]].filter((part) => typeof part === "string" && part !== "").join("/"),
-      );
-      return {
-        title: oneLine(path === undefined ? "Read a file of a skill" : `Read skill file ${path}`),
-        kind: "read",
-      };
+      const parts = [args["name"], args["path"]].filter((part) => typeof part === "string" && part !== "");
+      const file = word(parts.join("/"));
+      return [file === undefined ? "Read a file of a skill" : `Read skill file ${file}`, "read"];
     }
     case "load_skills_protocol_guide":
-      return { title: "Read the Skills Protocol guide", kind: "read" };
+      return ["Read the Skills Protocol guide", "read"];
     default:
-      return { title: oneLine(tool), kind: "other" };
+      return [tool, "other"];
   }
 }
 

@@ -82,14 +82,7 @@ export interface CallOfEditor {
 }
 
 /** A call of a tool, as it is reported to the editor. */
-interface ReportedCall extends CallOfEditor {
-  readonly name: string;
-  readonly args: unknown;
-  /** The editor's version of ACP. */
-  readonly protocol: 1 | 2;
-  /** Absolute paths of affected files. */
-  readonly locations: readonly string[];
-}
+type ReportedCall = Required<Omit<ReportOptions, "send" | "log">>;
 
 /** How a call ended; the error as on the wire. */
 type CallEnd =

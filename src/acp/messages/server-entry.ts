@@ -6,18 +6,11 @@ import { isRecord, type JsonRecord } from "./raw-message.ts";
 /** How an agent connects to our MCP server. */
 export type Transport = "http" | "stdio";
 
-/** The program that connects stdio to our MCP server. */
-export interface Bridge {
-  /** An absolute path. */
-  readonly command: string;
-  readonly args: readonly string[];
-}
-
-/** This package's command line with the command `mcp-bridge`. */
-export const ownBridge: Bridge = {
+/** The program that connects stdio to our MCP server: this package's command line with the command `mcp-bridge`. */
+export const bridge = {
   command: process.execPath,
   args: [fileURLToPath(packageUrl("cli/main.js")), "mcp-bridge"],
-};
+} as const;
 
 /** The address of our server: a URL, or the path of a socket to which the bridge connects. */
 export type ServerAddress =
@@ -41,11 +34,7 @@ export function serverNames(mcpServers: unknown): readonly string[] {
 }
 
 /** Our entry in `mcpServers`. In v1 only HTTP servers have a `type`; in v2 all servers do. */
-export function toServerEntry(
-  name: string,
-  address: ServerAddress,
-  { protocol, bridge }: { protocol: 1 | 2; bridge: Bridge },
-): JsonRecord {
+export function toServerEntry(name: string, address: ServerAddress, protocol: 1 | 2): JsonRecord {
   if ("url" in address) {
     const headers = Object.entries(address.headers).map(([name, value]) => ({ name, value }));
     return { type: "http", name, url: address.url, headers };

@@ -21,15 +21,8 @@ export function amendLine(line: Buffer, amendments: readonly Amendment[]): Buffe
   return Buffer.concat([...parts, line.subarray(copied)]);
 }
 
-/** Follows paths. */
-interface Finder {
-  /** The place of a value; of duplicate keys the last counts, as in JSON.parse. */
-  readonly place: (path: Path) => JsonValueRange | undefined;
-  readonly container: (path: Path) => Container | undefined;
-}
-
-/** Each container is read once, however many paths lead through it. */
-function openFinder(line: Buffer): Finder {
+/** Follows paths. Each container is read once, however many paths lead through it. */
+function openFinder(line: Buffer) {
   const whole = wholeValue(line);
   const containers = new Map<number, Container | undefined>();
 
@@ -37,6 +30,7 @@ function openFinder(line: Buffer): Finder {
     if (!containers.has(from)) containers.set(from, readContainer(line, from));
     return containers.get(from);
   }
+  /** The place of a value; of duplicate keys the last counts, as in JSON.parse. */
   function place(path: Path): JsonValueRange | undefined {
     let found: JsonValueRange | undefined = whole;
     for (const key of path) {
@@ -49,14 +43,14 @@ function openFinder(line: Buffer): Finder {
   }
   return {
     place,
-    container(path) {
+    container(path: Path) {
       const found = place(path);
       return found && containerAt(found);
     },
   };
 }
 
-function toEdit(find: Finder, amendment: Amendment): Edit {
+function toEdit(find: ReturnType<typeof openFinder>, amendment: Amendment): Edit {
   const { path } = amendment;
   const key = path.at(-1);
   if ("value" in amendment) {

@@ -139,15 +139,10 @@ function parseLine(line: Buffer, text: string, { garbage }: Direction): unknown 
   return undefined;
 }
 
-interface Line {
-  readonly from: number;
-  readonly to: number;
-}
-
 const newline = 10;
 
 /** The first line, from `start` on, that may concern us. */
-function nextLine(block: Buffer, start: number, interest: Interest): Line | undefined {
+function nextLine(block: Buffer, start: number, interest: Interest) {
   if (start >= block.length) return undefined;
   const found = interest === "everything" ? start : firstOf(block, start, interest);
   if (found === -1) return undefined;

@@ -5,7 +5,7 @@ import type { ThreadReply } from "../../base/processes/threads.ts";
 import type { Settings } from "../../runtime/options.ts";
 import type { GivenPorts } from "../../runtime/ports.ts";
 import { reportFault } from "../messages/amend.ts";
-import { openEarlyServers } from "./tools/early-servers.ts";
+import { EarlyServers } from "./tools/early-servers.ts";
 import type { FromService, FromSkills, ServiceConnection, SkillService, ToService } from "../skill-service.ts";
 
 type Methods = Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
@@ -34,7 +34,7 @@ function refuseSkills(message: ToService, error: PlainError | undefined): void {
 export function servePort(port: MessagePort, settings: Settings): void {
   const { log, clock } = settings;
   const once = createOnceLog(log);
-  const servers = openEarlyServers(settings);
+  const servers = new EarlyServers(settings);
   let loading: Promise<SkillService | undefined> | undefined;
   let failure: PlainError | undefined;
   /** What came before there was a reason to load. */

@@ -57,7 +57,8 @@ export class ServedSession {
   /** The calls that the editor knows. */
   readonly calls = new ClaimedCalls();
   #tools: SessionTools | undefined;
-  #session: Session | undefined;
+  /** Undefined until the agent has opened it. */
+  session: Session | undefined;
   #history: IndexHistory | undefined;
   /** The index that is ready to be sent. */
   #index: (SkillIndex & { readonly sent: () => void }) | undefined;
@@ -75,11 +76,6 @@ export class ServedSession {
     this.#key = key;
     this.#skills = skills;
     this.#context = context;
-  }
-
-  /** Undefined until the agent has opened it. */
-  get session(): Session | undefined {
-    return this.#session;
   }
 
   /** Opens our MCP server; its entry for `mcpServers`. */
@@ -108,7 +104,7 @@ export class ServedSession {
       }
       this.#tools = opened;
       // The agent may have had the address, and opened the session, while the tools were loaded.
-      if (this.#session !== undefined) opened.begin(this.#session.id);
+      if (this.session !== undefined) opened.begin(this.session.id);
       this.#indexSkills(request);
       return opened.entry;
     } catch (error) {
@@ -134,7 +130,7 @@ export class ServedSession {
       tools: false,
     };
     this.#record({});
-    this.#session = new Session(request, this.#skills, this.#context, (skills) => {
+    this.session = new Session(request, this.#skills, this.#context, (skills) => {
       const names = skills.slice(0, maxReportedNames).map(({ skill }) => skill.slug);
       this.#record({ announced: { at: now(), skills: skills.length, names }, tools: this.#hasTools });
     });
@@ -142,7 +138,7 @@ export class ServedSession {
   }
 
   agentListed(commands: readonly unknown[]): ReturnType<Session["agentListed"]> {
-    const amendments = this.#session?.agentListed(commands);
+    const amendments = this.session?.agentListed(commands);
     this.#prepareIndex();
     return amendments;
   }
@@ -150,7 +146,7 @@ export class ServedSession {
   /** Reads the skill that the user invoked by name, unless the agent runs it itself. */
   async invoke(name: string, sigil: "/" | "$"): Promise<InvokedSkill | NativeSkill | GoneSkill | undefined> {
     const { readInstructions, startedAt, settings, outlet, trust } = this.#context;
-    const session = this.#session;
+    const session = this.session;
     const { catalog } = this.#skills;
     await withinTime(catalog.ready, settings.clock, readingTime);
     const offered = catalog.find(name);
@@ -181,9 +177,9 @@ export class ServedSession {
 
   /** Why the agent need not ask about a call that runs code; undefined if it should. Nobody is asked here. */
   async answersRun(tool: string, input: JsonRecord): Promise<RunAnswer | undefined> {
-    if (this.#session === undefined) return undefined;
+    if (this.session === undefined) return undefined;
     const { app } = this.#context;
-    return await answerRun(tool, input, { app, skills: this.#skills, owner: ownerOf(this.#session.id, this.#session) });
+    return await answerRun(tool, input, { app, skills: this.#skills, owner: ownerOf(this.session.id, this.session) });
   }
 
   /** The index with this ticket was sent to the model. */
@@ -196,7 +192,7 @@ export class ServedSession {
 
   /** The person wrote a prompt. */
   turnBegan(): void {
-    if (this.#session !== undefined) this.#context.trust.newTurn(ownerOf(this.#session.id, this.#session));
+    if (this.session !== undefined) this.#context.trust.newTurn(ownerOf(this.session.id, this.session));
   }
 
   /** Cancels the calls of our tools that the model has running. */
@@ -209,13 +205,13 @@ export class ServedSession {
     this.#record({ closedAt: this.#context.now(), tools: this.#hasTools });
     this.#stopListening();
     this.#tools?.close();
-    if (this.#session === undefined) {
+    if (this.session === undefined) {
       this.#skills.close();
       return;
     }
-    this.#context.questions.endSession(this.#session.id);
-    this.#context.trust.endSession(ownerOf(this.#session.id, this.#session));
-    this.#session.close();
+    this.#context.questions.endSession(this.session.id);
+    this.#context.trust.endSession(ownerOf(this.session.id, this.session));
+    this.session.close();
   }
 
   async #recordInvocation({ name: skill, version, directory }: Skill, sessionId: string): Promise<void> {
@@ -284,7 +280,7 @@ export class ServedSession {
     const unknown = catalog.snapshot.skills.filter((offered) => {
       if (offered.skill.disableModelInvocation === true || denied.has(offered.skill)) return false;
       if (readsItself(facts, offered.sources, home) !== true) return true;
-      return facts.listsSkills && this.#session !== undefined && this.#session.shown(offered)?.kind !== "as-skill";
+      return facts.listsSkills && this.session !== undefined && this.session.shown(offered)?.kind !== "as-skill";
     });
     return this.#history?.next(toIndexed(unknown, directory), this.#hasTools ? "tools" : "files");
   }

@@ -3,20 +3,14 @@ import { noSuchSkill } from "../../skills/skill.ts";
 import type { Catalog } from "../../skills/skillset.ts";
 import { parseGrant } from "../../wire/grant-text.ts";
 
-/** A grant that has no effect, and why. */
-interface IdleGrant {
-  readonly grant: string;
-  readonly reason: string;
-}
-
 /**
- * The grants that allow nothing: the name is misspelled, or the skill came with the project and the grant names no
+ * The grants that allow nothing, and why: the name is misspelled, or the skill came with the project and the grant names no
  * digest. A path that is no skill is a project.
  */
 export function idleGrants(
   grants: readonly string[],
   catalog: Pick<Catalog, "find" | "snapshot">,
-): readonly IdleGrant[] {
+): readonly { readonly grant: string; readonly reason: string }[] {
   return grants.flatMap((grant) => {
     const parsed = parseGrant(grant);
     if (parsed?.form === "path") return [];

@@ -132,18 +132,12 @@ export function callersOf({ skill: own, mounts }: RunSpec, { skills }: Pick<RunC
   return [own && toCaller(own), ...foreign.filter(({ isOwn }) => !isOwn)];
 }
 
-interface Requested {
-  readonly request: FullTrustRequest;
-  readonly isCall: boolean;
-  readonly program: RunSpec["program"];
-}
-
 /** The run itself, the skills that it mounts, then the calls that its code can make, each once. */
 async function* requestsOf(
   spec: RunSpec,
   caller: RunCaller,
   { signal, calledBy: outer = [undefined] }: AuthorizeOptions,
-): AsyncGenerator<Requested, void> {
+) {
   const { program } = spec;
   const digests = new Map<Skill, Promise<string>>();
   const find = ({ slug, version }: { readonly slug: string; readonly version: string }): Skill =>

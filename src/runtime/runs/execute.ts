@@ -1,11 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { AllowedOnce } from "./authorize.ts";
-import type { Json, RunHost, SkillCallFailure } from "../sandbox.ts";
+import type { Json, SkillCallFailure } from "../sandbox.ts";
 import { maxNestedRuns, maxNesting } from "./run-limits.ts";
-import { type BlobBudget, createBlobBudget, recordRun } from "./record.ts";
+import { type BlobBudget, createBlobBudget, recordRun, toRunResult } from "./record.ts";
 import { createMask } from "./record/run-text.ts";
-import { toRunResult } from "./record/to-run-result.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunStep } from "../../wire/run-event.ts";
 import type { RunResult, RunSpec } from "./run-spec.ts";
@@ -128,15 +127,12 @@ function callFailure(type: string, message: string, runId?: string): Error & Ski
 }
 
 /** The skills that code inside a run calls, each in a sandbox of its own, and the blobs that they stored so far. */
-function callableSkills(
-  outer: CurrentRun,
-  nesting: Nesting,
-  { clock, newRunId, runNested }: ExecutionEnvironment,
-): { readonly call: RunHost["callSkill"]; readonly blobs: readonly string[] } {
+function callableSkills(outer: CurrentRun, nesting: Nesting, environment: ExecutionEnvironment) {
+  const { clock, newRunId, runNested } = environment;
   const blobs: string[] = [];
   return {
     blobs,
-    async call(name, args, signal) {
+    call: async (name: string, args: Json, signal: AbortSignal): Promise<Json> => {
       const skill = outer.spec.brokered.find((brokered) => brokered.name === name);
       if (skill === undefined)
         throw callFailure("SkillNotFoundError", `There is no skill ${JSON.stringify(name.slice(0, 128))} to call.`);

@@ -1,15 +1,30 @@
-import type { StoredBlob } from "../blobs.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import type { RunHost } from "../sandbox.ts";
 import { toMimeType } from "../../skills/files.ts";
-import { maxLogBytes } from "./run-limits.ts";
 import type { RunStep } from "../../wire/run-event.ts";
-import { BoundedBytes, createLineBatcher, toPlainText } from "./record/run-text.ts";
+import type { StoredBlob } from "../blobs.ts";
 import { parseBlobKind, quotaExceeded } from "../blobs/blob-rules.ts";
+import type { Json, RunEnd, RunHost, SandboxRun } from "../sandbox.ts";
+import { BoundedBytes, type Mask, createLineBatcher, toPlainText, toPreview } from "./record/run-text.ts";
+import { toRunFailure } from "./record/to-run-failure.ts";
+import type { RunCaller } from "./run-caller.ts";
+import { maxLogBytes, maxLogPreviewBytes, maxOutputBytes, maxReportedBlobs } from "./run-limits.ts";
+import type { RunOutcome, RunResult, RunSpec } from "./run-spec.ts";
 
-import type { RunFacts } from "./record/to-run-result.ts";
+export { writeWholeResult } from "./record/whole-result.ts";
 
-export { writeWholeResult } from "./record/to-run-result.ts";
+/** What ran, in a sandbox or elsewhere. */
+export type RanProgram = Pick<SandboxRun, "runId" | "limits" | "network" | "project" | "isolation"> &
+  Pick<RunSpec, "program">;
+
+export interface RunFacts {
+  readonly run: RanProgram;
+  readonly spec: RunSpec;
+  readonly caller: Pick<RunCaller, "owner" | "blobs">;
+  readonly mask: Mask;
+  readonly nestedBlobs: readonly string[];
+  readonly durationMs: number;
+  readonly isolation: string;
+}
 
 /**
  * How much one run may store as blobs, together with the skills that it calls: passes the content on to `put`, counted. Throws
@@ -128,3 +143,139 @@ export function recordRun(
     refused,
   };
 }
+
+const longestSummary = 1000;
+
+/**
+ * The result of a run that has ended, and all blobs that it stored. What is too long for the result is stored as
+ * blobs.
+ */
+export async function toRunResult(
+  end: RunEnd,
+  record: RunRecord,
+  facts: RunFacts,
+): Promise<{ readonly result: RunResult; readonly blobs: readonly string[] }> {
+  const { run, spec, caller, durationMs, isolation, nestedBlobs } = facts;
+  const { text, isCut } = await record.log();
+  const logs = toPreview(text, maxLogPreviewBytes);
+  const spilled: string[] = [];
+  const outcome = await toOutcome(end, record, facts, async (kind, bytes) => {
+    const id = await keepIfPossible(caller, kind, bytes);
+    if (id !== undefined) spilled.push(id);
+    return id;
+  });
+  const logsBlob = logs === text && !isCut ? undefined : await keepIfPossible(caller, "text/plain", Buffer.from(text));
+  const own = end.type === "returned" ? await ownedOf(end.outputBlobs ?? [], caller) : [];
+  const blobs = [...new Set([...record.blobs, ...nestedBlobs, ...spilled, ...own])];
+  const result: RunResult = {
+    ...outcome,
+    run_id: run.runId,
+    ...(await toOutputBlobs(blobs, [...own, ...spilled], caller)),
+    logs_preview: logs,
+    ...(logsBlob !== undefined && { logs_blob: logsBlob }),
+    ...(spec.skill !== undefined && { version: spec.skill.version }),
+    duration_ms: durationMs,
+    limits_applied: {
+      timeout_ms: run.limits.timeoutMs,
+      memory_mb: run.limits.memoryBytes / 1024 / 1024,
+      isolation,
+      ...(spec.clamped && { clamped: true }),
+    },
+  };
+  return { result, blobs };
+}
+
+/** As many ids as a result lists, first those that the program or the output names; further ones are listed in a blob. */
+async function toOutputBlobs(blobs: readonly string[], named: readonly string[], caller: RunFacts["caller"]) {
+  if (blobs.length <= maxReportedBlobs) return { output_blobs: [...blobs] };
+  const ordered = [...new Set([...named, ...blobs])];
+  const rest = ordered.slice(maxReportedBlobs);
+  const blobId = await keepIfPossible(caller, "application/json", Buffer.from(JSON.stringify(rest)));
+  return {
+    output_blobs: ordered.slice(0, maxReportedBlobs),
+    more_output_blobs: { count: rest.length, ...(blobId !== undefined && { blob_id: blobId }) },
+  };
+}
+
+type Outcome = Pick<RunResult, "summary"> & RunOutcome;
+
+/** Stores a part of the output that is too long for the result; undefined where it cannot be stored. */
+type Spill = (kind: string, bytes: Uint8Array) => Promise<string | undefined>;
+
+async function toOutcome(end: RunEnd, record: RunRecord, facts: RunFacts, spill: Spill): Promise<Outcome> {
+  const isReturned = end.type === "returned";
+  if (!(isReturned || (end.type === "exited" && end.exitCode === 0)) || record.refused.length > 0) {
+    const error = await toRunFailure(end, record, facts);
+    return { status: "failed", error, summary: toSummary(`${error.type}: ${error.message}`) };
+  }
+  const { mask } = facts;
+  const value = isReturned ? await mask.json(end.value) : await scriptOutput(record, mask, spill);
+  const output = await toOutput(value, spill);
+  const given = isReturned ? end.summary : undefined;
+  // Masked before it is cut: half a secret would not be found.
+  const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : mask.plain(given));
+  return { status: "completed", output, summary };
+}
+
+function filesIn({ files }: RunRecord): string {
+  const named = files.slice(0, 10).map(({ path, blobId }) => `${path} (${blobId})`);
+  return named.length === 0 ? "" : ` Output files: ${named.join(", ")}.`;
+}
+
+/** Short, without control sequences. */
+function toSummary(text: string): string {
+  const plain = toPlainText(text).trim();
+  const characters = Array.from(plain);
+  return characters.length > longestSummary ? `${characters.slice(0, longestSummary - 1).join("")}…` : plain;
+}
+
+/** A small value as it is; a larger one as a reference to its blob. */
+async function toOutput(value: Json, spill: Spill): Promise<Json> {
+  const bytes = Buffer.from(JSON.stringify(value));
+  if (bytes.length <= maxOutputBytes) return value;
+  return await spilled(bytes, "application/json", bytes.toString("utf8"), spill);
+}
+
+const previewBytes = 1024;
+
+async function spilled(bytes: Uint8Array, kind: string, text: string, spill: Spill): Promise<Json> {
+  const blobId = await spill(kind, bytes);
+  const preview = toPreview(text, previewBytes);
+  return { truncated: true, ...(blobId !== undefined && { blob_id: blobId }), size_bytes: bytes.length, preview };
+}
+
+/** `{exit_code, stdout, stderr}`; where that is too long, the longer stream is stored as a blob first. */
+async function scriptOutput(record: RunRecord, mask: Mask, spill: Spill): Promise<Json> {
+  const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
+  const texts = { stdout: await mask.longPlain(streams.stdout), stderr: await mask.longPlain(streams.stderr) };
+  const output: Record<string, Json> = { exit_code: 0, ...texts };
+  const longestFirst = (["stdout", "stderr"] as const).toSorted((a, b) => streams[b].length - streams[a].length);
+  for (const name of longestFirst) {
+    if (isShort(output)) break;
+    output[name] = await spilled(streams[name], "text/plain", texts[name], spill);
+  }
+  return output;
+}
+
+/** Without serialising what is long. */
+function isShort(output: Record<string, Json>): boolean {
+  const isLong = Object.values(output).some((value) => typeof value === "string" && value.length > maxOutputBytes);
+  return !isLong && Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes;
+}
+
+/** A full store must not take the result away from a run that has ended: the preview in its place says that there was more. */
+async function keepIfPossible({ blobs, owner }: RunFacts["caller"], kind: string, bytes: Uint8Array) {
+  try {
+    return (await blobs.put(owner, kind, bytes)).id;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The ids that a program returned as its output, as far as the caller can read them. */
+async function ownedOf(ids: readonly string[], { blobs, owner }: RunFacts["caller"]): Promise<string[]> {
+  const found = await Promise.all(ids.slice(0, 256).map((id) => blobs.stat(owner, id).catch(nothing)));
+  return found.flatMap((blob) => blob?.id ?? []);
+}
+
+const nothing = (): undefined => undefined;

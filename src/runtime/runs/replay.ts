@@ -5,7 +5,7 @@ import type { RunEvent } from "../../wire/run-event.ts";
 import type { BlobStore } from "../blobs.ts";
 import type { Json } from "../sandbox.ts";
 import type { RunEnvironment } from "./execute/prepare-run.ts";
-import { storedOutput } from "./record/to-run-result.ts";
+import { storedOutput } from "./record/whole-result.ts";
 import { type RecordedRun, notReplayable, planReplay, readRecordedRun } from "./replay/plan-replay.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunResult, RunSpec } from "./run-spec.ts";

@@ -102,7 +102,7 @@ export function openRunEnvironment(settings: RunSettings, openGiven?: () => Prom
     withoutSandbox: outside.get,
     records,
     now: Date.now,
-    readSecret: async (name, skill) => await secrets.read(name, { skill }).catch(tellUser),
+    readSecret: async (name, skill) => await secrets(name, skill).catch(tellUser),
     refuseProject: (directory) =>
       liesIn(dataDirectory, directory) || liesIn(directory, dataDirectory)
         ? `${directory} cannot be used as a project: it contains the data directory of acp-skills, or is inside it.`
@@ -150,14 +150,11 @@ export function openRunEnvironment(settings: RunSettings, openGiven?: () => Prom
 }
 
 /** A sandbox that is opened with the first run that needs it. */
-function openLater(open: () => Promise<Sandbox>): {
-  readonly get: () => Promise<Sandbox>;
-  readonly close: () => Promise<void>;
-} {
+function openLater(open: () => Promise<Sandbox>) {
   let opening: Promise<Sandbox> | undefined;
   let isClosed = false;
   return {
-    async get() {
+    get: async () => {
       if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
       const tried = (opening ??= open());
       try {

@@ -15,6 +15,7 @@ import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { skillPathFault } from "../../skills/hash.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import { leadsIntoGit } from "../../base/paths/guarded-names.ts";
+import type { Requester } from "../runs/run-caller.ts";
 import { unseenCharacters } from "../../base/text/unsafe-characters.ts";
 
 /** The files of a session's project. Errors name paths as the caller gave them. */
@@ -27,6 +28,16 @@ export interface ProjectFiles {
     content: AsyncIterable<Uint8Array>,
     options: { readonly overwrite: boolean; readonly signal: AbortSignal },
   ): Promise<void>;
+}
+
+/** Those of a caller's session; `keepOut` is our data directory. Throws PERMISSION_DENIED if the session has no directory. */
+export function projectFilesOf(
+  { project, projectIdentity }: Pick<Requester, "project" | "projectIdentity">,
+  keepOut: string | undefined,
+): ProjectFiles {
+  if (project !== undefined) return projectFiles(project, { identity: projectIdentity, keepOut });
+  const hint = "Open a session with a directory.";
+  throw new SkillsError("PERMISSION_DENIED", "The session has no project directory.", { facts: { hint } });
 }
 
 const chunkBytes = 256 * 1024;

@@ -4,21 +4,20 @@ import type { Log } from "../../base/log.ts";
 import { asAvailable, nearest } from "../../base/text/nearest.ts";
 import type { BlobStore } from "../blobs.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import type { LedgerEntry } from "../ledger.ts";
+import { type LedgerEntry, whoAndWhere } from "../ledger.ts";
 import { askerOf, denied } from "../runs/authorize.ts";
 import { maxMountedBytes } from "../runs/run-limits.ts";
 import type { Replay } from "../runs/replay.ts";
-import type { RunListener } from "../../wire/run-event.ts";
+import type { RunEvent, RunListener } from "../../wire/run-event.ts";
 import { type Runs, subjectOf } from "../runs.ts";
 import type { SkillSource } from "../../skills/files.ts";
 import { type SkillHasher, recordedDigest } from "../../skills/hash.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Trust } from "../trust.ts";
-import { type Guide, createGuides, guideSkill } from "../caller/guide.ts";
+import { createGuides, guideSkill } from "../caller/guide.ts";
 import { inputFault } from "./toolbox/input-fault.ts";
-import { type ProjectFiles, projectFiles } from "./project-files.ts";
-import { createCallReporter, endingOf } from "./toolbox/report-calls.ts";
-import type { RunContext, Tool, ToolCaller } from "./tool.ts";
+import { projectFilesOf } from "./project-files.ts";
+import type { RunContext, Tool, ToolCaller, UsedSkill } from "./tool.ts";
 import { allTools, availableTools } from "../tools.ts";
 import { isDoorOfModels, toVisibleSource, viewSkills, visibleTo } from "../caller/skill-view.ts";
 import type { ToolName } from "../../wire/tools.ts";
@@ -44,52 +43,168 @@ export interface ToolboxOptions {
   readonly newErrorId?: () => string;
 }
 
-/** The meta-tools, independent of any door. */
-export interface Toolbox {
-  /**
-   * Calls a tool; the result is plain JSON, the same through every door. Throws only SkillsErrors, or the reason of `signal` once that is
-   * aborted. Our own failures are INTERNAL with an id; their details are in the log.
-   */
-  call(name: string, args: unknown, context: ToolCaller, signal?: AbortSignal): Promise<unknown>;
-  /** What a call of a tool that executes would do, without doing it. Throws as `call` would before the run starts. */
-  check(name: string, args: unknown, context: ToolCaller): Promise<object | undefined>;
-  /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions, for doors that show files otherwise. */
-  mayRead(skill: Skill, context: ToolCaller, signal: AbortSignal): Promise<void>;
-  /** Runs a recorded run of any owner again and compares, see `Runs`. For people only. Throws as `call` does. */
-  replay(runId: string, context: ToolCaller, signal?: AbortSignal): Promise<Replay>;
+/** How a call ended. */
+type Ending = Pick<LedgerEntry, "outcome" | "code" | "runId" | "isolation" | "grant">;
+
+interface Done<Output> {
+  readonly output: Output;
+  readonly ending: Ending;
+  readonly skill?: UsedSkill | undefined;
 }
 
 const never = new AbortController().signal;
 
-export function createToolbox(options: ToolboxOptions): Toolbox {
-  const { blobs, source, hasher, log, trust, runs, limits = defaultToolLimits, now = Date.now } = options;
-  const guideFor = createGuides(limits);
-  const toInternal = (error: unknown): SkillsError => toInternalError(error, { log, newErrorId: options.newErrorId });
+/** The meta-tools, independent of any door. Each call is reported once, however it ended, and so are the skills that its code called. */
+export class Toolbox {
+  readonly #options: ToolboxOptions;
+  readonly #limits: ToolLimits;
+  readonly #guideFor: ReturnType<typeof createGuides>;
 
-  function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
-    const visible = visibleIn(caller, trust);
-    const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
-    const reportSkillCalls = reporter.skillCalls(caller);
+  constructor(options: ToolboxOptions) {
+    this.#options = options;
+    this.#limits = options.limits ?? defaultToolLimits;
+    this.#guideFor = createGuides(this.#limits);
+  }
+
+  /**
+   * Calls a tool; the result is plain JSON, the same through every door. Throws only SkillsErrors, or the reason of `signal` once that is
+   * aborted. Our own failures are INTERNAL with an id; their details are in the log.
+   */
+  async call(name: string, args: unknown, caller: ToolCaller, signal = never): Promise<unknown> {
+    return await this.#reported(name, caller, signal, askedIn(args), async (onEvent) => {
+      const { tool, input, context } = await this.#prepare(name, args, caller, signal, onEvent);
+      const { output, skill } = await tool.run(context, input, signal);
+      checkOutput(tool, output);
+      return { output, ending: endingOf(output), skill };
+    });
+  }
+
+  /** Runs a recorded run of any owner again and compares, see `Runs`. For people only. Throws as `call` does. */
+  async replay(runId: string, caller: ToolCaller, signal = never): Promise<Replay> {
+    return await this.#reported("replay", caller, signal, undefined, async (onEvent) => {
+      const context = await this.#openContext(caller, signal, onEvent);
+      const output = await context.runs().replay(runId, context, signal);
+      return { output, ending: endingOf(output.result), skill: output.spec.skill };
+    });
+  }
+
+  /** What a call of a tool that executes would do, without doing it. Throws as `call` would before the run starts. */
+  async check(name: string, args: unknown, caller: ToolCaller): Promise<object | undefined> {
+    try {
+      const { tool, input, context } = await this.#prepare(name, args, caller, never, caller.onEvent);
+      return await tool.check?.(context, input, never);
+    } catch (error) {
+      throw this.#toCallError(error);
+    }
+  }
+
+  /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions, for doors that show files otherwise. */
+  async mayRead(skill: Skill, caller: ToolCaller, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#toRunContext(caller, undefined).mayRead(skill, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#toCallError(error);
+    }
+  }
+
+  /** `asked`: the name that the call asks for. Throws what `work` throws, as an error for the caller; the reason of an aborted signal. */
+  async #reported<Output>(
+    name: string,
+    caller: ToolCaller,
+    signal: AbortSignal,
+    asked: string | undefined,
+    work: (onEvent: RunListener) => Promise<Done<Output>>,
+  ): Promise<Output> {
+    let run: Ending = {};
+    const onEvent: RunListener = (event) => {
+      // The first event is of the run itself, not of a skill that it calls.
+      run = { runId: event.runId, ...run };
+      if (event.runId === run.runId) run = { ...run, ...startOf(event) };
+      caller.onEvent?.(event);
+    };
+    try {
+      const { output, ending, skill } = await work(onEvent);
+      this.#report(caller, name, { ...run, ...ending }, skill);
+      return output;
+    } catch (error) {
+      const isUnknown = isSkillsError(error, "SKILL_NOT_FOUND");
+      const used = isUnknown || asked === undefined ? undefined : this.#skillNamed(asked, caller);
+      const unseen = used === undefined && asked !== undefined ? { asked } : {};
+      if (signal.aborted) {
+        this.#report(caller, name, { ...cancelled, ...run, ...unseen }, used);
+        throw signal.reason;
+      }
+      const refusal = this.#toCallError(error);
+      const outcome = refusal.code === "INTERNAL" ? "failed" : "refused";
+      this.#report(caller, name, { outcome, code: refusal.code, ...run, ...unseen }, used);
+      throw refusal;
+    }
+  }
+
+  #report(
+    caller: ToolCaller,
+    tool: string,
+    ending: Ending & Pick<LedgerEntry, "asked">,
+    skill: UsedSkill | undefined,
+  ): void {
+    const { onUse, now = Date.now } = this.#options;
+    const { sessionId, door } = caller;
+    const digest = skill?.digest;
+    const used = skill && { skill: skill.name, version: skill.version, ...(digest !== undefined && { digest }) };
+    try {
+      const facts = { ...whoAndWhere(caller), ...used, ...ending, ...(sessionId !== undefined && { sessionId }) };
+      onUse?.({ at: now(), tool, ...facts, door });
+    } catch (error) {
+      // The call does not fail because of the ledger.
+      toInternalError(error, this.#options);
+    }
+  }
+
+  /** A tool, its validated input, and what it works with once the caller's skills are known. */
+  async #prepare(
+    name: string,
+    args: unknown,
+    caller: ToolCaller,
+    signal: AbortSignal,
+    onEvent: RunListener | undefined,
+  ): Promise<{ readonly tool: Tool; readonly input: unknown; readonly context: RunContext }> {
+    const tool = findTool(name, caller.tools);
+    const { data: input, error } = tool.input.safeParse(args ?? {});
+    if (error !== undefined || args === null) throw inputFault(tool, args, error?.issues ?? []);
+    return { tool, input, context: await this.#openContext(caller, signal, onEvent) };
+  }
+
+  async #openContext(caller: ToolCaller, signal: AbortSignal, onEvent: RunListener | undefined): Promise<RunContext> {
+    signal.throwIfAborted();
+    await caller.skills.ready;
+    signal.throwIfAborted();
+    const context = this.#toRunContext(caller, onEvent);
+    await this.#options.runs?.notice?.(caller.skills.snapshot, context);
+    return context;
+  }
+
+  #toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
+    const { blobs, source, hasher, trust, runs, dataDirectory } = this.#options;
+    const visible = this.#visibleIn(caller);
+    const guide: RunContext["guide"] = () => this.#guideFor(availableTools(caller.tools).map(({ name }) => name));
+    const reportSkillCalls = onSkillCalls((skill, ending) => this.#report(caller, "execute_skill", ending, skill));
     let seen: SkillSource | undefined;
     const { snapshot } = caller.skills;
     const sourceOf: RunContext["sourceOf"] = (skill) =>
       skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, snapshot, visible));
-    const view = viewSkills(snapshot, visible);
+    const skills = viewSkills(snapshot, visible);
     return {
       ...caller,
-      skills: view,
+      skills,
       mayRead: async (skill, signal) => {
         if (!isDoorOfModels(caller.door) || skill === guideSkill.skill) return;
-        const authorization = await trust.mayRead(
-          subjectOf(skill, { skills: view, sourceOf }),
-          askerOf(caller),
-          signal,
-        );
+        const authorization = await trust.mayRead(subjectOf(skill, { skills, sourceOf }), askerOf(caller), signal);
         if (!authorization.allowed) throw denied(authorization);
       },
       digestOf: (skill, signal) => recordedDigest(hasher, sourceOf(skill), skill, signal),
       blobs,
-      limits,
+      limits: this.#limits,
       guide,
       sourceOf,
       hashFiles: (skill, signal) =>
@@ -98,7 +213,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
         if (runs === undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", "Code execution is disabled.");
         return runs;
       },
-      projectFiles: () => filesOf(caller, options.dataDirectory),
+      projectFiles: () => projectFilesOf(caller, dataDirectory),
       onEvent: (event) => {
         reportSkillCalls(event);
         onEvent?.(event);
@@ -106,101 +221,32 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     };
   }
 
-  /** A tool, its validated input, and what it works with once the caller's skills are known. */
-  async function prepare(
-    name: string,
-    args: unknown,
-    caller: ToolCaller,
-    signal: AbortSignal,
-    onEvent = caller.onEvent,
-  ): Promise<{ readonly tool: Tool; readonly input: unknown; readonly context: RunContext }> {
-    const tool = findTool(name, caller.tools);
-    const { data: input, error } = tool.input.safeParse(args ?? {});
-    if (error !== undefined || args === null) throw inputFault(tool, args, error?.issues ?? []);
-    return { tool, input, context: await openContext(caller, signal, onEvent) };
+  /** Which versions of skills the caller sees now. */
+  #visibleIn({ door, skills, visible, project }: ToolCaller): ReturnType<typeof visibleTo> {
+    return visibleTo(door, skills.snapshot, { visible, policy: this.#options.trust.policyFor(project) });
   }
 
-  async function openContext(caller: ToolCaller, signal: AbortSignal, onEvent: RunListener | undefined) {
-    signal.throwIfAborted();
-    await caller.skills.ready;
-    signal.throwIfAborted();
-    const context = toRunContext(caller, onEvent);
-    await runs?.notice?.(caller.skills.snapshot, context);
-    return context;
+  /** The skill of a name, if the caller sees it. */
+  #skillNamed(name: string, caller: ToolCaller): Skill | undefined {
+    return attempt(() => viewSkills(caller.skills.snapshot, this.#visibleIn(caller)).find(name).skill, undefined);
   }
 
   /** The error for the caller: refusals of tools and blobs unchanged, everything else without details. */
-  function toCallError(error: unknown): SkillsError {
-    if (!isSkillsError(error) || error.code === "INTERNAL") return toInternal(error);
+  #toCallError(error: unknown): SkillsError {
+    const { log } = this.#options;
+    if (!isSkillsError(error) || error.code === "INTERNAL") return toInternalError(error, this.#options);
     // The system's message, with its path, is for the user's log only.
     if (error.facts.limit === "disk") log("warning", `${error.message} ${String(error.cause)}`);
     if (error.code !== "UNREADABLE") return error;
     log("warning", error.message);
     return new SkillsError("SKILL_NOT_READY", "The skill's files cannot be read.", { cause: error });
   }
-
-  const reporter = createCallReporter({ onUse: options.onUse, now, failed: toInternal, toCallError });
-
-  return {
-    async mayRead(skill, caller, signal) {
-      try {
-        await toRunContext(caller, undefined).mayRead(skill, signal);
-      } catch (error) {
-        signal.throwIfAborted();
-        throw toCallError(error);
-      }
-    },
-    async check(name, args, caller) {
-      try {
-        const { tool, input, context } = await prepare(name, args, caller, never);
-        return await tool.check?.(context, input, never);
-      } catch (error) {
-        throw toCallError(error);
-      }
-    },
-    call: async (name, args, caller, signal = never) =>
-      await reporter.reported(
-        { name, caller, signal, asked: askedIn(args), named: (asked) => skillNamed(asked, caller, trust) },
-        async (onEvent) => {
-          const { tool, input, context } = await prepare(name, args, caller, signal, onEvent);
-          const { output, skill } = await tool.run(context, input, signal);
-          checkOutput(tool, output);
-          return { output, ending: endingOf(output), skill };
-        },
-      ),
-    replay: async (runId, caller, signal = never) =>
-      await reporter.reported(
-        { name: "replay", caller, signal, asked: undefined, named: () => undefined },
-        async (onEvent) => {
-          const context = await openContext(caller, signal, onEvent);
-          const output = await context.runs().replay(runId, context, signal);
-          return { output, ending: endingOf(output.result), skill: output.spec.skill };
-        },
-      ),
-  };
-}
-
-/** Throws PERMISSION_DENIED if the session has no directory. */
-function filesOf({ project, projectIdentity }: ToolCaller, keepOut: string | undefined): ProjectFiles {
-  if (project !== undefined) return projectFiles(project, { identity: projectIdentity, keepOut });
-  const hint = "Open a session with a directory.";
-  throw new SkillsError("PERMISSION_DENIED", "The session has no project directory.", { facts: { hint } });
-}
-
-/** Which versions of skills the caller sees now. */
-function visibleIn({ door, skills, visible, project }: ToolCaller, trust: ToolboxOptions["trust"]) {
-  return visibleTo(door, skills.snapshot, { visible, policy: trust.policyFor(project) });
 }
 
 /** The name that a call asks for. */
 function askedIn(args: unknown): string | undefined {
   const name = typeof args === "object" && args !== null && "name" in args ? args.name : undefined;
   return typeof name === "string" ? name : undefined;
-}
-
-/** The skill of a name, if the caller sees it. */
-function skillNamed(name: string, caller: ToolCaller, trust: ToolboxOptions["trust"]): Skill | undefined {
-  return attempt(() => viewSkills(caller.skills.snapshot, visibleIn(caller, trust)).find(name).skill, undefined);
 }
 
 function findTool(name: string, tools: readonly ToolName[] | undefined): Tool {
@@ -215,4 +261,40 @@ function checkOutput({ name, output: schema }: Tool, output: unknown): void {
   const { error } = schema.safeParse(output);
   if (error !== undefined)
     throw new Error(`${name} returned a result that violates its output schema`, { cause: error });
+}
+
+const cancelled: Ending = { outcome: "failed", code: "CANCELLED" };
+
+/** The outcome of a call that returned: a result with `status: "failed"` means that the run failed. */
+function endingOf(output: unknown): Ending {
+  const { status, run_id: runId, error } = output as Partial<Record<string, unknown>>;
+  const run = typeof runId === "string" ? { runId } : {};
+  if (status !== "failed") return { outcome: "completed", ...run };
+  const { code, type } = (error ?? {}) as Partial<Record<string, unknown>>;
+  const why = code ?? type;
+  return { outcome: "failed", ...(typeof why === "string" && { code: why }), ...run };
+}
+
+/** What isolates a run that starts, and what allows it. */
+function startOf(event: RunEvent): Pick<Ending, "isolation" | "grant"> {
+  if (event.type !== "started") return {};
+  return { isolation: event.isolation, ...(event.by !== undefined && { grant: event.by }) };
+}
+
+/** A listener that reports each skill that code inside a run called, once its own run has ended. */
+export function onSkillCalls(report: (skill: UsedSkill, ending: Ending) => void): RunListener {
+  const called = new Map<string, { readonly skill: UsedSkill; readonly start?: Ending }>();
+  return (event) => {
+    if (event.type === "skill_called") {
+      const { skill: name, version, digest } = event;
+      called.set(event.calledRunId, { skill: { name, version, digest } });
+    }
+    const { skill, start } = called.get(event.runId) ?? {};
+    if (skill === undefined) return;
+    const { runId } = event;
+    if (event.type === "started") called.set(runId, { skill, start: startOf(event) });
+    if (event.type !== "ended") return;
+    called.delete(runId);
+    report(skill, { ...(event.status === "cancelled" ? cancelled : { outcome: event.status }), runId, ...start });
+  };
 }

@@ -10,19 +10,18 @@ import {
 
 const http = { url: "http://127.0.0.1:1/mcp/x", headers: { Authorization: "Bearer t" } };
 const stdio = { path: "/private/socket" };
-const bridge = { command: "/node", args: ["cli.js", "mcp-bridge"] };
+const own = {
+  command: process.execPath,
+  args: [expect.stringMatching(/cli.main\.js$/), "mcp-bridge", "/private/socket"],
+};
 
 test.each([
   [http, 1, { type: "http", name: "n", url: http.url, headers: [{ name: "Authorization", value: "Bearer t" }] }],
   [http, 2, { type: "http", name: "n", url: http.url, headers: [{ name: "Authorization", value: "Bearer t" }] }],
-  [stdio, 1, { name: "n", command: "/node", args: ["cli.js", "mcp-bridge", "/private/socket"], env: [] }],
-  [
-    stdio,
-    2,
-    { type: "stdio", name: "n", command: "/node", args: ["cli.js", "mcp-bridge", "/private/socket"], env: [] },
-  ],
+  [stdio, 1, { name: "n", ...own, env: [] }],
+  [stdio, 2, { type: "stdio", name: "n", ...own, env: [] }],
 ] as const)("creates the entry for %j in v%d", (address, protocol, expected) => {
-  expect(toServerEntry("n", address, { protocol, bridge })).toEqual(expected);
+  expect(toServerEntry("n", address, protocol)).toEqual(expected);
 });
 
 test.each([

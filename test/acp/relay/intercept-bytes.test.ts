@@ -209,7 +209,7 @@ test("adds our MCP server to a session request and keeps all other bytes", async
   await fromAgent(initialized);
   const line = await fromEditor(newSession);
   const entry = /,?(\{"name":"skills".*\})\]\}\}\n$/.exec(line)?.[1] ?? "";
-  expect(JSON.parse(entry)).toMatchObject({ name: "skills", args: ["/cli.js", "mcp-bridge", "/private/socket"] });
+  expect(JSON.parse(entry)).toMatchObject({ name: "skills", command: process.execPath });
   expect(line.replace(entry, "")).toBe(newSession);
 });
 

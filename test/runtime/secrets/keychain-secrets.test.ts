@@ -5,7 +5,7 @@ import { type KeychainPlatform, hasKeychain, keychainSecrets } from "../../../sr
 import { describeSecretSource } from "../../contract/secret-source.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
-const context = { skill: "a.b" };
+const skill = "a.b";
 
 /** A fake of the platform's keychain program: logs its arguments and runs `code`, which can use `name`. */
 function standIn(code: string): { command: string; asked: () => string[][] } {
@@ -48,8 +48,8 @@ describe.skipIf(process.platform === "win32").each(["darwin", "linux"] as const)
   test("is queried by service and name, and never for an invalid name", async () => {
     const { command, asked } = open({ A: "s3cr3t" });
     const source = keychainSecrets(platform, { command });
-    await source.read("A", context);
-    await source.read("-w", context);
+    await source("A", skill);
+    await source("-w", skill);
     expect(asked()).toEqual([
       platform === "darwin"
         ? ["find-generic-password", "-s", "acp-skills", "-a", "A", "-w"]
@@ -59,26 +59,24 @@ describe.skipIf(process.platform === "win32").each(["darwin", "linux"] as const)
 
   test("keeps the line breaks of a value", async () => {
     const source = keychainSecrets(platform, { command: open({ A: "two\nlines\n" }).command });
-    expect(await source.read("A", context)).toBe("two\nlines\n");
+    expect(await source("A", skill)).toBe("two\nlines\n");
   });
 
   test("fails with an error that names the secret and the skill and contains none of the output", async () => {
     const { command } = standIn('process.stdout.write("s3cr3t"); console.error("s3cr3t is locked"); process.exit(51);');
-    const error: unknown = await keychainSecrets(platform, { command })
-      .read("A", context)
-      .catch((thrown: unknown) => thrown);
+    const error: unknown = await keychainSecrets(platform, { command })("A", skill).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "UNREADABLE", facts: { name: "A", skill: "a.b" } });
     expect(JSON.stringify(error) + String(error) + String((error as Error).cause)).not.toContain("s3cr3t");
   });
 
   test("rejects a value larger than 64 KiB", async () => {
     const { command } = standIn('process.stdout.write("x".repeat(100_000));');
-    await expect(keychainSecrets(platform, { command }).read("A", context)).rejects.toThrow(/64 KiB/);
+    await expect(keychainSecrets(platform, { command })("A", skill)).rejects.toThrow(/64 KiB/);
   });
 
   test("returns undefined if its program is not installed", async () => {
     const command = path.join(temporaryDirectory(), "absent");
-    expect(await keychainSecrets(platform, { command }).read("A", context)).toBeUndefined();
+    expect(await keychainSecrets(platform, { command })("A", skill)).toBeUndefined();
   });
 });
 

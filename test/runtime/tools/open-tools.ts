@@ -8,7 +8,7 @@ import { createSkillHasher } from "../../../src/skills/hash.ts";
 import type { Root } from "../../../src/skills/skillset/roots.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { ToolCaller } from "../../../src/runtime/tools/tool.ts";
-import { type Toolbox, type ToolboxOptions, createToolbox } from "../../../src/runtime/tools/toolbox.ts";
+import { Toolbox, type ToolboxOptions } from "../../../src/runtime/tools/toolbox.ts";
 
 /** A skill of either format, as files below `/skills`. */
 export function agentSkill(name: string, extra = "", body = "# Body\n"): Record<string, string> {
@@ -51,7 +51,7 @@ export async function openTools(
   files.makeDirectory("/skills");
   const logged: string[] = [];
   const log = (level: string, message: string) => void logged.push(`${level} ${message}`);
-  const toolbox = createToolbox({
+  const toolbox = new Toolbox({
     blobs: store,
     source: { files, bytes: memorySkillBytes(files) },
     hasher: createSkillHasher(),

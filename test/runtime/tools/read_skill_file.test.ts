@@ -11,7 +11,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { Catalog } from "../../../src/skills/skillset/catalog.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
-import { createToolbox } from "../../../src/runtime/tools/toolbox.ts";
+import { Toolbox } from "../../../src/runtime/tools/toolbox.ts";
 import { agentSkill, openTools, refusal } from "./open-tools.ts";
 
 const cap = 256 * 1024;
@@ -115,7 +115,7 @@ describe("on disk", () => {
     const catalog = new Catalog({ roots, files, clock: systemClock, log: silentLog });
     await catalog.ready;
     const logged: string[] = [];
-    const toolbox = createToolbox({
+    const toolbox = new Toolbox({
       blobs: memoryBlobs(),
       source: { files, bytes: diskSkillBytes() },
       hasher: createSkillHasher(),

@@ -43,10 +43,7 @@ export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: 
 }
 
 /** A call that the agent replays as a call of its own tool for deferred tools. */
-function deferredCall(
-  toolCall: JsonRecord,
-  { deferral }: AgentFacts,
-): { name: unknown; input: JsonRecord } | undefined {
+function deferredCall(toolCall: JsonRecord, { deferral }: AgentFacts) {
   const { name, arguments: given } = recordAt(toolCall, "rawInput") ?? {};
   const isIt = deferral !== undefined && recordAt(toolCall, "_meta")?.["toolName"] === deferral.call;
   return isIt && typeof name === "string" && isRecord(given) ? { name, input: given } : undefined;

@@ -37,7 +37,8 @@ export class RelayedRequests {
   /** Resolves when `initialize` was answered, or will not be. */
   readonly #answered = createDeferred();
   #isInitializing = false;
-  #agreed: Agreed | undefined;
+  /** The result of `initialize`; undefined until it was answered. */
+  agreed: Agreed | undefined;
 
   constructor(options: RelayedRequestsOptions) {
     this.#options = options;
@@ -47,15 +48,10 @@ export class RelayedRequests {
     return this.#pending.length === 0;
   }
 
-  /** The result of `initialize`; undefined until it was answered. */
-  get agreed(): Agreed | undefined {
-    return this.#agreed;
-  }
-
   /** The result of `initialize`, after the response if the request is under way. */
   async negotiation(): Promise<Negotiation | undefined> {
     if (this.#isInitializing) await this.#answered.promise;
-    return this.#agreed?.negotiation;
+    return this.agreed?.negotiation;
   }
 
   /** The editor sent a request of any method. */
@@ -130,10 +126,10 @@ export class RelayedRequests {
         return this.#initialized(request.params, message, result);
       case "open": {
         const id = request.requestedId ?? textOf(recordAt(message, "result")?.["sessionId"]);
-        if (this.#agreed === undefined)
+        if (this.agreed === undefined)
           logOnce("warning", "A session was opened before initialize was answered; it has no skills.");
-        if (id === undefined || this.#agreed === undefined) this.#release(request);
-        else sessions.begin(id, request, this.#agreed, result);
+        if (id === undefined || this.agreed === undefined) this.#release(request);
+        else sessions.begin(id, request, this.agreed, result);
         return untouched;
       }
       case "list":
@@ -154,7 +150,7 @@ export class RelayedRequests {
       return untouched;
     }
     const forms = chooseForms(negotiation, announce);
-    this.#agreed = { negotiation, forms };
+    this.agreed = { negotiation, forms };
     this.#answered.resolve();
     if (tools !== "none") service.prepare();
     const served = tools === "none" ? [] : [...servedTools.keys()];

@@ -53,7 +53,8 @@ export class RelayedSession {
   isRead = false;
   readonly #context: RelayContext;
   readonly #read = createDeferred();
-  #nextIndex: SkillIndex | undefined;
+  /** The index of skills for the next prompt; undefined if the model has the current one. */
+  nextIndex: SkillIndex | undefined;
   #labelInHistory: string | undefined;
 
   constructor(key: SessionKey, requestedId: string | undefined, params: JsonRecord, context: RelayContext) {
@@ -92,7 +93,7 @@ export class RelayedSession {
     const server = addServer(params, entry);
     if (!instructModel || !negotiation.systemPrompt) return [server];
     await this.untilRead(readTimeout);
-    const prompt = this.#nextIndex && addToSystemPrompt(params, this.#nextIndex.text);
+    const prompt = this.nextIndex && addToSystemPrompt(params, this.nextIndex.text);
     if (prompt === undefined) return [server];
     this.indexSent();
     return [server, prompt];
@@ -103,14 +104,9 @@ export class RelayedSession {
     await withinTime(this.#read.promise, this.#context.settings.clock, ms);
   }
 
-  /** The index of skills for the next prompt; undefined if the model has the current one. */
-  get nextIndex(): SkillIndex | undefined {
-    return this.#nextIndex;
-  }
-
   /** The next index has changed. */
   setIndex(index: SkillIndex | undefined): void {
-    this.#nextIndex = index;
+    this.nextIndex = index;
     this.#skipKnownIndex();
     this.isRead = true;
     this.#read.resolve();
@@ -135,12 +131,12 @@ export class RelayedSession {
   }
 
   #skipKnownIndex(): void {
-    if (this.#nextIndex?.label === this.#labelInHistory) this.#takeIndex();
+    if (this.nextIndex?.label === this.#labelInHistory) this.#takeIndex();
   }
 
   #takeIndex(): void {
-    const index = this.#nextIndex;
-    this.#nextIndex = undefined;
+    const index = this.nextIndex;
+    this.nextIndex = undefined;
     if (index !== undefined) this.service.indexSent(this.key, index.ticket);
   }
 

@@ -151,10 +151,10 @@ export class Sessions {
   }
 
   /** A turn began with this request. */
-  turnBegan({ sessionId }: JsonRecord, request: string | number): void {
-    const session = typeof sessionId === "string" ? this.#byId.get(sessionId) : undefined;
-    if (typeof sessionId !== "string" || session === undefined) return;
-    this.#turns.set(sessionId, request);
+  turnBegan(params: JsonRecord, request: string | number): void {
+    const session = this.find(params);
+    if (session === undefined) return;
+    this.#turns.set(String(params["sessionId"]), request);
     session.service.turnBegan(session.key);
   }
 

@@ -14,12 +14,17 @@ const restTime = 500;
 /** Returns how many bytes it sends. `written` is called when the message was written, or never will be. */
 export type SendToEditor = (message: Notification, written: () => void) => number;
 
+interface UpdatesContext {
+  readonly send: SendToEditor;
+  readonly clock: Pick<Clock, "after">;
+  /** Called as `mayFollow` says. */
+  readonly caughtUp: () => void;
+}
+
 /** What the editor of one session has received. Each list is sent when it differs from the one that was sent last. */
 export class EditorUpdates {
   readonly #session: Pick<BeginRequest, "sessionId" | "negotiation" | "forms">;
-  readonly #send: SendToEditor;
-  readonly #clock: Pick<Clock, "after">;
-  readonly #caughtUp: () => void;
+  readonly #context: UpdatesContext;
   /** The editor has named the session, so that it no longer drops its updates. */
   #isKnown = false;
   /** Something was sent that the editor may have dropped. */
@@ -35,16 +40,9 @@ export class EditorUpdates {
   #isResting = false;
   #isBehind = false;
 
-  /** `caughtUp` is called as `mayFollow` says. */
-  constructor(
-    session: Pick<BeginRequest, "sessionId" | "negotiation" | "forms">,
-    { send, clock }: { readonly send: SendToEditor; readonly clock: Pick<Clock, "after"> },
-    caughtUp: () => void,
-  ) {
+  constructor(session: Pick<BeginRequest, "sessionId" | "negotiation" | "forms">, context: UpdatesContext) {
     this.#session = session;
-    this.#send = send;
-    this.#clock = clock;
-    this.#caughtUp = caughtUp;
+    this.#context = context;
     this.#skills = session.negotiation.optIn === undefined ? [] : undefined;
   }
 
@@ -121,13 +119,13 @@ export class EditorUpdates {
   #post(message: Notification): void {
     this.#unread++;
     if (!this.#isKnown) this.#maybeMissed = true;
-    const bytes = this.#send(message, () => {
+    const bytes = this.#context.send(message, () => {
       this.#unread--;
       this.#goOn();
     });
     if (bytes <= largeList || this.#isResting) return;
     this.#isResting = true;
-    this.#clock.after(restTime, () => {
+    this.#context.clock.after(restTime, () => {
       this.#isResting = false;
       this.#goOn();
     });
@@ -136,7 +134,7 @@ export class EditorUpdates {
   #goOn(): void {
     if (this.#unread > 0 || this.#isResting || !this.#isBehind) return;
     this.#isBehind = false;
-    this.#caughtUp();
+    this.#context.caughtUp();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { endOfText } from "../../../base/text/content.ts";
 import { openHandleAtRealPath, openRegularFile } from "../../../base/paths/at-real-path.ts";
 import { hasControls, withoutControls, hasInvisible, replaceInvisible } from "../../../base/text/unsafe-characters.ts";
 import { runInSlices } from "../../../base/promises.ts";
@@ -31,8 +32,10 @@ export async function readInstructions(skill: Skill): Promise<Instructions> {
     document = readSkillDocument(text);
   }
   const body = Buffer.from(document.body);
-  const cut = body.length > bodyLimit ? cutAtCharacter(body, bodyLimit) : body;
-  return { body: cut.toString(), truncated: !whole || cut.length < body.length, changedAt, ...listing };
+  const isCut = body.length > bodyLimit;
+  const shown = body.subarray(0, bodyLimit);
+  const end = isCut ? endOfText(shown) : shown.length;
+  return { body: shown.toString("utf8", 0, end), truncated: !whole || isCut, changedAt, ...listing };
 }
 
 const limit = frontmatterLimit + bodyLimit;
@@ -49,22 +52,11 @@ async function readHead(opening: Promise<FileHandle>): Promise<{ text: string; w
       length += bytesRead;
     }
     const whole = stats.size <= limit;
-    const bytes = buffer.subarray(0, length);
-    return {
-      text: (whole ? bytes : cutAtCharacter(bytes, bytes.length - 4)).toString(),
-      whole,
-      changedAt: Math.max(stats.mtimeMs, stats.ctimeMs),
-    };
+    const text = buffer.toString("utf8", 0, whole ? length : endOfText(buffer.subarray(0, length)));
+    return { text, whole, changedAt: Math.max(stats.mtimeMs, stats.ctimeMs) };
   } finally {
     await handle.close();
   }
-}
-
-/** The first `limit` bytes, or up to three fewer, so that no UTF-8 character is split. */
-function cutAtCharacter(bytes: Buffer, limit: number): Buffer {
-  let end = Math.min(Math.max(limit, 0), bytes.length);
-  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.subarray(0, end);
 }
 
 /** Lists the other files of the skill, those near the top first, without those of packages and nested skills. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { toSkillRows } from "../../../runtime/caller.ts";
 import { type AgentFacts, spell } from "../../negotiation/agents.ts";
+import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { SkillIndex } from "../../skill-service.ts";
 
 /** One skill of an index. */
@@ -26,12 +27,7 @@ interface IndexContext {
 
 const listLimit = 2_048;
 
-/** The part of an offered skill that is indexed. */
-interface OfferedForIndex {
-  readonly skill: { readonly name: string; readonly description: string; readonly file: string };
-  /** Roots under which it was found. */
-  readonly sources: readonly string[];
-}
+type OfferedForIndex = Pick<OfferedSkill, "sources"> & { readonly skill: Pick<Skill, "name" | "description" | "file"> };
 
 /** Skills of the project's `directory` come first, because a long list is cut at its end. */
 export function toIndexed(offered: readonly OfferedForIndex[], directory?: string): IndexedSkills {

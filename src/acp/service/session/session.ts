@@ -105,7 +105,7 @@ export class Session {
     this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
     this.#areFactsAwaited = this.#wantsFacts = negotiation.declaresSkills || request.forms.skills !== undefined;
     const update = (): void => this.#update();
-    this.#updates = new EditorUpdates(request, { send: context.send, clock: settings.clock }, update);
+    this.#updates = new EditorUpdates(request, { send: context.send, clock: settings.clock, caughtUp: update });
     this.#stopTimer = settings.clock.after(responseTime, () => {
       this.#isAnswered = true;
       this.#update();

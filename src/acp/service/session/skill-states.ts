@@ -25,7 +25,8 @@ export class SkillStates {
   readonly #closing = new AbortController();
   #standings = none;
   #skills: readonly OfferedSkill[] = [];
-  #isLooking = false;
+  /** The states of the latest skills are not known yet. */
+  isLooking = false;
   #hasLooked = false;
   #mustLookAgain = false;
   #stopListening: (() => void) | undefined;
@@ -39,17 +40,12 @@ export class SkillStates {
     return this.#standings.get(skill);
   }
 
-  /** The states of the latest skills are not known yet. */
-  get isLooking(): boolean {
-    return this.#isLooking;
-  }
-
   /** Determines the states of these skills. */
   inspect(skills: readonly OfferedSkill[]): void {
     this.#skills = skills;
     this.#mustLookAgain = true;
-    if (this.#isLooking || this.#closing.signal.aborted) return;
-    this.#isLooking = true;
+    if (this.isLooking || this.#closing.signal.aborted) return;
+    this.isLooking = true;
     this.#work().catch((error: unknown) => {
       if (!this.#closing.signal.aborted) this.#options.failed(error);
     });
@@ -73,7 +69,7 @@ export class SkillStates {
         isChanged ||= !isSame;
       }
     } finally {
-      this.#isLooking = false;
+      this.isLooking = false;
       this.#hasLooked = true;
     }
     if (isChanged) this.#options.changed();

@@ -4,7 +4,7 @@ import { SkillsError } from "../../../base/errors.ts";
 import type { McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
 import type { SessionServers } from "../../../mcp/session-servers.ts";
 import type { Ask } from "../../../runtime/question.ts";
-import { type Bridge, type ServerAddress, type Transport, ownBridge } from "../../messages/server-entry.ts";
+import type { ServerAddress, Transport } from "../../messages/server-entry.ts";
 import type { EquipRequest } from "../../skill-service.ts";
 
 /** Our MCP server for a session that is being opened. */
@@ -35,7 +35,6 @@ export interface AgentToolSession
 
 /** The tools of one connection, for its editor and for the agent's model. */
 export interface AgentTools {
-  readonly bridge: Bridge;
   /** Loads the modules that calls need. Never throws. */
   prepare(): void;
   /** Throws as the toolbox does. */
@@ -59,16 +58,9 @@ const loadServers: OpenServers = async (app) =>
 /** Opens the tools. `isTaught`: models learn about skills in prompts, so that the instructions of servers have no index. */
 export function openAgentTools(
   app: ToolsApp,
-  {
-    openServers = loadServers,
-    bridge = ownBridge,
-    isTaught = false,
-  }: {
-    readonly openServers?: OpenServers | undefined;
-    readonly bridge?: Bridge;
-    readonly isTaught?: boolean;
-  } = {},
+  options: { readonly openServers?: OpenServers | undefined; readonly isTaught?: boolean } = {},
 ): AgentTools {
+  const { openServers = loadServers, isTaught = false } = options;
   let opening: Promise<SessionServers> | undefined;
   let isClosed = false;
 
@@ -87,7 +79,6 @@ export function openAgentTools(
   }
 
   return {
-    bridge,
     prepare() {
       // A failure is reported when they are needed.
       Promise.all([import("../../../mcp/mcp-server.ts"), app.load()]).catch(() => undefined);

@@ -1,12 +1,12 @@
 import { createDeferred } from "../../../base/promises.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
-import { openSessionServers } from "../../../mcp/session-servers.ts";
+import { type SessionServers, openSessionServers } from "../../../mcp/session-servers.ts";
 import type { Settings } from "../../../runtime/options.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { EquipRequest, Reserve } from "../../skill-service.ts";
 import type { OpenServers } from "./agent-tools.ts";
-import { ownBridge, toServerEntry } from "../../messages/server-entry.ts";
+import { toServerEntry } from "../../messages/server-entry.ts";
 
 /** A server that listens; its requests wait until it is served. */
 interface EarlyServer {
@@ -17,67 +17,68 @@ interface EarlyServer {
 }
 
 /** The MCP servers of sessions, which listen before the tools are loaded: an agent waits for the address only. */
-export interface EarlyServers {
-  /** Undefined if the agent takes none, or none can be opened. */
-  open(request: EquipRequest): Promise<EarlyServer | undefined>;
-  /** For the tools, once they are loaded. */
-  readonly forTools: OpenServers;
-  close(): Promise<void>;
-}
+export class EarlyServers {
+  readonly #servers: SessionServers;
+  #loaded: McpApp | undefined;
 
-export function openEarlyServers({ log, clock, version }: Settings): EarlyServers {
-  let loaded: McpApp | undefined;
-  const app = (): McpApp => {
-    // No caller comes before the tools.
-    if (loaded === undefined) throw new SkillsError("INTERNAL", "The tools are not loaded.");
-    return loaded;
+  constructor({ log, clock, version }: Settings) {
+    const app = (): McpApp => {
+      // No caller comes before the tools.
+      if (this.#loaded === undefined) throw new SkillsError("INTERNAL", "The tools are not loaded.");
+      return this.#loaded;
+    };
+    this.#servers = openSessionServers({
+      log,
+      clock,
+      version,
+      policyFor: (directory) => app().policyFor(directory),
+      get toolbox() {
+        return app().toolbox;
+      },
+      get source() {
+        return app().source;
+      },
+      get hasher() {
+        return app().hasher;
+      },
+    });
+  }
+
+  /** Undefined if the agent takes none, or none can be opened. */
+  async open({ transport, name, negotiation: { protocol } }: EquipRequest): Promise<EarlyServer | undefined> {
+    if (transport === undefined) return undefined;
+    const { promise, resolve } = createDeferred<McpCaller | undefined>();
+    const caller = promise.then((known) => {
+      if (known === undefined) throw new SkillsError("CLOSED", "The session has ended.");
+      return known;
+    });
+    caller.catch(() => undefined);
+    // Why none can be opened is found out, and reported, when the tools open theirs.
+    const address = await this.#servers.open(caller, transport).catch(() => undefined);
+    if (address === undefined) return undefined;
+    let isServed = false;
+    return {
+      entry: toServerEntry(name, address, protocol),
+      reserve(known) {
+        isServed = true;
+        resolve(known);
+        return address;
+      },
+      drop() {
+        if (isServed) return;
+        resolve(undefined);
+        void address.close();
+      },
+    };
+  }
+
+  /** For the tools, once they are loaded. */
+  readonly forTools: OpenServers = (app) => {
+    this.#loaded = app;
+    return Promise.resolve(this.#servers);
   };
-  const servers = openSessionServers({
-    log,
-    clock,
-    version,
-    policyFor: (directory) => app().policyFor(directory),
-    get toolbox() {
-      return app().toolbox;
-    },
-    get source() {
-      return app().source;
-    },
-    get hasher() {
-      return app().hasher;
-    },
-  });
-  return {
-    async open({ transport, name, negotiation: { protocol } }) {
-      if (transport === undefined) return undefined;
-      const { promise, resolve } = createDeferred<McpCaller | undefined>();
-      const caller = promise.then((known) => {
-        if (known === undefined) throw new SkillsError("CLOSED", "The session has ended.");
-        return known;
-      });
-      caller.catch(() => undefined);
-      // Why none can be opened is found out, and reported, when the tools open theirs.
-      const address = await servers.open(caller, transport).catch(() => undefined);
-      if (address === undefined) return undefined;
-      let isServed = false;
-      return {
-        entry: toServerEntry(name, address, { protocol, bridge: ownBridge }),
-        reserve(known) {
-          isServed = true;
-          resolve(known);
-          return address;
-        },
-        drop() {
-          if (isServed) return;
-          resolve(undefined);
-          void address.close();
-        },
-      };
-    },
-    forTools(app) {
-      loaded = app;
-      return Promise.resolve(servers);
-    },
-    close: () => servers.close(),
-  };
+
+  close(): Promise<void> {
+    return this.#servers.close();
+  }
 }

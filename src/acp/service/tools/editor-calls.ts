@@ -4,7 +4,6 @@ import { asAvailable, nearest } from "../../../base/text/nearest.ts";
 import { unlessAborted } from "../../../base/promises.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { RunListener } from "../../../wire/run-event.ts";
-import type { Problem } from "../../../skills/rules.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import { toWireError } from "../../../wire/error-table.ts";
 import { listProblems, progressNotification, toolMethodPrefix } from "../../../wire/methods.ts";
@@ -172,23 +171,14 @@ function unknownSession(tool: string, sessionId: unknown, ids: readonly string[]
   return invalidInput(tool, [{ field: "/sessionId", expected, actual: shown(sessionId) }], { available });
 }
 
-/** The answer to `_acp-skills/list_problems`. */
-interface ProblemPage {
-  readonly problems: readonly Problem[];
-  /** The number of all problems. */
-  readonly total: number;
-  /** Where the next page begins; null on the last. */
-  readonly next_offset: number | null;
-}
-
 const usualLimit = 100;
 const mostLimit = 200;
 
 /**
- * A page of the problems of a session's skills: `{offset?, limit?}`, by default the first 100. Pages may overlap if skills change between
- * requests. Throws VALIDATION_ERROR.
+ * The answer to `_acp-skills/list_problems`, a page of the problems of a session's skills: `{offset?, limit?}`, by default the first 100.
+ * Pages may overlap if skills change between requests; `next_offset` is null on the last. Throws VALIDATION_ERROR.
  */
-function pageOfProblems(params: unknown, { snapshot: { problems } }: SessionSkills["catalog"]): ProblemPage {
+function pageOfProblems(params: unknown, { snapshot: { problems } }: SessionSkills["catalog"]) {
   const { offset = 0, limit = usualLimit } = isRecord(params) ? params : {};
   if (!isWhole(offset, 0)) throw invalid("offset", "a whole number, 0 or more", offset);
   if (!isWhole(limit, 1)) throw invalid("limit", `a whole number from 1 to ${mostLimit}`, limit);

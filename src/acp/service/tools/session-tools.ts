@@ -54,7 +54,7 @@ export async function equipSession(
   const server = await openInTime(tools.openServer(skills, session), clock);
   return {
     ...server,
-    entry: toServerEntry(name, server.address, { protocol, bridge: tools.bridge }),
+    entry: toServerEntry(name, server.address, protocol),
     begin(known) {
       id = known;
       server.begin(known);

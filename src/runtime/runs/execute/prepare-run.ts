@@ -21,7 +21,7 @@ import { type Skill, requirementsFile } from "../../../skills/skill.ts";
 import { type PlannedMount, findMount, readPlannedFile, skillChanged } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
-import type { RanProgram } from "../record/to-run-result.ts";
+import type { RanProgram } from "../record.ts";
 
 /** What runs need besides a spec and a caller. */
 export interface RunEnvironment {

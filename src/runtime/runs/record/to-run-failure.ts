@@ -1,8 +1,7 @@
 import type { RunEnd, RunError, RunLimits } from "../../sandbox.ts";
-import type { RunRecord } from "../record.ts";
+import type { RanProgram, RunFacts, RunRecord } from "../record.ts";
 import type { RunFailure } from "../run-spec.ts";
 import { toPlainText, toPreview } from "./run-text.ts";
-import type { RanProgram, RunFacts } from "./to-run-result.ts";
 import { requirementsFile } from "../../../skills/skill.ts";
 
 const longestMessage = 2000;

@@ -179,7 +179,7 @@ export interface SandboxRefusal {
  * An unused id, a different one for each sandbox: no file belongs to it, and per-user limits of the kernel count only that sandbox.
  */
 function takeFreeUser(isLent = false): SandboxUser | SandboxRefusal {
-  const highest = highestUser();
+  const highest = (knownHighest ??= highestUser());
   if (highest < 2) return { refusal: "Sandboxes do not run as root, and this user namespace has no other user id." };
   if (highest >= firstFree + countFree) return { id: randomInt(firstFree, firstFree + countFree), isLent };
   // A container with few ids: the last ones.
@@ -210,6 +210,9 @@ export function everyoneMayPass(directory: string): boolean {
   if (found !== undefined && (found.mode & 0o001) === 0) return false;
   return directory === dirname(directory) || everyoneMayPass(dirname(directory));
 }
+
+/** The namespace of a process never gets other ids. */
+let knownHighest: number | undefined;
 
 function highestUser(): number {
   // Not known: assume 16-bit ids.

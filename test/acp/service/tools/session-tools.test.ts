@@ -49,8 +49,8 @@ test("appends our server to the editor's for an agent that supports HTTP", async
 
 const bridge = {
   name: "skills",
-  command: "/bin/node",
-  args: ["/cli.js", "mcp-bridge", "/private/socket"],
+  command: process.execPath,
+  args: [expect.stringMatching(/cli.main\.js$/), "mcp-bridge", "/private/socket"],
   env: [],
 };
 

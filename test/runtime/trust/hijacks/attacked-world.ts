@@ -5,7 +5,7 @@ import { Catalog } from "../../../../src/skills/skillset/catalog.ts";
 import { createSkillHasher } from "../../../../src/skills/hash.ts";
 import type { Root } from "../../../../src/skills/skillset/roots.ts";
 import { Runs } from "../../../../src/runtime/runs.ts";
-import { createToolbox } from "../../../../src/runtime/tools/toolbox.ts";
+import { Toolbox } from "../../../../src/runtime/tools/toolbox.ts";
 import type { ToolCaller } from "../../../../src/runtime/tools/tool.ts";
 import type { Policy } from "../../../../src/runtime/trust/policy.ts";
 import type { Answer, Question } from "../../../../src/runtime/question.ts";
@@ -166,7 +166,7 @@ export async function openAttackedWorld(
     maxWaiting: 8,
     newRunId: () => `run_${String(++count).padStart(10, "0")}`,
   });
-  const toolbox = createToolbox({
+  const toolbox = new Toolbox({
     blobs: memoryBlobs(),
     source: { files, bytes: memorySkillBytes(files) },
     hasher: createSkillHasher(),

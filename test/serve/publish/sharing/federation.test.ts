@@ -7,7 +7,7 @@ import { localOwner } from "../../../../src/runtime/caller.ts";
 import type { ServeConfig } from "../../../../src/serve/config.ts";
 import { readOptions } from "../../../../src/runtime/options.ts";
 import { secretNameOf, toSkillFiles } from "../../../../src/sources/invoke/to-skill-files.ts";
-import { maxWholeOutputBytes } from "../../../../src/runtime/runs/record/to-run-result.ts";
+import { maxWholeOutputBytes } from "../../../../src/runtime/runs/record/whole-result.ts";
 import { maxJsonDepth } from "../../../../src/base/json/json-value.ts";
 import { skillDescriptor } from "../../../../src/wire/skill-sharing.ts";
 import { refusal } from "../../../runtime/tools/open-tools.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { createDeferred } from "../../../../src/base/promises.ts";
 import { SkillsError } from "../../../../src/base/errors.ts";
 import { type ServeConfig, defaultAnonymousLimits, defaultCallerLimits } from "../../../../src/serve/config.ts";
-import { maxWholeOutputBytes } from "../../../../src/runtime/runs/record/to-run-result.ts";
+import { maxWholeOutputBytes } from "../../../../src/runtime/runs/record/whole-result.ts";
 import type { MemoryScript } from "../../../runtime/sandbox/memory-sandbox.ts";
 import { callerConfig } from "../../caller-config.ts";
 import { type Served, type ServedOptions, action, openRecords, openServed } from "../../open-served.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { onSkillCalls } from "../../../../src/runtime/tools/toolbox/report-calls.ts";
+import { onSkillCalls } from "../../../src/runtime/tools/toolbox.ts";
 
 test("a skill that code called is reported once its own run has ended, with that run's status", () => {
   const reported: unknown[] = [];

@@ -1,11 +1,11 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, expect, test } from "vitest";
-import type { LoopbackAddress } from "../../../src/mcp/session-servers/loopback-server.ts";
-import type { RunListener } from "../../../src/wire/run-event.ts";
-import type { Ask, Question } from "../../../src/runtime/question.ts";
-import { manualClock } from "../../manual-clock.ts";
-import { type OpenMcpApp, openMcpApp } from "../open-mcp-app.ts";
-import { modernRequest, rawRequest } from "../raw-request.ts";
+import type { LoopbackAddress } from "../../src/mcp/session-servers/loopback-server.ts";
+import type { RunListener } from "../../src/wire/run-event.ts";
+import type { Ask, Question } from "../../src/runtime/question.ts";
+import { manualClock } from "../manual-clock.ts";
+import { type OpenMcpApp, openMcpApp } from "./open-mcp-app.ts";
+import { modernRequest, rawRequest } from "./raw-request.ts";
 
 const opened: OpenMcpApp[] = [];
 afterEach(async () => {

@@ -1,13 +1,13 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { limitQuestions, toForm, fromElicitResult } from "../../../src/mcp/questions/elicit.ts";
-import type { McpApp } from "../../../src/mcp/mcp-caller.ts";
-import { serveMcp } from "../../../src/mcp/serve-mcp.ts";
-import type { Ask, Question } from "../../../src/runtime/question.ts";
-import { manualClock } from "../../manual-clock.ts";
-import { openMcpApp } from "../open-mcp-app.ts";
-import { legacyCall } from "../raw-request.ts";
-import { type StdioMessage, initialize, openStdioClient } from "../stdio-client.ts";
+import { limitQuestions, toForm, fromElicitResult } from "../../src/mcp/questions.ts";
+import type { McpApp } from "../../src/mcp/mcp-caller.ts";
+import { serveMcp } from "../../src/mcp/serve-mcp.ts";
+import type { Ask, Question } from "../../src/runtime/question.ts";
+import { manualClock } from "../manual-clock.ts";
+import { openMcpApp } from "./open-mcp-app.ts";
+import { legacyCall } from "./raw-request.ts";
+import { type StdioMessage, initialize, openStdioClient } from "./stdio-client.ts";
 
 const question: Question = {
   about: "run",

@@ -1,0 +1,44 @@
+import { buffer } from "node:stream/consumers";
+import { isSkillsError } from "../../../base/errors.ts";
+import { parseUntrustedJson } from "../../../base/json/json-value.ts";
+import type { BlobStore } from "../../blobs.ts";
+import { defaultRunLimits } from "../run-limits.ts";
+
+/** The longest output that a result has in it for readers on other machines: as much as a run may return. */
+export const maxWholeOutputBytes = defaultRunLimits.resultBytes;
+
+/**
+ * The result of a run as JSON, with the whole output where that was stored as a blob: a reader on another machine could not read the blob.
+ * An output of more than `maxWholeOutputBytes`, or one that is no longer stored, stays a reference.
+ */
+export async function writeWholeResult(
+  result: Readonly<Record<string, unknown>>,
+  { owner, blobs }: { readonly owner: string; readonly blobs: Pick<BlobStore, "stat" | "read"> },
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const asGiven = (): Buffer => Buffer.from(JSON.stringify(result));
+  const { output, output_blobs: listed } = result;
+  const id = storedOutput(output);
+  // A program may return what looks like a reference; only blobs of this run are read.
+  if (id === undefined || !Array.isArray(listed) || !listed.includes(id)) return asGiven();
+  try {
+    const { size, kind } = await blobs.stat(owner, id);
+    if (size > maxWholeOutputBytes || kind !== "application/json") return asGiven();
+    const value = parseUntrustedJson(await buffer(blobs.read(owner, id)));
+    signal.throwIfAborted();
+    const others = listed.filter((other) => other !== id);
+    return Buffer.from(JSON.stringify({ ...result, output: value, output_blobs: others }));
+  } catch (error) {
+    // Expired, removed, damaged, or a blob of the program's own that is not JSON.
+    signal.throwIfAborted();
+    if (isSkillsError(error) || error instanceof SyntaxError) return asGiven();
+    throw error;
+  }
+}
+
+/** The blob that holds an output which was too long for the result. */
+export function storedOutput(output: unknown): string | undefined {
+  if (typeof output !== "object" || output === null) return undefined;
+  const { truncated, blob_id: id } = output as { readonly truncated?: unknown; readonly blob_id?: unknown };
+  return truncated === true && typeof id === "string" ? id : undefined;
+}
