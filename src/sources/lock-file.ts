@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { closeSync, fstatSync, realpathSync, rmSync } from "node:fs";
+import { closeSync, fstatSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { type HeldDirectory, holdDirectory, openInHeld } from "../base/paths/at-real-path.ts";
+import { type HeldDirectory, holdDirectory, openInHeld, within } from "../base/paths/at-real-path.ts";
 import { makeDirectories, makeOwnDirectories } from "../base/paths/directories.ts";
 import { ifThere, systemCode } from "../base/failures/system-error.ts";
 import { syncDirectoryNow } from "../base/paths/replace-file.ts";
@@ -11,7 +11,6 @@ import { recordNames } from "./lock/change-record.ts";
 import { type Lock, emptyLock, parseLock, toLockText } from "./lock.ts";
 import { readInto } from "../skills/files.ts";
 import type { SkillsPlace } from "./skills-place.ts";
-import { within, writeNewFile } from "./lock/write-files.ts";
 
 export { findLocked, sourceOfEntry, namedSources } from "./lock/locked-source.ts";
 export { toLockText } from "./lock.ts";
@@ -76,7 +75,7 @@ function replace(
 ): boolean {
   if (before === after) return true;
   const name = path.basename(file);
-  writeNewFile(held, temporary, Buffer.from(after), 0o644);
+  writeFileSync(`${held.path}/${temporary}`, after, { flag: "wx", mode: 0o644, flush: true });
   try {
     if (readText(held, file) !== before) return false;
     turn.move(`${held.path}/${temporary}`, `${held.path}/${name}`);

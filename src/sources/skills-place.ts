@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { holdDirectory, joinPath } from "../base/paths/at-real-path.ts";
+import { holdDirectory, joinPath, within } from "../base/paths/at-real-path.ts";
 import { defaultDataDirectory } from "../base/paths/data-directory.ts";
 import { isWithin } from "../base/paths/location.ts";
 import { leadsIntoGit } from "../base/paths/guarded-names.ts";
@@ -8,7 +8,6 @@ import { SkillsError } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import type { RemoteRoot } from "../skills/skillset.ts";
 import type { LockForm } from "./lock.ts";
-import { within } from "./lock/write-files.ts";
 import { namesIn } from "../base/paths/directories.ts";
 import type { Source } from "./source.ts";
 import { type StorePlaces, copyPlace, readState, sourcePlaces, storePlaces } from "./store/store-places.ts";

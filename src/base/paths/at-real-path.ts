@@ -91,6 +91,26 @@ export function holdChild(held: HeldDirectory, name: string, real: string): Held
   return { path: `${descriptors}/${descriptor}`, close: () => closeSync(descriptor) };
 }
 
+/** Works in a held directory, and closes it. */
+export function within<Result>(held: HeldDirectory, work: (held: HeldDirectory) => Result): Result {
+  try {
+    return work(held);
+  } finally {
+    held.close();
+  }
+}
+
+/** Works in a directory of a held one, whose real path is given. */
+export function inChild(
+  held: HeldDirectory,
+  name: string,
+  real: string,
+  work: (child: HeldDirectory, path: string) => void,
+): void {
+  const path = joinPath(real, name);
+  within(holdChild(held, name, path), (child) => work(child, path));
+}
+
 /** Lists a held directory. A name that is not UTF-8 has lone surrogates, so that no two names are the same text. */
 export function listHeld(held: HeldDirectory, real: string): Dirent[] {
   let entries = readdirSync(held.path, { withFileTypes: true });

@@ -3,9 +3,11 @@ import {
   type HeldDirectory,
   holdChild,
   holdDirectory,
+  inChild,
   joinPath,
   listHeld,
   openInHeld,
+  within,
 } from "../../base/paths/at-real-path.ts";
 import { isGitName } from "../../base/paths/guarded-names.ts";
 import { systemCode } from "../../base/failures/system-error.ts";
@@ -13,7 +15,6 @@ import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { readInto } from "../../skills/files.ts";
 import { skillLimits } from "../source.ts";
 import type { SkillFile } from "../reader.ts";
-import { inChild, within } from "./write-files.ts";
 
 /** What is in the directory of a skill now. */
 export interface InstalledFiles {
