@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { attempt, systemCode } from "../../../base/failures/system-error.ts";
 import type { Log } from "../../../base/log.ts";
 import { makeTemporary } from "../../../base/processes/temporary-directory.ts";
-import { isAbandoned, ownedName } from "../../../base/processes/temporary-directory.ts";
+import { isAbandoned, ownedName } from "../../../base/processes/live-process.ts";
 import { runProgram } from "../../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import type { Python } from "../find.ts";
