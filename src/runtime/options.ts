@@ -211,7 +211,7 @@ export function readOptions(
     log: options.log ?? errorLog,
     clock,
     home,
-    dataDirectory: resolve(options.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
+    dataDirectory: resolve(options.dataDirectory ?? defaultDataDirectory(home, env, platform)),
     grants: (options.grants ?? []).map(grantText),
     policy: policy === undefined ? undefined : resolve(policy),
     audit: audit === undefined || audit === "-" ? audit : resolve(audit),

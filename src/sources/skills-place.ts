@@ -38,7 +38,7 @@ export function globalPlace(home: string, env: NodeJS.ProcessEnv): SkillsPlace {
 }
 
 function recordsOf(home: string, env: NodeJS.ProcessEnv): string {
-  return path.join(defaultDataDirectory({ platform: process.platform, env, home }), "changes");
+  return path.join(defaultDataDirectory(home, env), "changes");
 }
 
 const segments = [".agents", "skills"] as const;

@@ -1,17 +1,14 @@
 import path from "node:path";
 
-export interface DataPlaces {
-  readonly platform: NodeJS.Platform;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The user's home directory. */
-  readonly home: string;
-}
-
 /**
  * The default directory of blobs and the ledger: `$ACP_SKILLS_HOME`, else the platform's directory for user data. Always absolute; a
  * relative `$XDG_DATA_HOME` is ignored, as its specification demands.
  */
-export function defaultDataDirectory({ platform, env, home }: DataPlaces): string {
+export function defaultDataDirectory(
+  home: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  platform = process.platform,
+): string {
   const paths = platform === "win32" ? path.win32 : path.posix;
   const { ACP_SKILLS_HOME: own = "", XDG_DATA_HOME: xdg = "", LOCALAPPDATA: local = "" } = env;
   if (own !== "") return paths.resolve(own);
