@@ -289,3 +289,8 @@ function digestOf(files: readonly HashedFile[]): string {
   for (const { path, sha256 } of files) lines.update(`${sha256}  ${path}\n`);
   return `sha256:${lines.digest("hex")}`;
 }
+
+/** The first characters of a digest, enough to compare by eye. */
+export function shortDigest(digest: string): string {
+  return digest.replace(/^sha256:/, "").slice(0, 12);
+}

@@ -1,6 +1,6 @@
 import { isWithin } from "../../../base/paths/location.ts";
 import { type LedgerEntry, ledgerDirectory, localLedger, outcomes, verifyLedger } from "../../../runtime/ledger.ts";
-import { shortDigest } from "../../../runtime/question.ts";
+import { shortDigest } from "../../../skills/hash.ts";
 import { json, dataNote } from "../../arguments/shared-options.ts";
 import { parseSince, readNamedFile, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError, text, choice, type ExitCode, exit } from "../../command.ts";
