@@ -241,9 +241,8 @@ const checkedBytes = 16 * 1024 * 1024;
 export function findBodyFaults(file: string, bytes = readStart(file)): readonly Finding[] {
   const findings: Finding[] = [];
   const text = bytes.toString("utf8");
-  const positionOf = createTextPositions(text);
   if (!isUtf8(bytes)) {
-    const place = positionOf(Math.max(text.indexOf("\ufffd"), 0));
+    const place = createTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
     findings.push({ code: "invalid-utf8", file, ...place, message: "invalid UTF-8", fix: "Save the file as UTF-8." });
   }
   const frontmatter = findFrontmatter(bytes, true);
@@ -251,7 +250,7 @@ export function findBodyFaults(file: string, bytes = readStart(file)): readonly 
   const found = findInvisible(text.slice(head.length));
   if (found !== undefined) {
     const [message, fix] = invisibleIn("the body", found);
-    const place = positionOf(head.length + found.offset);
+    const place = createTextPositions(text)(head.length + found.offset);
     findings.push({ code: "invisible-characters", file, ...place, message, fix });
   }
   return findings;
