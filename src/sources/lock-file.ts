@@ -39,8 +39,7 @@ export async function changeLock(place: SkillsPlace, id: string, change: (lock: 
   const turns = path.join(records, "lock");
   makeOwnDirectories(turns, 0o700);
   const file = realLockFile(lockFile, form) ?? lockFile;
-  const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-  await new TurnLock(turns, { pause }).exclusive((turn) => {
+  await new TurnLock(turns).exclusive((turn) => {
     // A process that lost its turn while it was stopped finds nothing to rename when it goes on.
     for (const other of recordNames(records)) sweepLock(place, other);
     inDirectory(file, (held) => {
