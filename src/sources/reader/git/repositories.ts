@@ -21,6 +21,7 @@ export interface FetchedRepositoriesOptions {
   /** The git of this machine, if it has one. */
   readonly program: () => Promise<GitProgram | undefined>;
   readonly temporaryDirectory: string;
+  /** Default: where hosts of this name have archives. */
   readonly archiveUrl: ((url: GitUrl, commit: string) => string) | undefined;
   readonly limits: GitLimits;
   readonly clock: Clock;
