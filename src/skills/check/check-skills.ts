@@ -12,6 +12,7 @@ import {
 } from "../skillset/read-directory.ts";
 import { attempt } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
+import { fileStamp } from "../../base/paths/read-guarded-file.ts";
 import { type Finding, type Level, toProblems } from "../rules.ts";
 import type { Root } from "../skillset/roots.ts";
 import { Scan } from "../skillset/scan.ts";
@@ -73,7 +74,9 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
     fixed: repairs.fixed,
     fixable: fixable.reduce((sum, { codes }) => sum + codes.length, 0),
     complaints: [...complaints, ...repairs.refusals],
-    stamp: found.records.flatMap((record) => [skillFile(record), evalsFileOf(record.path)].map(fileStamp)).join(" "),
+    stamp: found.records
+      .flatMap((record) => [skillFile(record), evalsFileOf(record.path)].map((file) => fileStamp(file) ?? "gone"))
+      .join(" "),
   };
 }
 
@@ -137,11 +140,6 @@ function skillFile({ path: directory, skill }: DirectoryRecord): string {
   if (skill !== undefined) return skill.file;
   const names = ["SKILL.md", "skill.md"].map((name) => path.join(directory, name));
   return names.find((name) => fileIdentityOf(name) !== undefined) ?? directory;
-}
-
-function fileStamp(file: string): string {
-  const stats = statsOf(file);
-  return stats === undefined ? "gone" : `${stats.mtimeMs}/${stats.size}/${stats.ino}`;
 }
 
 /** What one PATH argument of `check` covers. */
