@@ -14,7 +14,7 @@ import { isNothing, permissionsOf } from "../skills/permissions.ts";
 import { SkillsError } from "../base/errors.ts";
 import { type OfferedSkill, noSuchSkill } from "../skills/skill.ts";
 import { organisationPolicy, policyFileName } from "../wire/policy-file.ts";
-import { defaultDataDirectory } from "../base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../base/paths/directories.ts";
 
 type ListingOptions = OptionValues<typeof roots> & { readonly cwd?: string };
 

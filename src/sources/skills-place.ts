@@ -8,8 +8,7 @@ import { SkillsError } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import type { RemoteRoot } from "../skills/skillset.ts";
 import type { LockForm } from "./lock.ts";
-import { namesIn } from "../base/paths/directories.ts";
-import { defaultDataDirectory } from "../base/paths/data-directory.ts";
+import { defaultDataDirectory, namesIn } from "../base/paths/directories.ts";
 import type { Source } from "./source.ts";
 import { type StorePlaces, copyPlace, readState, sourcePlaces, storePlaces } from "./store/store-places.ts";
 

@@ -5,7 +5,7 @@ import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { json } from "../arguments/shared-options.ts";
 import { oneOf } from "../arguments/values.ts";
 import { defineCommand, usageError, flag, text, type ExitCode, exit } from "../command.ts";
-import { defaultDataDirectory } from "../../base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../../base/paths/directories.ts";
 import { errorLines, safeText } from "../report/safe-text.ts";
 import type { Terminal } from "../report/terminal.ts";
 import { homePath } from "../../base/paths/location.ts";

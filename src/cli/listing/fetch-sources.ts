@@ -5,7 +5,7 @@ import { sourceRoot } from "../../sources/skills-place.ts";
 import { parseSource } from "../../sources/source.ts";
 import type { RemoteRoot } from "../../skills/skillset.ts";
 import { reasonOf } from "../arguments/values.ts";
-import { defaultDataDirectory } from "../../base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../../base/paths/directories.ts";
 import { errorLines } from "../report/safe-text.ts";
 import { type Terminal, noteSome, onInterruption } from "../report/terminal.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defaultDataDirectory } from "../../../src/base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../../../src/base/paths/directories.ts";
 
 test.each([
   ["linux", {}, "/home/me", "/home/me/.local/share/acp-skills"],

@@ -7,7 +7,7 @@ import { json, dataNote } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { defineCommand, usageError, type ExitCode, exit } from "../../command.ts";
 import { collect } from "../../data-directory.ts";
-import { defaultDataDirectory } from "../../../base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../../../base/paths/directories.ts";
 import { labelled, table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { safeLines, safeText } from "../../report/safe-text.ts";

@@ -6,7 +6,7 @@ import { locateSkillFile } from "../../../skills/hash.ts";
 import { listing, dataNote } from "../../arguments/shared-options.ts";
 import { existingDirectory } from "../../arguments/values.ts";
 import { defineCommand, text, type ExitCode, exit } from "../../command.ts";
-import { defaultDataDirectory } from "../../../base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../../../base/paths/directories.ts";
 import { createListing, findOffered } from "../../listing.ts";
 import { reportRefusal } from "../../report/outcome.ts";
 import { interruptible } from "../../report/terminal.ts";

@@ -4,7 +4,7 @@ import { type ApprovalStore, diskApprovals } from "../../../runtime/trust.ts";
 import { cwd, json, dataNote, roots } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { type OptionValues, defineCommand, usageError, flag, choice, text, type ExitCode } from "../../command.ts";
-import { defaultDataDirectory } from "../../../base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../../../base/paths/directories.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { blockSkill, grantApproval } from "./approvals/grant-approval.ts";
 import { listApprovals, showApproval, revokeApprovals, unblockSkills } from "./approvals/list-approvals.ts";

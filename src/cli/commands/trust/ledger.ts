@@ -5,7 +5,7 @@ import { json, dataNote } from "../../arguments/shared-options.ts";
 import { parseSince, readNamedFile, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError, text, choice, type ExitCode, exit } from "../../command.ts";
 import { collect } from "../../data-directory.ts";
-import { defaultDataDirectory } from "../../../base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../../../base/paths/directories.ts";
 import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";

@@ -14,7 +14,7 @@ import type { Source } from "../../../../sources/source.ts";
 import type { Question } from "../../../../runtime/question.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { type LedgerEntry, localLedger } from "../../../../runtime/ledger.ts";
-import { defaultDataDirectory } from "../../../../base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../../../../base/paths/directories.ts";
 
 /** Options of every command that works with a lock. */
 export const place = {

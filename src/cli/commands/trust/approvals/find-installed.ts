@@ -8,7 +8,7 @@ import { createSkillHasher } from "../../../../skills/hash.ts";
 import type { Skill, Snapshot } from "../../../../skills/skill.ts";
 import type { CopiedFile } from "../../../../skills/copied-files.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../../runtime/trust.ts";
-import { defaultDataDirectory } from "../../../../base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../../../../base/paths/directories.ts";
 import { createListing, findOffered } from "../../../listing.ts";
 import type { Approving } from "../approvals.ts";
 
