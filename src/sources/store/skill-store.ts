@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { lstatSync, realpathSync, renameSync, rmSync, utimesSync } from "node:fs";
-import { mkdir, open, rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
@@ -114,13 +114,7 @@ export class SkillStore {
       if (remotePathFault(file.path) !== undefined || !isWithin(place, directory)) throw badPath(file.path);
       try {
         await makeAbove(place, made);
-        const handle = await open(place, "wx", file.executable ? 0o500 : 0o400);
-        try {
-          await handle.writeFile(file.bytes);
-          await handle.sync();
-        } finally {
-          await handle.close();
-        }
+        await writeFile(place, file.bytes, { flag: "wx", mode: file.executable ? 0o500 : 0o400, flush: true });
       } catch (error) {
         // Two paths are one file here, or one is a directory of the other.
         if (["EEXIST", "ENOTDIR", "EISDIR"].includes(systemCode(error))) throw badPath(file.path);

@@ -36,7 +36,11 @@ export async function dieAtChange(last) {
     unlinkSync: untorn,
     utimesSync: untorn,
   });
-  instrument(fs.promises, last, { open: untorn, rename: untorn, link: untorn, mkdir: untorn, rm: untorn });
+  instrument(fs.promises, last, {
+    writeFile: ([file, content, options]) =>
+      writeFileSync(String(file), halfOf(content), /** @type {import("node:fs").WriteFileOptions} */ (options)),
+    ...{ open: untorn, rename: untorn, link: untorn, mkdir: untorn, rm: untorn },
+  });
   syncBuiltinESMExports();
 }
 
