@@ -1,10 +1,11 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import path from "node:path";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import { LimitedMap } from "../base/limited-map.ts";
+import { readInto } from "../base/paths/at-real-path.ts";
 import { directoryName } from "./skill.ts";
 
-export { diskSkillBytes, diskSkillFiles, readInto } from "./files/disk-skill-files.ts";
+export { diskSkillBytes, diskSkillFiles } from "./files/disk-skill-files.ts";
 export { memorySkillSource } from "./files/memory-skill-files.ts";
 
 /** A directory entry. Links are resolved: `kind` is that of their target. */
@@ -128,8 +129,8 @@ function urlsIn(file: string): ReadonlyMap<string, readonly string[]> {
     const stamp = [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino].join(":");
     const known = locks.get(file);
     if (known?.stamp === stamp) return known.urls;
-    const isReadable = stats.isFile() && stats.size <= maxLockBytes;
-    const value = isReadable ? parseIfJson(readText(descriptor, stats.size)) : undefined;
+    const bytes = Buffer.alloc(stats.isFile() && stats.size <= maxLockBytes ? stats.size : 0);
+    const value = parseIfJson(bytes.toString("utf8", 0, readInto(descriptor, bytes)));
     const skills = isObject(value) && isObject(value["skills"]) ? Object.entries(value["skills"]) : [];
     const urls = new Map(skills.map(([key, entry]) => [directoryName(key), urlsOf(entry)]));
     locks.set(file, { stamp, urls });
@@ -139,11 +140,6 @@ function urlsIn(file: string): ReadonlyMap<string, readonly string[]> {
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
-}
-
-function readText(descriptor: number, size: number): string {
-  const bytes = Buffer.alloc(size);
-  return bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, size, 0));
 }
 
 function urlsOf(entry: unknown): readonly string[] {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, fstatSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { type HeldDirectory, holdDirectory, openInHeld, within } from "../base/paths/at-real-path.ts";
+import { type HeldDirectory, holdDirectory, openInHeld, readInto, within } from "../base/paths/at-real-path.ts";
 import { makeDirectories, makeOwnDirectories } from "../base/paths/directories.ts";
 import { ifThere, systemCode } from "../base/failures/system-error.ts";
 import { syncDirectoryNow } from "../base/paths/replace-file.ts";
@@ -9,7 +9,6 @@ import { type Turn, TurnLock } from "../base/processes/turn-lock.ts";
 import { SkillsError } from "../base/errors.ts";
 import { recordNames } from "./lock/change-record.ts";
 import { type Lock, emptyLock, parseLock, toLockText } from "./lock.ts";
-import { readInto } from "../skills/files.ts";
 import type { SkillsPlace } from "./skills-place.ts";
 
 export { findLocked, sourceOfEntry, namedSources } from "./lock/locked-source.ts";

@@ -5,6 +5,7 @@ import {
   constants,
   fstatSync,
   openSync,
+  readSync,
   readdirSync,
   readlinkSync,
   realpathSync,
@@ -192,6 +193,19 @@ function openOrTarget(file: string): number {
     if (!isLink(error)) throw error;
     return openAtRealPath(realpathSync.native(file));
   }
+}
+
+/** Reads a regular file from its start; returns the number of bytes. */
+export function readInto(descriptor: number, buffer: Buffer, limit = buffer.length): number {
+  let length = 0;
+  while (length < limit) {
+    const wanted = limit - length;
+    const count = readSync(descriptor, buffer, length, wanted, length);
+    length += count;
+    // A short read of a regular file is its end.
+    if (count < wanted) break;
+  }
+  return length;
 }
 
 /** Windows opens the target of a link, which is noticed only afterwards. */
