@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import type { Clock } from "../clock.ts";
+import { attempt } from "../failures/system-error.ts";
 import { groupBy } from "../limited-map.ts";
 import { readProcessStat } from "./live-process.ts";
 import { runProgram } from "./spawn-process.ts";
@@ -43,13 +44,8 @@ export function createProcessTree(
   }
 
   function signalBelow(signal: NodeJS.Signals): void {
-    for (const { id } of known) {
-      try {
-        kill(id, signal);
-      } catch {
-        // It has ended meanwhile, or belongs to another user.
-      }
-    }
+    // It may have ended meanwhile, or belong to another user.
+    for (const { id } of known) attempt(() => kill(id, signal), undefined);
   }
 
   return {
