@@ -1,8 +1,10 @@
-import { attempt } from "../failures/system-error.ts";
-
 /** The value of a JSON text; undefined if it is not JSON: what that means is up to the caller. */
 export function parseIfJson(text: string): unknown {
-  return attempt(() => JSON.parse(text) as unknown, undefined);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
