@@ -36,11 +36,9 @@ export function createProcessTree(
   let known: readonly ListedProcess[] = [];
 
   async function update(): Promise<void> {
-    try {
-      known = descendants(root, known, await list());
-    } catch {
-      // If processes cannot be listed, for lack of descriptors or of /proc, the known ones are retained.
-    }
+    // If processes cannot be listed, for lack of descriptors or of /proc, the known ones are retained.
+    const all = await list().catch(() => undefined);
+    if (all !== undefined) known = descendants(root, known, all);
   }
 
   function signalBelow(signal: NodeJS.Signals): void {

@@ -72,7 +72,8 @@ export class TurnLock {
       } catch (error) {
         if (!(error instanceof LostTurn)) throw error;
       } finally {
-        this.#giveBack(number);
+        // It may have been taken away and removed; or the disk fails, and others take the turn after five seconds.
+        attempt(() => this.#tickets.giveBack(number), undefined);
       }
     }
     throw stayedLocked(this.#directory);
@@ -141,14 +142,6 @@ export class TurnLock {
         if (!isInUse || waited >= longestTurnMs) throw error;
         await this.#pause(inUsePauseMs);
       }
-    }
-  }
-
-  #giveBack(number: number): void {
-    try {
-      this.#tickets.giveBack(number);
-    } catch {
-      // It was taken away and removed; or the disk fails, and others take the turn after five seconds.
     }
   }
 }
