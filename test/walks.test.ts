@@ -12,12 +12,12 @@ import { walkAdd, walkWrapper } from "./walks/walks.js";
 const wrapper = {
   "message to the agent": 5,
   "message to the editor": 5,
-  "edit of SKILL.md": 49,
+  "edit of SKILL.md": 47,
   list_skills: 17,
   run_code: 46,
   "blob of 8 MiB": 29,
 };
-const add = { "add URL NAME": 89 };
+const add = { "add URL NAME": 80 };
 
 test.each([
   ["through the wrapper", walkWrapper, wrapper],
