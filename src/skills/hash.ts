@@ -196,11 +196,8 @@ export async function recordedDigest(
   { directory }: Pick<Skill, "directory">,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  try {
-    return (await hasher.hash(source, directory, signal, { maxBytes: maxRecordedBytes })).digest;
-  } catch {
-    return undefined;
-  }
+  const limits = { maxBytes: maxRecordedBytes };
+  return (await hasher.hash(source, directory, signal, limits).catch(() => undefined))?.digest;
 }
 
 const maxAtOnce = 2;

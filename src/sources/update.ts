@@ -1,4 +1,5 @@
 import { isSkillsError, undefinedIfOurs } from "../base/errors.ts";
+import { attempt } from "../base/failures/system-error.ts";
 import { inParallel } from "../base/promises.ts";
 import { type AddressRules, addressRules } from "./fetch/address-rules.ts";
 import { type LockEntry, computedHash, isVerifiable } from "./lock.ts";
@@ -101,13 +102,9 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
 function localRefusal({ url: text, label }: Source, rules: AddressRules): string | undefined {
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol) || !isLoopbackHost(url.hostname)) return undefined;
-  try {
-    rules.targetOf(url);
-    return undefined;
-  } catch (error) {
-    if (!isSkillsError(error)) throw error;
-    return `${label} is on this machine, and a project's lock may be written by others; if you trust it, add --allow-private ${url.host}`;
-  }
+  const isAllowed = attempt(() => rules.isAllowed(rules.targetOf(url)), false);
+  if (isAllowed) return undefined;
+  return `${label} is on this machine, and a project's lock may be written by others; if you trust it, add --allow-private ${url.host}`;
 }
 
 async function findLatest(

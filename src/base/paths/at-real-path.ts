@@ -58,14 +58,13 @@ function isOpenAt(descriptor: number, real: string): boolean {
     // It was removed or replaced after it was opened.
     return found === real || (found.length === real.length + removed.length && found === real + removed);
   }
-  try {
+  // If it was removed, its path can no longer be determined.
+  return attempt(() => {
     if (realpathSync.native(real) !== real) return false;
     if (process.platform === "win32") return true;
     const [opened, there] = [fstatSync(descriptor), statSync(real)];
     return opened.ino === there.ino && opened.dev === there.dev;
-  } catch {
-    return false; // It was removed; its path can no longer be determined.
-  }
+  }, false);
 }
 
 /** An open directory, unaffected by replacements of its path. */

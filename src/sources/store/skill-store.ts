@@ -75,11 +75,8 @@ export class SkillStore {
   /** Takes a copy away that does not have the bytes of its digest. Sessions that use it get errors, and the next version soon. */
   discard(copy: Pick<Copy, "digest" | "slug">): void {
     const away = path.join(this.#places.trash, randomBytes(8).toString("hex"));
-    try {
-      renameSync(copyPlace(this.#places, copy), away);
-    } catch {
-      return; // Another process was faster.
-    }
+    // Another process may be faster.
+    attempt(() => renameSync(copyPlace(this.#places, copy), away), undefined);
     rmSync(away, { recursive: true, force: true });
   }
 
