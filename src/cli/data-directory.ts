@@ -1,14 +1,8 @@
 import { type Stats, accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../base/failures/system-error.ts";
-import { defaultDataDirectory } from "../base/paths/data-directory.ts";
 import { ownershipFault } from "../base/paths/directories.ts";
 import { foreignTo } from "../base/processes/tickets.ts";
-
-/** Where blobs, the ledger, run records and packages of this user are. */
-export function dataDirectory({ home }: { readonly home: string }): string {
-  return defaultDataDirectory({ platform: process.platform, env: process.env, home });
-}
 
 /** Collects what a store lists into an array. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

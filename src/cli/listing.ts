@@ -14,7 +14,7 @@ import { isNothing, permissionsOf } from "../skills/permissions.ts";
 import { SkillsError } from "../base/errors.ts";
 import { type OfferedSkill, noSuchSkill } from "../skills/skill.ts";
 import { organisationPolicy, policyFileName } from "../wire/policy-file.ts";
-import { dataDirectory } from "./data-directory.ts";
+import { defaultDataDirectory } from "../base/paths/directories.ts";
 
 type ListingOptions = OptionValues<typeof roots> & { readonly cwd?: string };
 
@@ -75,7 +75,7 @@ export async function findStates(
   const isWanting = skills.some(
     ({ skill, remote }) => !isNothing(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action"),
   );
-  const hasApprovals = existsSync(path.join(dataDirectory(terminal), "trust"));
+  const hasApprovals = existsSync(path.join(defaultDataDirectory(terminal.home), "trust"));
   if (!isWanting && !hasApprovals && !mayHavePolicy(directory)) return none;
   const [{ openApp }, { localOwner }, { readOptions }, { findStandings }] = await Promise.all([
     import("../runtime/app.ts"),

@@ -24,13 +24,7 @@ export interface Request {
   readonly id: unknown;
   readonly method: string;
   readonly params: unknown;
-  response?: Response;
-}
-
-interface Response {
-  readonly line: number;
-  readonly result: unknown;
-  readonly error: unknown;
+  response?: { readonly line: number; readonly result: unknown; readonly error: unknown };
 }
 
 /** A notification of the agent about a session, in any shape. */

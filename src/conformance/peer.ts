@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { type Clock, withinTime } from "../base/clock.ts";
-import { createLineBlocks } from "../base/json/line-blocks.ts";
+import { LineBlocks } from "../base/json/line-blocks.ts";
 import { createDeferred } from "../base/promises.ts";
 import { fieldsOf } from "../client/json.ts";
 import { type Recorder, type Side, limits, otherSide } from "./transcript.ts";
@@ -42,7 +42,7 @@ export function connectPeer(options: PeerOptions): Peer {
   const { side, input, output, recorder, clock, toId, requested, changed, refused } = options;
   const open = new Map<unknown, (answer: PeerResponse) => void>();
   const { promise: gone, resolve: resolveGone } = createDeferred();
-  const blocks = createLineBlocks();
+  const blocks = new LineBlocks();
   let pending = 0;
   let lastId = 0;
   let isReading = true;

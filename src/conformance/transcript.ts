@@ -34,11 +34,8 @@ export function otherSide(side: Side): Side {
 /** The entry for a line as it was written. */
 export function toTranscriptEntry(line: number, from: Side, written: string, connection?: string): TranscriptEntry {
   const base = { line, from, ...(connection !== undefined && { connection }) };
-  try {
-    return { ...base, message: JSON.parse(written) as unknown };
-  } catch {
-    return { ...base, text: written.slice(0, limits.textLength) };
-  }
+  const message = parseIfJson(written);
+  return message === undefined ? { ...base, text: written.slice(0, limits.textLength) } : { ...base, message };
 }
 
 /** One line of NDJSON. */

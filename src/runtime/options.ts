@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { defaultDataDirectory } from "../base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../base/paths/directories.ts";
 import { SkillsError } from "../base/errors.ts";
 import { type Log, errorLog } from "../base/log.ts";
 import { nearest } from "../base/text/nearest.ts";
@@ -209,7 +209,7 @@ export function readOptions(
     log: options.log ?? errorLog,
     clock,
     home,
-    dataDirectory: resolve(options.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
+    dataDirectory: resolve(options.dataDirectory ?? defaultDataDirectory(home, env, platform)),
     grants: (options.grants ?? []).map(grantText),
     policy: policy === undefined ? undefined : resolve(policy),
     audit: audit === undefined || audit === "-" ? audit : resolve(audit),

@@ -1,3 +1,4 @@
+import { shortDigest } from "../skills/hash.ts";
 import { quoted } from "../base/text/quoted.ts";
 import { type Capabilities, beyond, inWords, isNothing, noCapabilities, shortParts } from "../skills/permissions.ts";
 import { counted } from "../base/text/code-points.ts";
@@ -64,11 +65,6 @@ export interface Question {
   readonly skill?: Pick<Subject, "name" | "version" | "digest"> | undefined;
   /** The directory of the skill: the paths of its files are relative to it. */
   readonly directory?: string | undefined;
-}
-
-/** The first characters of a digest, enough to compare by eye. */
-export function shortDigest(digest: string): string {
-  return digest.replace(/^sha256:/, "").slice(0, 12);
 }
 
 /** What a question about a skill is made from. */

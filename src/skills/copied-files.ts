@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { digestForm } from "../base/text/content.ts";
 
 /** A text file of an approved version, for showing what changed since. `text` is absent if it is binary or large. */
 export interface CopiedFile {
@@ -20,11 +21,9 @@ const maxFiles = 4_096;
 export const maxTextBytes = 64 * 1024;
 export const maxTextBytesTogether = 512 * 1024;
 
-const digestForm = /^sha256:([0-9a-f]{64})$/;
-
 /** The hexadecimal part of a digest. Undefined for any other text, which is never used in a path. */
 export function toHex(digest: string): string | undefined {
-  return digestForm.exec(digest)?.[1];
+  return digestForm.test(digest) ? digest.replace("sha256:", "") : undefined;
 }
 
 /** What is stored of the files of a version: no text that is too long or is not that of the file; undefined for too many files. */

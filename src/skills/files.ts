@@ -1,9 +1,11 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import path from "node:path";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import { LimitedMap } from "../base/limited-map.ts";
+import { readInto } from "../base/paths/at-real-path.ts";
+import { directoryName } from "./skill.ts";
 
-export { diskSkillBytes, diskSkillFiles, readInto } from "./files/disk-skill-files.ts";
+export { diskSkillBytes, diskSkillFiles } from "./files/disk-skill-files.ts";
 export { memorySkillSource } from "./files/memory-skill-files.ts";
 
 /** A directory entry. Links are resolved: `kind` is that of their target. */
@@ -64,21 +66,6 @@ export interface SkillSource {
   readonly bytes: SkillBytes;
 }
 
-const plain = /^[\x20-\x5b\x5d-\x7e]*$/;
-
-/**
- * Why a skill that contains a file or directory of this name has no digest, as the end of a sentence that starts with the name; undefined
- * if it may have one. A digest covers lines of text that end with a path, so a name must be one name on one line for everyone who reads it.
- */
-export function fileNameFault(name: string): string | undefined {
-  if (plain.test(name)) return undefined;
-  if (/\p{Cs}/u.test(name)) return "is not UTF-8";
-  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return "contains a control character or a line separator";
-  if (name.includes("\\")) return "contains a backslash";
-  const isSplit = /[/\\]/.test(name.normalize("NFKC"));
-  return isSplit ? "contains a character that some systems turn into a path separator" : undefined;
-}
-
 const byExtension: Readonly<Record<string, string>> = {
   md: "text/markdown",
   txt: "text/plain",
@@ -103,16 +90,6 @@ const byExtension: Readonly<Record<string, string>> = {
 export function toMimeType(path: string): string {
   const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(byExtension, extension) ? (byExtension[extension] ?? "") : "application/octet-stream";
-}
-
-/** The directory of an entry of a lock below the directory of skills, as the `skills` package names it: always one name. */
-export function directoryName(key: string): string {
-  const name = key
-    .toLowerCase()
-    .replace(/[^a-z0-9._]+/g, "-")
-    .replace(/^[.-]+|[.-]+$/g, "")
-    .slice(0, 255);
-  return name === "" ? "unnamed-skill" : name;
 }
 
 /** Windows has none. */
@@ -152,8 +129,8 @@ function urlsIn(file: string): ReadonlyMap<string, readonly string[]> {
     const stamp = [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino].join(":");
     const known = locks.get(file);
     if (known?.stamp === stamp) return known.urls;
-    const isReadable = stats.isFile() && stats.size <= maxLockBytes;
-    const value = isReadable ? parseIfJson(readText(descriptor, stats.size)) : undefined;
+    const bytes = Buffer.alloc(stats.isFile() && stats.size <= maxLockBytes ? stats.size : 0);
+    const value = parseIfJson(bytes.toString("utf8", 0, readInto(descriptor, bytes)));
     const skills = isObject(value) && isObject(value["skills"]) ? Object.entries(value["skills"]) : [];
     const urls = new Map(skills.map(([key, entry]) => [directoryName(key), urlsOf(entry)]));
     locks.set(file, { stamp, urls });
@@ -163,11 +140,6 @@ function urlsIn(file: string): ReadonlyMap<string, readonly string[]> {
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
-}
-
-function readText(descriptor: number, size: number): string {
-  const bytes = Buffer.alloc(size);
-  return bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, size, 0));
 }
 
 function urlsOf(entry: unknown): readonly string[] {

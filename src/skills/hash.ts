@@ -3,8 +3,8 @@ import { joinPath } from "../base/paths/at-real-path.ts";
 import { isWithin } from "../base/paths/location.ts";
 import { type Steps, runInSlices, createSemaphore } from "../base/promises.ts";
 import { isSkillsError, SkillsError } from "../base/errors.ts";
-import { type DirectoryEntry, type SkillBytes, type SkillFiles, type SkillSource, fileNameFault } from "./files.ts";
-import type { Skill } from "./skill.ts";
+import type { DirectoryEntry, SkillBytes, SkillFiles, SkillSource } from "./files.ts";
+import { type Skill, fileNameFault } from "./skill.ts";
 import { byCodePoint, countCodePoints } from "../base/text/code-points.ts";
 import { createHash } from "node:crypto";
 import { LimitedMap } from "../base/limited-map.ts";
@@ -196,11 +196,8 @@ export async function recordedDigest(
   { directory }: Pick<Skill, "directory">,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  try {
-    return (await hasher.hash(source, directory, signal, { maxBytes: maxRecordedBytes })).digest;
-  } catch {
-    return undefined;
-  }
+  const limits = { maxBytes: maxRecordedBytes };
+  return (await hasher.hash(source, directory, signal, limits).catch(() => undefined))?.digest;
 }
 
 const maxAtOnce = 2;
@@ -288,4 +285,9 @@ function digestOf(files: readonly HashedFile[]): string {
   const lines = createHash("sha256");
   for (const { path, sha256 } of files) lines.update(`${sha256}  ${path}\n`);
   return `sha256:${lines.digest("hex")}`;
+}
+
+/** The first characters of a digest, enough to compare by eye. */
+export function shortDigest(digest: string): string {
+  return digest.replace(/^sha256:/, "").slice(0, 12);
 }

@@ -135,3 +135,28 @@ export function isSkillFileName(name: string): boolean {
 }
 
 export const requirementsFile = "code/requirements.txt";
+
+/** The directory of an entry of a lock below the directory of skills, as the `skills` package names it: always one name. */
+export function directoryName(key: string): string {
+  const name = key
+    .toLowerCase()
+    .replace(/[^a-z0-9._]+/g, "-")
+    .replace(/^[.-]+|[.-]+$/g, "")
+    .slice(0, 255);
+  return name === "" ? "unnamed-skill" : name;
+}
+
+const plainName = /^[\x20-\x5b\x5d-\x7e]*$/;
+
+/**
+ * Why a skill that contains a file or directory of this name has no digest, as the end of a sentence that starts with the name; undefined
+ * if it may have one. A digest covers lines of text that end with a path, so a name must be one name on one line for everyone who reads it.
+ */
+export function fileNameFault(name: string): string | undefined {
+  if (plainName.test(name)) return undefined;
+  if (/\p{Cs}/u.test(name)) return "is not UTF-8";
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return "contains a control character or a line separator";
+  if (name.includes("\\")) return "contains a backslash";
+  const isSplit = /[/\\]/.test(name.normalize("NFKC"));
+  return isSplit ? "contains a character that some systems turn into a path separator" : undefined;
+}

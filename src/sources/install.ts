@@ -1,4 +1,4 @@
-import { type Downloaded, type Reason, type downloadAll, entryOf } from "./install/offered-skills.ts";
+import { type Downloaded, type Reason, type downloadAll, entryOf, renameWords } from "./install/offered-skills.ts";
 import { type Lock, type LockEntry, directoryName, hasSameFiles } from "./lock.ts";
 import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
 import type { SkillsPlace } from "./skills-place.ts";
@@ -7,12 +7,19 @@ import { replaceSkills } from "./install/replace-skills.ts";
 import type { RemoteIndex } from "./reader.ts";
 import { readdirSync } from "node:fs";
 import { remotePathFault } from "./archive/check-path.ts";
-import { renameWords } from "./install/inspect-skill.ts";
 import { lossWords, stateOf } from "./installed.ts";
 
 export { recoverSkillsDirectory, removeSkills } from "./install/replace-skills.ts";
-export { readNow, type Downloaded, chooseSkills, downloadAll, reasonLines } from "./install/offered-skills.ts";
-export { type InspectedSkill, renameWords, wantedWords } from "./install/inspect-skill.ts";
+export {
+  type Downloaded,
+  type InspectedSkill,
+  chooseSkills,
+  downloadAll,
+  readNow,
+  reasonLines,
+  renameWords,
+  wantedWords,
+} from "./install/offered-skills.ts";
 
 export interface PlannedInstall {
   readonly downloaded: Downloaded;

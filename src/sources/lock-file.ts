@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { closeSync, fstatSync, realpathSync, rmSync } from "node:fs";
+import { closeSync, fstatSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { type HeldDirectory, holdDirectory, openInHeld } from "../base/paths/at-real-path.ts";
+import { type HeldDirectory, holdDirectory, openInHeld, readInto, within } from "../base/paths/at-real-path.ts";
 import { makeDirectories, makeOwnDirectories } from "../base/paths/directories.ts";
 import { ifThere, systemCode } from "../base/failures/system-error.ts";
 import { syncDirectoryNow } from "../base/paths/replace-file.ts";
@@ -9,9 +9,7 @@ import { type Turn, TurnLock } from "../base/processes/turn-lock.ts";
 import { SkillsError } from "../base/errors.ts";
 import { recordNames } from "./lock/change-record.ts";
 import { type Lock, emptyLock, parseLock, toLockText } from "./lock.ts";
-import { readInto } from "../skills/files.ts";
 import type { SkillsPlace } from "./skills-place.ts";
-import { within, writeNewFile } from "./lock/write-files.ts";
 
 export { findLocked, sourceOfEntry, namedSources } from "./lock/locked-source.ts";
 export { toLockText } from "./lock.ts";
@@ -40,8 +38,7 @@ export async function changeLock(place: SkillsPlace, id: string, change: (lock: 
   const turns = path.join(records, "lock");
   makeOwnDirectories(turns, 0o700);
   const file = realLockFile(lockFile, form) ?? lockFile;
-  const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-  await new TurnLock(turns, { pause }).exclusive((turn) => {
+  await new TurnLock(turns).exclusive((turn) => {
     // A process that lost its turn while it was stopped finds nothing to rename when it goes on.
     for (const other of recordNames(records)) sweepLock(place, other);
     inDirectory(file, (held) => {
@@ -76,7 +73,7 @@ function replace(
 ): boolean {
   if (before === after) return true;
   const name = path.basename(file);
-  writeNewFile(held, temporary, Buffer.from(after), 0o644);
+  writeFileSync(`${held.path}/${temporary}`, after, { flag: "wx", mode: 0o644, flush: true });
   try {
     if (readText(held, file) !== before) return false;
     turn.move(`${held.path}/${temporary}`, `${held.path}/${name}`);

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { InstalledFiles } from "./lock/read-installed.ts";
 import type { SkillFile } from "./reader.ts";
 
-export { directoryName } from "../skills/files.ts";
+export { directoryName } from "../skills/skill.ts";
 
 /** Which of the two lock files of the `skills` package. */
 export type LockForm = "project" | "global";

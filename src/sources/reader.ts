@@ -5,8 +5,8 @@ export { type SourceDenial, openSourceReader } from "./reader/open-source-reader
 
 /** What a source was when it was read last. */
 export interface SeenBefore {
-  readonly etags?: Readonly<Record<string, string>>;
-  readonly commit?: string;
+  readonly etags?: Readonly<Record<string, string>> | undefined;
+  readonly commit?: string | undefined;
 }
 
 /** The way to what sources offer. Throws SkillsErrors; those of a source that answered 429 or 503 may have `retryAfterSeconds`. */

@@ -1,15 +1,14 @@
-import { lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import path from "node:path";
-import { holdDirectory, joinPath } from "../base/paths/at-real-path.ts";
-import { defaultDataDirectory } from "../base/paths/data-directory.ts";
+import { holdDirectory, joinPath, within } from "../base/paths/at-real-path.ts";
 import { isWithin } from "../base/paths/location.ts";
+import { fileStamp } from "../base/paths/read-guarded-file.ts";
 import { leadsIntoGit } from "../base/paths/guarded-names.ts";
 import { SkillsError } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import type { RemoteRoot } from "../skills/skillset.ts";
 import type { LockForm } from "./lock.ts";
-import { within } from "./lock/write-files.ts";
-import { namesIn } from "../base/paths/directories.ts";
+import { defaultDataDirectory, namesIn } from "../base/paths/directories.ts";
 import type { Source } from "./source.ts";
 import { type StorePlaces, copyPlace, readState, sourcePlaces, storePlaces } from "./store/store-places.ts";
 
@@ -39,7 +38,7 @@ export function globalPlace(home: string, env: NodeJS.ProcessEnv): SkillsPlace {
 }
 
 function recordsOf(home: string, env: NodeJS.ProcessEnv): string {
-  return path.join(defaultDataDirectory({ platform: process.platform, env, home }), "changes");
+  return path.join(defaultDataDirectory(home, env), "changes");
 }
 
 const segments = [".agents", "skills"] as const;
@@ -136,7 +135,7 @@ function rootAt(places: StorePlaces, source: Source | string, label: string): Re
   let known: { readonly stamp: string; readonly provenances: Provenances } | undefined;
 
   function provenances(): Provenances {
-    const stamp = stampOf(state);
+    const stamp = fileStamp(state);
     if (stamp === undefined) return new Map();
     if (known?.stamp === stamp) return known.provenances;
     // If nothing was ever stored, it is not there.
@@ -153,10 +152,4 @@ function rootAt(places: StorePlaces, source: Source | string, label: string): Re
   }
 
   return { path: skills, remote: { label, provenanceOf: (directory) => provenances().get(directory) } };
-}
-
-/** The file is always replaced as a whole. */
-function stampOf(file: string): string | undefined {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  return stats && `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
 }

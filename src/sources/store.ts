@@ -53,7 +53,7 @@ export function openSourceCopies(
 ): Copies {
   const sources = texts.map(parseSource);
   const places = storePlaces(dataDirectory);
-  const turns = new TurnLock(places.turns, { pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) });
+  const turns = new TurnLock(places.turns);
   const store = new SkillStore(places, hasher);
   let sweptAt = -Infinity;
   let sweeping: Promise<void> = Promise.resolve();

@@ -1,4 +1,5 @@
 import { isSkillsError, undefinedIfOurs } from "../base/errors.ts";
+import { attempt } from "../base/failures/system-error.ts";
 import { inParallel } from "../base/promises.ts";
 import { type AddressRules, addressRules } from "./fetch/address-rules.ts";
 import { type LockEntry, computedHash, isVerifiable } from "./lock.ts";
@@ -6,13 +7,22 @@ import { type NamedSources, confirmSource, findLocked, keyRefusal, sourceOfEntry
 import type { SkillsPlace } from "./skills-place.ts";
 import { type Source, isLoopbackHost } from "./source.ts";
 import { type InstalledState, lossWords, stateOf } from "./installed.ts";
-import { type Downloaded, type Downloading, download, readNow, reasonLines } from "./install/offered-skills.ts";
+import {
+  type Downloaded,
+  type Downloading,
+  type InspectedSkill,
+  download,
+  inspectSkill,
+  readNow,
+  reasonLines,
+  renameWords,
+  wantedWords,
+} from "./install/offered-skills.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile } from "./reader.ts";
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type ChangedFile, type CopiedFile, changesOf, toCopy } from "../skills/copied-files.ts";
 import { beyond, noCapabilities } from "../skills/permissions.ts";
-import { type InspectedSkill, inspectSkill, renameWords, wantedWords } from "./install/inspect-skill.ts";
 import { type ConfirmedInstall, sameFiles } from "./install.ts";
 
 /** Why a skill on disk is to be as in the lock again. */
@@ -92,13 +102,9 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
 function localRefusal({ url: text, label }: Source, rules: AddressRules): string | undefined {
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol) || !isLoopbackHost(url.hostname)) return undefined;
-  try {
-    rules.targetOf(url);
-    return undefined;
-  } catch (error) {
-    if (!isSkillsError(error)) throw error;
-    return `${label} is on this machine, and a project's lock may be written by others; if you trust it, add --allow-private ${url.host}`;
-  }
+  const isAllowed = attempt(() => rules.isAllowed(rules.targetOf(url)), false);
+  if (isAllowed) return undefined;
+  return `${label} is on this machine, and a project's lock may be written by others; if you trust it, add --allow-private ${url.host}`;
 }
 
 async function findLatest(

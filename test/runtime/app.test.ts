@@ -1,5 +1,4 @@
-import { userName } from "../../src/base/processes/live-process.ts";
-import { ownedName } from "../../src/base/processes/temporary-directory.ts";
+import { ownedName, userName } from "../../src/base/processes/live-process.ts";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { systemClock, timeWaited } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises.ts";
-import { createLineBlocks } from "../../base/json/line-blocks.ts";
+import { LineBlocks } from "../../base/json/line-blocks.ts";
 
 /** Passes blocks of lines on, in order: what arrives behind a line that waits for its verdict waits too. */
 export interface LineQueue {
@@ -102,7 +102,7 @@ export function relayBlocks(
   sink: Writable,
   open: (options: Pick<LineQueueOptions, "write" | "idle">) => Passing,
 ): Relay {
-  const lines = createLineBlocks();
+  const lines = new LineBlocks();
   let isSinkGone = sink.destroyed;
   let hasEnded = false;
   let hasFlown = false;

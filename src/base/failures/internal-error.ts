@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { isSkillsError, SkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { attempt } from "./system-error.ts";
 
 export interface InternalErrorOptions {
   /** Gets the details of an internal error. */
@@ -26,12 +27,10 @@ export function toInternalError(
 
 /** Stack and causes, for the log only. Never throws. */
 function describeFailure(error: unknown): string {
-  try {
+  // String() itself may throw, for example on an object without a prototype.
+  return attempt(() => {
     if (!(error instanceof Error)) return String(error);
     const cause = error.cause === undefined ? "" : `\nCaused by: ${describeFailure(error.cause)}`;
     return `${error.stack ?? error.message}${cause}`;
-  } catch {
-    // String() itself may throw, for example on an object without a prototype.
-    return "a thrown value that cannot be converted to text";
-  }
+  }, "a thrown value that cannot be converted to text");
 }

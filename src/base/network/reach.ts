@@ -56,13 +56,9 @@ async function lookUp(
   const late = new AbortController();
   const cancel = clock.after(lookupPatience, () => late.abort());
   const unwanted = AbortSignal.any([signal, late.signal]);
-  try {
-    return await unlessAborted(resolve(name, unwanted), unwanted);
-  } catch {
-    return undefined; // The program only learns that resolving failed.
-  } finally {
-    cancel();
-  }
+  const found = unlessAborted(resolve(name, unwanted), unwanted);
+  // The program only learns that resolving failed.
+  return await found.catch(() => undefined).finally(cancel);
 }
 
 /** Whether all addresses are public and none is of this machine. */

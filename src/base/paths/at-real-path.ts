@@ -5,6 +5,7 @@ import {
   constants,
   fstatSync,
   openSync,
+  readSync,
   readdirSync,
   readlinkSync,
   realpathSync,
@@ -57,14 +58,13 @@ function isOpenAt(descriptor: number, real: string): boolean {
     // It was removed or replaced after it was opened.
     return found === real || (found.length === real.length + removed.length && found === real + removed);
   }
-  try {
+  // If it was removed, its path can no longer be determined.
+  return attempt(() => {
     if (realpathSync.native(real) !== real) return false;
     if (process.platform === "win32") return true;
     const [opened, there] = [fstatSync(descriptor), statSync(real)];
     return opened.ino === there.ino && opened.dev === there.dev;
-  } catch {
-    return false; // It was removed; its path can no longer be determined.
-  }
+  }, false);
 }
 
 /** An open directory, unaffected by replacements of its path. */
@@ -89,6 +89,26 @@ export function holdChild(held: HeldDirectory, name: string, real: string): Held
   if (descriptors === undefined) return holdDirectory(real);
   const descriptor = openSync(`${held.path}/${name}`, plainFlags | O_DIRECTORY);
   return { path: `${descriptors}/${descriptor}`, close: () => closeSync(descriptor) };
+}
+
+/** Works in a held directory, and closes it. */
+export function within<Result>(held: HeldDirectory, work: (held: HeldDirectory) => Result): Result {
+  try {
+    return work(held);
+  } finally {
+    held.close();
+  }
+}
+
+/** Works in a directory of a held one, whose real path is given. */
+export function inChild(
+  held: HeldDirectory,
+  name: string,
+  real: string,
+  work: (child: HeldDirectory, path: string) => void,
+): void {
+  const path = joinPath(real, name);
+  within(holdChild(held, name, path), (child) => work(child, path));
 }
 
 /** Lists a held directory. A name that is not UTF-8 has lone surrogates, so that no two names are the same text. */
@@ -172,6 +192,19 @@ function openOrTarget(file: string): number {
     if (!isLink(error)) throw error;
     return openAtRealPath(realpathSync.native(file));
   }
+}
+
+/** Reads a regular file from its start; returns the number of bytes. */
+export function readInto(descriptor: number, buffer: Buffer, limit = buffer.length): number {
+  let length = 0;
+  while (length < limit) {
+    const wanted = limit - length;
+    const count = readSync(descriptor, buffer, length, wanted, length);
+    length += count;
+    // A short read of a regular file is its end.
+    if (count < wanted) break;
+  }
+  return length;
 }
 
 /** Windows opens the target of a link, which is noticed only afterwards. */

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { attempt } from "../failures/system-error.ts";
 import { unseenCharacters } from "../text/unsafe-characters.ts";
 import { isWithin } from "./location.ts";
 
@@ -84,14 +85,9 @@ export function leadsIntoGit(real: string, above: string): boolean {
 }
 
 function isRepository(directory: string): boolean {
-  try {
-    const names = readdirSync(directory).map((name) => name.toLowerCase());
-    // A linked worktree has the rest in its common directory.
-    return (
-      names.includes("head") &&
-      (names.includes("commondir") || ["objects", "refs"].every((name) => names.includes(name)))
-    );
-  } catch {
-    return false; // Missing, or no directory.
-  }
+  // None if it is missing, or no directory.
+  const names = attempt(() => readdirSync(directory), []).map((name) => name.toLowerCase());
+  // A linked worktree has the rest in its common directory.
+  const isWhole = ["objects", "refs"].every((name) => names.includes(name));
+  return names.includes("head") && (isWhole || names.includes("commondir"));
 }

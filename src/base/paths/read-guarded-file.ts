@@ -5,12 +5,12 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readSync,
   realpathSync,
   statSync,
 } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../failures/system-error.ts";
+import { readInto } from "./at-real-path.ts";
 
 /** What is in a file, or why it is not read: a clause that starts with "it", and a sentence. */
 export type GuardedText =
@@ -60,7 +60,10 @@ export function readGuardedFile(file: string, { maxBytes, of }: GuardedFileOptio
       const fault = `it has ${found.size} bytes; the limit is ${maxBytes}`;
       return { fault, fix: "Shorten it, for example by patterns instead of names.", isDamaged: true };
     }
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readAll(descriptor, maxBytes)) };
+    // At most one byte more than the limit: the file may have grown.
+    const buffer = Buffer.allocUnsafe(maxBytes + 1);
+    const bytes = buffer.subarray(0, readInto(descriptor, buffer));
+    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (error) {
     if (error instanceof TypeError) return { fault: "it is not UTF-8", fix: "Save it as UTF-8.", isDamaged: true };
     const code = systemCode(error);
@@ -70,15 +73,6 @@ export function readGuardedFile(file: string, { maxBytes, of }: GuardedFileOptio
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
-}
-
-/** At most one byte more than the limit: the file may have grown. */
-function readAll(descriptor: number, maxBytes: number): Uint8Array {
-  const buffer = Buffer.allocUnsafe(maxBytes + 1);
-  let length = 0;
-  for (let count = 1; count > 0 && length < buffer.length; length += count)
-    count = readSync(descriptor, buffer, length, buffer.length - length, null);
-  return buffer.subarray(0, length);
 }
 
 type Refusal = Extract<GuardedText, { readonly fault: string }>;

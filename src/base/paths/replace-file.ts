@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
-import { holdDirectory } from "./at-real-path.ts";
+import { holdDirectory, within } from "./at-real-path.ts";
 import { SkillsError } from "../errors.ts";
 import { attempt } from "../failures/system-error.ts";
 
@@ -23,12 +23,7 @@ import { attempt } from "../failures/system-error.ts";
  * or one of its parent directories. `temporary`: the name of what is written beside it first.
  */
 export function replaceFile(real: string, text: string, temporary = temporaryOf(real)): void {
-  const directory = holdDirectory(path.dirname(real));
-  try {
-    replaceIn(directory.path, path.basename(real), text, temporary);
-  } finally {
-    directory.close();
-  }
+  within(holdDirectory(path.dirname(real)), (held) => replaceIn(held.path, path.basename(real), text, temporary));
 }
 
 /** A new name beside a file. */

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
+import { attempt } from "../failures/system-error.ts";
 
 /** The absolute directories of `PATH`: of others, nobody can say what they will be. */
 export function searchPath(value = process.env["PATH"] ?? ""): readonly string[] {
@@ -12,10 +13,9 @@ export function findProgram(directories: readonly string[], ...names: readonly s
 }
 
 function isExecutable(file: string): boolean {
-  try {
+  // False if it is absent or not accessible.
+  return attempt(() => {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
-  } catch {
-    return false; // Absent or not accessible.
-  }
+  }, false);
 }

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
@@ -76,6 +77,31 @@ const ourSpace = attempt(() => {
   const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
   return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
 }, hostname());
+
+/** The age at which leftovers of another boot or container count as abandoned. */
+const abandonedMs = 24 * 60 * 60 * 1000;
+const form = /^(\d{1,10})-(\d{0,20})-([0-9a-f]{8})-[0-9a-f]{16}$/;
+
+/** A name for something that this process makes, which nobody can guess, and by which a later process can check whether this one still runs. */
+export function ownedName(): string {
+  const { pid, started, space } = identifyProcess();
+  return `${pid}-${started}-${shortHash(space)}-${randomBytes(8).toString("hex")}`;
+}
+
+/**
+ * Whether the process that made something of this name has exited. One that cannot be seen, as in another container, has a day. False for
+ * a name of another form.
+ */
+export function isAbandoned(name: string, changedMs: () => number, now: number): boolean {
+  const [, pid, started = "", space] = form.exec(name) ?? [];
+  if (pid === undefined) return false;
+  const running = space === shortHash(ourSpace) ? isRunning({ pid: Number(pid), started, space: ourSpace }) : undefined;
+  return running === undefined ? now - changedMs() > abandonedMs : !running;
+}
+
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
+}
 
 export interface ParentOptions {
   readonly clock: Clock;

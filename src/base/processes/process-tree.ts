@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import type { Clock } from "../clock.ts";
+import { attempt } from "../failures/system-error.ts";
 import { groupBy } from "../limited-map.ts";
 import { readProcessStat } from "./live-process.ts";
 import { runProgram } from "./spawn-process.ts";
@@ -35,21 +36,14 @@ export function createProcessTree(
   let known: readonly ListedProcess[] = [];
 
   async function update(): Promise<void> {
-    try {
-      known = descendants(root, known, await list());
-    } catch {
-      // If processes cannot be listed, for lack of descriptors or of /proc, the known ones are retained.
-    }
+    // If processes cannot be listed, for lack of descriptors or of /proc, the known ones are retained.
+    const all = await list().catch(() => undefined);
+    if (all !== undefined) known = descendants(root, known, all);
   }
 
   function signalBelow(signal: NodeJS.Signals): void {
-    for (const { id } of known) {
-      try {
-        kill(id, signal);
-      } catch {
-        // It has ended meanwhile, or belongs to another user.
-      }
-    }
+    // It may have ended meanwhile, or belong to another user.
+    for (const { id } of known) attempt(() => kill(id, signal), undefined);
   }
 
   return {

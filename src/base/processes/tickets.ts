@@ -106,15 +106,8 @@ export function foreignTo(directory: string): readonly string[] {
   return names.filter((name) => !own.has(name) && turnThatStages(name) === undefined);
 }
 
-interface Read {
-  readonly names: readonly string[];
-  readonly highest: number;
-  /** The highest number in use, which may not be that of a ticket. */
-  readonly last: number;
-  readonly isGiven: boolean;
-}
-
-function readTickets(directory: string): Read {
+/** `last` is the highest number in use, which may not be that of a ticket. */
+function readTickets(directory: string) {
   const found = readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const [name, digits] = ticketForm.exec(entry.name) ?? [];
     return name === undefined ? [] : [{ name, number: Number(digits), isTicket: entry.isFile() }];

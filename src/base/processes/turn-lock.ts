@@ -1,16 +1,12 @@
 import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { rename, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as pauseFor } from "node:timers/promises";
 import { identifyProcess, isRunning, parseIdentity } from "./live-process.ts";
 import { attempt, systemCode } from "../failures/system-error.ts";
 import { SkillsError } from "../errors.ts";
-import { Tickets, turnThatStages } from "./tickets.ts";
+import { Tickets, type TicketsOptions, turnThatStages } from "./tickets.ts";
 import { syncDirectory } from "../paths/replace-file.ts";
-
-export interface TurnLockOptions {
-  /** Waits; must keep this process alive. */
-  readonly pause: (ms: number) => Promise<void>;
-}
 
 /** The right to change files while nobody else does. */
 export interface Turn {
@@ -41,15 +37,15 @@ class LostTurn extends Error {}
  */
 export class TurnLock {
   readonly #directory: string;
-  readonly #options: TurnLockOptions;
+  readonly #pause: TicketsOptions["pause"];
   readonly #tickets: Tickets;
   #turns: Promise<unknown> = Promise.resolve();
 
-  constructor(directory: string, options: TurnLockOptions) {
+  constructor(directory: string, { pause = (ms) => pauseFor(ms) }: Partial<Pick<TicketsOptions, "pause">> = {}) {
     this.#directory = directory;
-    this.#options = options;
+    this.#pause = pause;
     this.#tickets = new Tickets(directory, {
-      pause: options.pause,
+      pause,
       // If this process ends before it is written, the turn is taken away after five seconds.
       create: (file) => writeFileSync(file, `${JSON.stringify(identifyProcess())}\n`, { flag: "wx", mode: 0o600 }),
       isOver: ({ file, waitedMs }) => waitedMs >= longestTurnMs || hasExited(file),
@@ -76,7 +72,8 @@ export class TurnLock {
       } catch (error) {
         if (!(error instanceof LostTurn)) throw error;
       } finally {
-        this.#giveBack(number);
+        // It may have been taken away and removed; or the disk fails, and others take the turn after five seconds.
+        attempt(() => this.#tickets.giveBack(number), undefined);
       }
     }
     throw stayedLocked(this.#directory);
@@ -143,16 +140,8 @@ export class TurnLock {
         // Windows refuses while a virus scanner or an indexer reads the file.
         const isInUse = process.platform === "win32" && ["EPERM", "EACCES", "EBUSY"].includes(code);
         if (!isInUse || waited >= longestTurnMs) throw error;
-        await this.#options.pause(inUsePauseMs);
+        await this.#pause(inUsePauseMs);
       }
-    }
-  }
-
-  #giveBack(number: number): void {
-    try {
-      this.#tickets.giveBack(number);
-    } catch {
-      // It was taken away and removed; or the disk fails, and others take the turn after five seconds.
     }
   }
 }

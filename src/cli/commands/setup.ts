@@ -5,7 +5,7 @@ import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { json } from "../arguments/shared-options.ts";
 import { oneOf } from "../arguments/values.ts";
 import { defineCommand, usageError, flag, text, type ExitCode, exit } from "../command.ts";
-import { dataDirectory } from "../data-directory.ts";
+import { defaultDataDirectory } from "../../base/paths/directories.ts";
 import { errorLines, safeText } from "../report/safe-text.ts";
 import type { Terminal } from "../report/terminal.ts";
 import { homePath } from "../../base/paths/location.ts";
@@ -144,7 +144,12 @@ function writeWithBackup(
   { name, where }: Context,
   { file, text, agents }: Plan & { readonly file: SettingsFile },
 ): string {
-  const { backup, temporary, revert } = createBackup(dataDirectory(where), { editor: name, file, text, agents });
+  const { backup, temporary, revert } = createBackup(defaultDataDirectory(where.home), {
+    editor: name,
+    file,
+    text,
+    agents,
+  });
   try {
     writeSettingsFile(file, text, temporary);
   } catch (error) {
@@ -185,7 +190,7 @@ async function sayNoAgents(
 
 async function undo(context: Context): Promise<ExitCode> {
   const { name, editor, where, terminal } = context;
-  const records = readRecords(dataDirectory(where), name);
+  const records = readRecords(defaultDataDirectory(where.home), name);
   if (records.length === 0) {
     const reason = `acp-skills setup ${name} --write has not changed anything here, or it has been undone`;
     throw new SkillsError("UNREADABLE", `There is nothing to undo: ${reason}.`);

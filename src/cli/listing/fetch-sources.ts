@@ -5,7 +5,7 @@ import { sourceRoot } from "../../sources/skills-place.ts";
 import { parseSource } from "../../sources/source.ts";
 import type { RemoteRoot } from "../../skills/skillset.ts";
 import { reasonOf } from "../arguments/values.ts";
-import { dataDirectory } from "../data-directory.ts";
+import { defaultDataDirectory } from "../../base/paths/directories.ts";
 import { errorLines } from "../report/safe-text.ts";
 import { type Terminal, noteSome, onInterruption } from "../report/terminal.ts";
 
@@ -23,7 +23,7 @@ export async function fetchSources(
   { sources: texts, allowPrivate }: { readonly sources: readonly string[]; readonly allowPrivate: readonly string[] },
   terminal: Pick<Terminal, "note" | "progress" | "home">,
 ): Promise<FetchedSources> {
-  const place = dataDirectory(terminal);
+  const place = defaultDataDirectory(terminal.home);
   const sources = texts.map(parseSource);
   const roots = sources.map((source) => sourceRoot(place, source));
   const given = { dataDirectory: place, sources: texts, allowPrivate, clock: systemClock, log: silentLog };

@@ -1,3 +1,4 @@
+import { counted } from "../../base/text/code-points.ts";
 import type { ConformanceRule } from "../rule.ts";
 import { conformanceRules } from "../rules.ts";
 import type { ConnectionReport, ConformanceReport } from "../report.ts";
@@ -28,11 +29,7 @@ export function* textReport(report: ConformanceReport): Generator<string> {
 
 function headline({ name, about, agent, client, protocol, messages }: ConnectionReport): string {
   const who = [agent, client].filter((part) => part !== undefined).join(" with ");
-  const facts = [
-    who,
-    protocol === undefined ? "" : `ACP v${protocol}`,
-    messages === 1 ? "1 message" : `${messages} messages`,
-  ];
+  const facts = [who, protocol === undefined ? "" : `ACP v${protocol}`, counted(messages, "message")];
   return `${name}${about === undefined ? "" : `, ${about}`}: ${facts.filter((fact) => fact !== "").join(", ")}`;
 }
 
@@ -64,8 +61,7 @@ function verdict(report: ConformanceReport): string {
 }
 
 function counts({ errors, warnings }: Pick<ConformanceReport, "errors" | "warnings">): string {
-  const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;
-  return `${count(errors, "error")}, ${count(warnings, "warning")}`;
+  return `${counted(errors, "error")}, ${counted(warnings, "warning")}`;
 }
 
 /** The report as JUnit XML: a test suite for each connection, a test case for each rule. Valid XML 1.0, whatever the texts contain. */

@@ -1,4 +1,4 @@
-import { type Stats, closeSync, fstatSync, readSync, realpathSync, statSync } from "node:fs";
+import { type Stats, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import { fileIdentityOf } from "../files/follow-path.ts";
@@ -12,6 +12,7 @@ import {
 } from "../skillset/read-directory.ts";
 import { attempt } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
+import { fileStamp } from "../../base/paths/read-guarded-file.ts";
 import { type Finding, type Level, toProblems } from "../rules.ts";
 import type { Root } from "../skillset/roots.ts";
 import { Scan } from "../skillset/scan.ts";
@@ -25,7 +26,7 @@ import type { FixOutcome, FixableSkill } from "./fix-files.ts";
 import { replaceFile } from "../../base/paths/replace-file.ts";
 import type { CheckOptions, CheckReport, CheckedFiles, SkillContent } from "../check.ts";
 import { isUtf8 } from "node:buffer";
-import { joinPath, openRegularFileSync } from "../../base/paths/at-real-path.ts";
+import { joinPath } from "../../base/paths/at-real-path.ts";
 import { memorySkillSource } from "../files/memory-skill-files.ts";
 import { findFrontmatter } from "../manifest/frontmatter.ts";
 import { findInvisible, invisibleIn } from "../../base/text/unsafe-characters.ts";
@@ -42,6 +43,7 @@ const mayBeFixable = /^(?:yaml-|name-|byte-order-mark)/;
  */
 export async function checkSkillPaths(paths: readonly string[], options: CheckOptions = {}): Promise<CheckReport> {
   const { cwd = process.cwd(), level = "agents", rules: settings = {}, fix = false } = options;
+  const reading = { files: diskSkillFiles(), ...options };
   const scopes: CheckScope[] = [];
   const complaints: string[] = [];
   for (const given of paths) {
@@ -50,17 +52,21 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
     else scopes.push(scope);
   }
   const bounds = scopes.flatMap(({ within }) => within ?? []);
-  let found = await search(scopes, options);
+  let found = await search(scopes, reading);
   const repair = async (skills: readonly FixableSkill[], write: typeof replaceFile): Promise<FixOutcome> => {
     if (skills.length === 0) return { fixed: [], refusals: [] };
     return await (await import("./fix-files.ts")).fixFiles(skills, bounds, write);
   };
   const repairs = await repair(fix ? found.records.map(toFixable) : [], replaceFile);
-  if (repairs.fixed.length > 0) found = await search(scopes, options);
+  if (repairs.fixed.length > 0) found = await search(scopes, reading);
   complaints.push(...found.emptyScopes.map(({ lookedIn }) => `no skills found in ${lookedIn.join(", ")}`));
   const bodies = found.records.filter((record) => readsBody(record, level));
   const problems = [
-    ...toProblems([...found.findings, ...bodies.flatMap(findFaultsBesideFrontmatter)], level, settings),
+    ...toProblems(
+      [...found.findings, ...bodies.flatMap((record) => findFaultsBesideFrontmatter(record, reading.files))],
+      level,
+      settings,
+    ),
     ...found.collisions.flatMap((problem) => withSetting(problem, settings)),
   ].sort(inOrder);
   const broken = new Set(problems.flatMap(({ code, file }) => (mayBeFixable.test(code) ? file : [])));
@@ -73,7 +79,9 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
     fixed: repairs.fixed,
     fixable: fixable.reduce((sum, { codes }) => sum + codes.length, 0),
     complaints: [...complaints, ...repairs.refusals],
-    stamp: found.records.flatMap((record) => [skillFile(record), evalsFileOf(record.path)].map(fileStamp)).join(" "),
+    stamp: found.records
+      .flatMap((record) => [skillFile(record), evalsFileOf(record.path)].map((file) => fileStamp(file) ?? "gone"))
+      .join(" "),
   };
 }
 
@@ -86,8 +94,8 @@ function readsBody({ findings }: DirectoryRecord, level: Level): boolean {
   return (level === "spec" || level === "agents") && !findings.some(({ code }) => code === "invalid-utf8");
 }
 
-function findFaultsBesideFrontmatter(record: DirectoryRecord): readonly Finding[] {
-  return [...findBodyFaults(skillFile(record)), ...(readEvalsFile(record.path)?.findings ?? [])];
+function findFaultsBesideFrontmatter(record: DirectoryRecord, files: SkillFiles): readonly Finding[] {
+  return [...findBodyFaults(skillFile(record), files), ...(readEvalsFile(record.path)?.findings ?? [])];
 }
 
 function withSetting(problem: Problem, settings: Readonly<Record<string, Problem["severity"] | "off">>): Problem[] {
@@ -99,7 +107,10 @@ function withSetting(problem: Problem, settings: Readonly<Record<string, Problem
 const ofSeveral: ReadonlySet<string> = new Set(["slug-collision", "slug-qualified", "skill-copy", "skill-shadowed"]);
 
 /** Searches all scopes in one scan, so that skills in several of them are reported as in a catalog with these roots. */
-async function search(scopes: readonly CheckScope[], { files = diskSkillFiles(), onDirectory }: CheckOptions) {
+async function search(
+  scopes: readonly CheckScope[],
+  { files, onDirectory }: Pick<CheckOptions, "onDirectory"> & { readonly files: SkillFiles },
+) {
   const roots = new Map(scopes.flatMap((scope) => scope.roots.map((root) => [root.path, root])));
   const limits = { milliseconds: Infinity };
   const scan = new Scan({ roots: [...roots.values()], files, limits, ...(onDirectory && { onDirectory }) });
@@ -137,11 +148,6 @@ function skillFile({ path: directory, skill }: DirectoryRecord): string {
   if (skill !== undefined) return skill.file;
   const names = ["SKILL.md", "skill.md"].map((name) => path.join(directory, name));
   return names.find((name) => fileIdentityOf(name) !== undefined) ?? directory;
-}
-
-function fileStamp(file: string): string {
-  const stats = statsOf(file);
-  return stats === undefined ? "gone" : `${stats.mtimeMs}/${stats.size}/${stats.ino}`;
 }
 
 /** What one PATH argument of `check` covers. */
@@ -208,10 +214,7 @@ export async function checkSkillFiles(directory: string, given: SkillContent, le
       : await search([{ roots, lookedIn: [], within: directory, alone: false }], { files });
   const bodies = records.flatMap((record) => {
     const file = record.skill?.file;
-    if (file === undefined || !readsBody(record, level)) return [];
-    const { bytes, whole } = files.head(file, checkedBytes);
-    const start = Buffer.from(bytes);
-    return findBodyFaults(file, whole ? start : start.subarray(0, endOfText(start)));
+    return file === undefined || !readsBody(record, level) ? [] : findBodyFaults(file, files);
   });
   const problems = [...toProblems([...findings, ...bodies], level), ...collisions].sort(inOrder);
   return { skill: records.find((record) => record.path === directory)?.skill, problems };
@@ -238,12 +241,15 @@ const checkedBytes = 16 * 1024 * 1024;
  * Finds the first invalid UTF-8 of a file, in frontmatter or body, because readers decode whole files, and the first invisible
  * character of the body. Reads at most the first 16 MiB. Returns nothing for an unreadable file, which the scan reports.
  */
-export function findBodyFaults(file: string, bytes = readStart(file)): readonly Finding[] {
+export function findBodyFaults(file: string, files: SkillFiles = diskSkillFiles()): readonly Finding[] {
+  const read = attempt(() => files.head(file, checkedBytes), undefined);
+  if (read === undefined) return [];
+  const start = Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.length);
+  const bytes = read.whole ? start : start.subarray(0, endOfText(start));
   const findings: Finding[] = [];
   const text = bytes.toString("utf8");
-  const positionOf = createTextPositions(text);
   if (!isUtf8(bytes)) {
-    const place = positionOf(Math.max(text.indexOf("\ufffd"), 0));
+    const place = createTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
     findings.push({ code: "invalid-utf8", file, ...place, message: "invalid UTF-8", fix: "Save the file as UTF-8." });
   }
   const frontmatter = findFrontmatter(bytes, true);
@@ -251,23 +257,8 @@ export function findBodyFaults(file: string, bytes = readStart(file)): readonly 
   const found = findInvisible(text.slice(head.length));
   if (found !== undefined) {
     const [message, fix] = invisibleIn("the body", found);
-    const place = positionOf(head.length + found.offset);
+    const place = createTextPositions(text)(head.length + found.offset);
     findings.push({ code: "invisible-characters", file, ...place, message, fix });
   }
   return findings;
-}
-
-function readStart(file: string): Buffer {
-  let descriptor: number | undefined;
-  try {
-    descriptor = openRegularFileSync(file);
-    const { size } = fstatSync(descriptor);
-    const bytes = Buffer.allocUnsafe(Math.min(size, checkedBytes));
-    const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0));
-    return size > checkedBytes ? read.subarray(0, endOfText(read)) : read;
-  } catch {
-    return Buffer.alloc(0); // The scan reports files that cannot be read.
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
 }

@@ -1,5 +1,5 @@
 import { createHash, hash } from "node:crypto";
-import { type Dirent, type Stats, closeSync, fstatSync, readSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, type Stats, closeSync, fstatSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { attempt, systemCode, systemReason } from "../../base/failures/system-error.ts";
 import {
@@ -11,6 +11,7 @@ import {
   openHandleAtRealPath,
   openInHeld,
   openRegularFileSync,
+  readInto,
 } from "../../base/paths/at-real-path.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { DirectoryEntry, FileStamp, Head, SkillBytes, SkillFiles } from "../files.ts";
@@ -170,19 +171,6 @@ function readHead(descriptor: number, limit: number, buffer: Buffer): Head {
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** Reads a regular file from its start; returns the number of bytes. */
-export function readInto(descriptor: number, buffer: Buffer, limit = buffer.length): number {
-  let length = 0;
-  while (length < limit) {
-    const wanted = limit - length;
-    const count = readSync(descriptor, buffer, length, wanted, length);
-    length += count;
-    // A short read of a regular file is its end.
-    if (count < wanted) break;
-  }
-  return length;
 }
 
 async function hashInPieces(file: string, signal: AbortSignal): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { byNewestVersion, isPrerelease } from "../manifest.ts";
 import type { Problem } from "../rules/problem.ts";
 import { type RuleCode, toProblems } from "../rules.ts";
-import { type Root, isOwnRoot } from "./roots.ts";
+import type { Root } from "./roots.ts";
 import type { ScanResult, FoundSkill } from "./scan/scan-memory.ts";
 import type { Change, OfferedSkill, Skill, SkillCounts, Snapshot } from "../skill.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
@@ -104,6 +104,11 @@ function isOwn({ record, roots }: FoundSkill): boolean {
   const [first] = roots;
   if (record.path !== record.identity) return first !== undefined && isOwnRoot(first);
   return roots.some(isOwnRoot);
+}
+
+/** Whether skills below a root are the person's own: neither a project's nor published by others. */
+export function isOwnRoot({ origin }: Pick<Root, "origin">): boolean {
+  return origin === "explicit" || origin === "user";
 }
 
 /** Where a skill was published, if all its versions were only found there. The first of several sources counts. */

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { assemble, diffSnapshots, isEmptyChange, isDeepEqualList } from "./assemble.ts";
+import { assemble, diffSnapshots, isEmptyChange, isDeepEqualList, isOwnRoot } from "./assemble.ts";
 import type { Problem } from "../rules/problem.ts";
-import { type Root, isOwnRoot } from "./roots.ts";
+import type { Root } from "./roots.ts";
 import { Scan } from "./scan.ts";
 import type { ScanResult } from "./scan/scan-memory.ts";
 import type { SkillFiles } from "../files.ts";

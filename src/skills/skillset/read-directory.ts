@@ -3,12 +3,12 @@ import { attempt } from "../../base/failures/system-error.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import { isSkillsError } from "../../base/errors.ts";
-import { type DirectoryEntry, type SkillFiles, fileNameFault } from "../files.ts";
+import type { DirectoryEntry, SkillFiles } from "../files.ts";
 import { type ManifestReading, type ParsedSkill, parseSkill } from "../manifest/parse-skill.ts";
 import { maxFrontmatterBytes } from "../manifest/frontmatter.ts";
 import { isVersion } from "../manifest.ts";
 import type { Finding } from "../rules.ts";
-import { type Skill, isSkillFileName } from "../skill.ts";
+import { type Skill, fileNameFault, isSkillFileName } from "../skill.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import {
   directoryLoop,

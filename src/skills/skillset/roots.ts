@@ -25,11 +25,6 @@ export interface RemoteOrigin {
   readonly provenanceOf: (directory: string) => { readonly digest: string; readonly commit?: string } | undefined;
 }
 
-/** Whether skills below a root are the person's own: neither a project's nor published by others. */
-export function isOwnRoot({ origin }: Pick<Root, "origin">): boolean {
-  return origin === "explicit" || origin === "user";
-}
-
 export interface RootOptions {
   /** Passed by the user, absolute, in order of precedence. */
   readonly explicit?: readonly string[];

@@ -94,7 +94,10 @@ export class Scan {
     this.#options = options;
     this.#limits = { ...contractLimits, ...options.limits };
     this.memory = memory;
-    this.#unreadPlaces = new UnreadPlaces(files, this.#limits, (directory) => memory.wasRead(directory));
+    this.#unreadPlaces = new UnreadPlaces({
+      ...{ files, limits: this.#limits },
+      isRead: (directory) => memory.wasRead(directory),
+    });
     this.#copies = new CopyFinder(files, (directory) => memory.recall(directory)?.record);
   }
 

@@ -1,14 +1,13 @@
-import { lstatSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { shortList } from "../../base/text/code-points.ts";
 import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { makeOwnDirectories, ownershipFault, namesIn } from "../../base/paths/directories.ts";
-import { isAbandoned, ownedName } from "../../base/processes/temporary-directory.ts";
+import { isAbandoned, ownedName } from "../../base/processes/live-process.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { LockEntry } from "../lock.ts";
 import { type SkillsPlace, findSkillsDirectory } from "../skills-place.ts";
-import { writeAndClose } from "./write-files.ts";
 import { syncDirectoryNow } from "../../base/paths/replace-file.ts";
 
 /** What becomes of one entry of a lock; undefined is no entry. */
@@ -65,8 +64,8 @@ export function createChangeRecord(
   return { id, noteStaging: (identity) => write(file, "a", identity), drop: () => rmSync(file, { force: true }) };
 }
 
-function write(file: string, flags: "wx" | "a", value: object): void {
-  writeAndClose(openSync(file, flags, 0o600), Buffer.from(`${JSON.stringify(value)}\n`));
+function write(file: string, flag: "wx" | "a", value: object): void {
+  writeFileSync(file, `${JSON.stringify(value)}\n`, { flag, mode: 0o600, flush: true });
 }
 
 /** The changes of a place whose processes were killed, also where the project was moved since. What cannot be read is reported. */

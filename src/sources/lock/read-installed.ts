@@ -3,17 +3,18 @@ import {
   type HeldDirectory,
   holdChild,
   holdDirectory,
+  inChild,
   joinPath,
   listHeld,
   openInHeld,
+  readInto,
+  within,
 } from "../../base/paths/at-real-path.ts";
 import { isGitName } from "../../base/paths/guarded-names.ts";
 import { systemCode } from "../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import { readInto } from "../../skills/files.ts";
 import { skillLimits } from "../source.ts";
 import type { SkillFile } from "../reader.ts";
-import { inChild, within } from "./write-files.ts";
 
 /** What is in the directory of a skill now. */
 export interface InstalledFiles {

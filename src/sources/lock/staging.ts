@@ -1,13 +1,20 @@
-import { lstatSync, mkdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
+import { lstatSync, mkdirSync, renameSync, rmSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { type HeldDirectory, holdChild, holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
+import {
+  type HeldDirectory,
+  holdChild,
+  holdDirectory,
+  inChild,
+  joinPath,
+  listHeld,
+} from "../../base/paths/at-real-path.ts";
+import { groupBy } from "../../base/limited-map.ts";
 import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { ifThere, systemCode } from "../../base/failures/system-error.ts";
 import { syncDirectoryNow } from "../../base/paths/replace-file.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { type ChangeRecord, type UnfinishedChange, stagingPrefix } from "./change-record.ts";
 import { type InstalledFiles, readInstalled } from "./read-installed.ts";
-import { emptyDirectory, inChild, writeFiles } from "./write-files.ts";
 import type { SkillFile } from "../reader.ts";
 
 /** A directory next to that of skills, on the same file system, where skills are written before and put aside after they are replaced. */
@@ -189,4 +196,31 @@ function moveIfThere(from: string, to: string): boolean {
     return true;
   });
   return isMoved ?? false;
+}
+
+/**
+ * Writes files to an empty directory, durably. Each directory is held open, so that nothing is written elsewhere if one is replaced by a
+ * link. Throws EEXIST where two paths are one on this file system.
+ */
+function writeFiles(held: HeldDirectory, real: string, files: readonly SkillFile[]): void {
+  const isDeeper = ({ path }: SkillFile): boolean => path.includes("/");
+  for (const { path, bytes, executable } of files.filter((file) => !isDeeper(file)))
+    writeFileSync(`${held.path}/${path}`, bytes, { flag: "wx", mode: executable ? 0o755 : 0o644, flush: true });
+  const below = groupBy(files.filter(isDeeper), ({ path }) => path.slice(0, path.indexOf("/")));
+  for (const [name, inner] of below) {
+    mkdirSync(`${held.path}/${name}`, { mode: 0o755 });
+    const files = inner.map((file) => ({ ...file, path: file.path.slice(name.length + 1) }));
+    inChild(held, name, real, (child, path) => writeFiles(child, path, files));
+  }
+  syncDirectoryNow(held.path);
+}
+
+/** Removes everything in a held directory; links are removed, never followed. */
+function emptyDirectory(held: HeldDirectory, real: string): void {
+  for (const entry of listHeld(held, real)) {
+    if (entry.isDirectory()) {
+      inChild(held, entry.name, real, emptyDirectory);
+      rmdirSync(`${held.path}/${entry.name}`);
+    } else unlinkSync(`${held.path}/${entry.name}`);
+  }
 }

@@ -96,18 +96,15 @@ async function downloadFiles(listed: Listed, options: FetchSkillFilesOptions): P
   let left: number = skillLimits.bytes;
   const failed = new AbortController();
   const signal = AbortSignal.any([options.signal, failed.signal]);
-  try {
-    return await inParallel(listed, filesAtOnce, async (file) => {
-      const limits = { maxBytes: Math.max(left, 0), timeoutMs: fileTimeout };
-      const bytes = await get(file, limits, { ...options, signal });
-      left -= bytes.length;
-      checkSize(listed.length, skillLimits.bytes - left);
-      return { path: file.path, bytes, executable: false };
-    });
-  } finally {
-    // The others stop as well.
-    failed.abort();
-  }
+  const files = inParallel(listed, filesAtOnce, async (file) => {
+    const limits = { maxBytes: Math.max(left, 0), timeoutMs: fileTimeout };
+    const bytes = await get(file, limits, { ...options, signal });
+    left -= bytes.length;
+    checkSize(listed.length, skillLimits.bytes - left);
+    return { path: file.path, bytes, executable: false };
+  });
+  // The others stop as well.
+  return await files.finally(() => failed.abort());
 }
 
 async function get(

@@ -14,12 +14,10 @@ import { indexLimits } from "./indexes/collect-skills.ts";
 /** Why nothing may be read from a URL, as a policy has it; undefined if it may. */
 export type SourceDenial = (url: string) => { readonly why: string; readonly hint: string } | undefined;
 
-interface SourceReaderOptions extends FetcherOptions {
-  readonly denied?: SourceDenial | undefined;
-}
-
 /** Opens all ways to sources: the documents of the web, and git. Connects to nothing before the first reading. Throws INVALID_OPTIONS. */
-export function openSourceReader(options: SourceReaderOptions): SourceLister {
+export function openSourceReader(
+  options: FetcherOptions & { readonly denied?: SourceDenial | undefined },
+): SourceLister {
   const fetcher = openFetcher(options);
   let opened: Promise<GitSource> | undefined;
   // Most sources need no git: it is loaded with the first one that does.

@@ -41,14 +41,12 @@ export async function refreshSource(options: RefreshSourceOptions): Promise<Sour
     await round.copy(listed.slice(start, start + copiesAtOnce));
     // Without etags: what follows may fail, and must be read again then.
     const isLast = start + copiesAtOnce >= listed.length;
-    if (!isLast) await copies.change((state) => ({ ...withoutEtags(state), skills: round.merged(state.skills) }));
+    if (!isLast) await copies.change((state) => ({ ...state, ...unseen, skills: round.merged(state.skills) }));
   }
-  const { form, commit, etags } = index;
+  const { commit, etags } = index;
   return await copies.change((state) => ({
-    ...succeeded(withoutEtags(state), now()),
-    form,
-    ...(commit !== undefined && round.isComplete && { commit }),
-    ...(etags !== undefined && round.isComplete && { etags }),
+    ...succeeded(state, now()),
+    ...(round.isComplete ? { commit, etags } : unseen),
     problems: limited(round.problems),
     skills: round.merged(index.isPartial === true ? state.skills : []),
   }));
@@ -104,13 +102,13 @@ class Round {
     }
     const pin = pinOf(content);
     const before = this.#before.get(name);
-    if (before !== undefined && pin !== undefined && before.pin === pin && copies.store.has(before))
-      return { ...before, ...this.#factsOf(skill, pin) };
+    if (before !== undefined && pin !== undefined && before.pin === pin && copies.store.has(before)) return before;
     try {
       const room = sourceLimits.bytes - this.#bytes;
       if (room <= 0) throw new Error(`all sources together may have ${sourceLimits.bytes / 1024 ** 3} GiB`);
       const copy = await copies.store.put(name, await reader.skillFiles(skill, signal), signal);
-      return { name, ...copy, ...this.#factsOf(skill, pin) };
+      const isOfSource = content.type === "git" && isSameRepository(content.repository, copies.source.url);
+      return { name, ...copy, ...(isOfSource && { commit: content.commit }), ...(pin !== undefined && { pin }) };
     } catch (error) {
       signal.throwIfAborted();
       // It may be better next time, without a change of the index.
@@ -135,17 +133,6 @@ class Round {
     this.#copied.set(skill.name, copied);
     this.#bytes += copied.bytes;
   }
-
-  #factsOf({ version, id, content }: RemoteSkill, pin: string | undefined): Partial<CopiedSkill> {
-    const { source } = this.#options.copies;
-    const isOfSource = content.type === "git" && isSameRepository(content.repository, source.url);
-    return {
-      ...(version !== undefined && { version }),
-      ...(id !== undefined && { id }),
-      ...(isOfSource && { commit: content.commit }),
-      ...(pin !== undefined && { pin }),
-    };
-  }
 }
 
 /** Copies whose bytes are no longer those of their digest are downloaded again. */
@@ -155,7 +142,7 @@ async function withoutDamaged(copies: SourceCopies, signal: AbortSignal): Promis
   if (damaged.length === 0) return state;
   for (const skill of damaged) copies.store.discard(skill);
   const names = new Set(damaged.map(({ name }) => name));
-  return { ...withoutEtags(state), skills: state.skills.filter(({ name }) => !names.has(name)) };
+  return { ...state, ...unseen, skills: state.skills.filter(({ name }) => !names.has(name)) };
 }
 
 /** The copies whose bytes are not those of their digest. */
@@ -169,7 +156,7 @@ function seenBefore({ etags, commit, skills }: SourceState): SeenBefore | undefi
   // What has no digest in its index is compared by downloading it.
   if (etags === undefined && commit === undefined) return undefined;
   if (skills.some(({ pin }) => pin === undefined)) return undefined;
-  return { ...(etags !== undefined && { etags }), ...(commit !== undefined && { commit }) };
+  return { etags, commit };
 }
 
 /** Equal while the bytes are; undefined where only the bytes can be compared. */
@@ -182,16 +169,11 @@ function pinOf(content: RemoteContent): string | undefined {
 }
 
 function succeeded(state: SourceState, now: number): SourceState {
-  return { ...without(state, "failure"), lastLook: now, lastGood: now, failures: 0 };
+  return { ...state, failure: undefined, lastLook: now, lastGood: now, failures: 0 };
 }
 
-function withoutEtags(state: SourceState): SourceState {
-  return without(without(state, "etags"), "commit");
-}
-
-function without(state: SourceState, key: "commit" | "etags" | "failure"): SourceState {
-  return Object.fromEntries(Object.entries(state).filter(([name]) => name !== key)) as unknown as SourceState;
-}
+/** The source must be read again, whatever it says of changes. */
+const unseen = { commit: undefined, etags: undefined };
 
 function shown(name: string): string {
   return JSON.stringify(name.slice(0, 128));

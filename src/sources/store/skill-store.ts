@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { lstatSync, realpathSync, renameSync, rmSync, utimesSync } from "node:fs";
-import { mkdir, open, rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
@@ -75,11 +75,8 @@ export class SkillStore {
   /** Takes a copy away that does not have the bytes of its digest. Sessions that use it get errors, and the next version soon. */
   discard(copy: Pick<Copy, "digest" | "slug">): void {
     const away = path.join(this.#places.trash, randomBytes(8).toString("hex"));
-    try {
-      renameSync(copyPlace(this.#places, copy), away);
-    } catch {
-      return; // Another process was faster.
-    }
+    // Another process may be faster.
+    attempt(() => renameSync(copyPlace(this.#places, copy), away), undefined);
     rmSync(away, { recursive: true, force: true });
   }
 
@@ -114,13 +111,7 @@ export class SkillStore {
       if (remotePathFault(file.path) !== undefined || !isWithin(place, directory)) throw badPath(file.path);
       try {
         await makeAbove(place, made);
-        const handle = await open(place, "wx", file.executable ? 0o500 : 0o400);
-        try {
-          await handle.writeFile(file.bytes);
-          await handle.sync();
-        } finally {
-          await handle.close();
-        }
+        await writeFile(place, file.bytes, { flag: "wx", mode: file.executable ? 0o500 : 0o400, flush: true });
       } catch (error) {
         // Two paths are one file here, or one is a directory of the other.
         if (["EEXIST", "ENOTDIR", "EISDIR"].includes(systemCode(error))) throw badPath(file.path);

@@ -6,7 +6,6 @@ import type { Source } from "../source.ts";
 import { readFileSync } from "node:fs";
 import { digestForm } from "../../base/text/content.ts";
 import { isSlug } from "../../skills/skill.ts";
-import type { IndexForm } from "../reader.ts";
 
 /**
  * Where copies of skills of others lie. Only this user may enter; several processes share it.
@@ -74,9 +73,6 @@ export interface CopiedSkill {
   readonly name: string;
   /** Unique in a source. */
   readonly slug: string;
-  readonly version?: string;
-  /** The publisher's id. */
-  readonly id?: string;
   /** `sha256:…` of its files, as describe_skill gives it. */
   readonly digest: string;
   readonly bytes: number;
@@ -89,11 +85,9 @@ export interface CopiedSkill {
 /** What is known of a source: the truth from which its links are made. Times are in milliseconds since 1970. */
 export interface SourceState {
   readonly label: string;
-  readonly kind: string;
-  readonly form?: IndexForm;
-  readonly commit?: string;
+  readonly commit?: string | undefined;
   /** For `If-None-Match`, by URL. */
-  readonly etags?: Readonly<Record<string, string>>;
+  readonly etags?: Readonly<Record<string, string>> | undefined;
   /** When the source was last read without a failure. */
   readonly lastGood?: number;
   readonly lastLook?: number;
@@ -101,7 +95,7 @@ export interface SourceState {
   /** In a row. */
   readonly failures: number;
   /** Why the last look failed. */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
   /** For each thing that the source lists and that could not be used, a sentence without a full stop. */
   readonly problems: readonly string[];
   /** Ordered by name. */
@@ -122,7 +116,6 @@ export function readState(file: string): SourceState | undefined {
     const isOurs =
       format === version &&
       typeof state.label === "string" &&
-      typeof state.kind === "string" &&
       Number.isFinite(state.nextLook) &&
       Number.isSafeInteger(state.failures) &&
       Array.isArray(state.problems) &&
@@ -145,6 +138,6 @@ function isCopied({ name, slug, digest, bytes }: Partial<CopiedSkill>): boolean 
 }
 
 /** Of a source that was never read. */
-export function newState({ label, kind }: Pick<SourceState, "label" | "kind">, now: number): SourceState {
-  return { label, kind, nextLook: now, failures: 0, problems: [], skills: [] };
+export function newState({ label }: Pick<SourceState, "label">, now: number): SourceState {
+  return { label, nextLook: now, failures: 0, problems: [], skills: [] };
 }

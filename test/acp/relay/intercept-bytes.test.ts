@@ -9,7 +9,7 @@ import { type ManualClock, manualClock } from "../../manual-clock.ts";
 import { fakeService } from "../fake-service.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
-import { createLineBlocks } from "../../../src/base/json/line-blocks.ts";
+import { LineBlocks } from "../../../src/base/json/line-blocks.ts";
 
 interface Wire {
   /** Sends text in chunks of the given sizes and returns what reaches the other end. */
@@ -42,7 +42,7 @@ function wire(skillset = memorySkillset([offer("pdf")]), announce: "auto" | "non
   const through =
     (pass: ByteInterceptor["passFromEditor"]) =>
     async (text: string, sizes: Iterator<number> = [][Symbol.iterator]()): Promise<string> => {
-      const lines = createLineBlocks();
+      const lines = new LineBlocks();
       const out: Buffer[] = [];
       const flush = (pieces: readonly Buffer[]): void => void out.push(...pieces);
       for (const chunk of cut(Buffer.from(text), sizes))

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { relayLines } from "../../../src/acp/relay/relay-lines.ts";
 import { cut } from "../cut.ts";
-import { createLineBlocks } from "../../../src/base/json/line-blocks.ts";
+import { LineBlocks } from "../../../src/base/json/line-blocks.ts";
 
 const same = (block: Buffer): Buffer[] => [block];
 
@@ -143,7 +143,7 @@ test("splits any chunking into blocks of whole lines without losing or reorderin
       fc.string({ unit: fc.constantFrom("a", "é", "\n", "\r\n", "🦀") }),
       fc.infiniteStream(fc.nat(9)),
       (text, sizes) => {
-        const lines = createLineBlocks();
+        const lines = new LineBlocks();
         const blocks = cut(Buffer.from(text), sizes).flatMap((chunk) => [...lines.push(chunk)]);
         expect(blocks.every((block) => block.length > 0 && block.at(-1) === 10)).toBe(true);
         const rest = lines.rest() ?? Buffer.alloc(0);
@@ -156,11 +156,11 @@ test("splits any chunking into blocks of whole lines without losing or reorderin
 
 test("returns a chunk of whole lines as one block without copying it", () => {
   const chunk = Buffer.from("a\nb\n");
-  expect(createLineBlocks().push(chunk)[0]?.buffer).toBe(chunk.buffer);
+  expect(new LineBlocks().push(chunk)[0]?.buffer).toBe(chunk.buffer);
 });
 
 test("returns the bytes after the last line break only once", () => {
-  const lines = createLineBlocks();
+  const lines = new LineBlocks();
   lines.push(Buffer.from("a\nb"));
   expect(lines.rest()?.toString()).toBe("b");
   expect(lines.rest()).toBeUndefined();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defaultDataDirectory } from "../../../src/base/paths/data-directory.ts";
+import { defaultDataDirectory } from "../../../src/base/paths/directories.ts";
 
 test.each([
   ["linux", {}, "/home/me", "/home/me/.local/share/acp-skills"],
@@ -14,5 +14,5 @@ test.each([
   ["linux", { ACP_SKILLS_HOME: "" }, "/home/me", "/home/me/.local/share/acp-skills"],
   ["win32", { ACP_SKILLS_HOME: "D:\\own" }, "C:\\Users\\me", "D:\\own"],
 ] as const)("on %s with environment %j and home %s, the data directory is %s", (platform, env, home, directory) => {
-  expect(defaultDataDirectory({ platform, env, home })).toBe(directory);
+  expect(defaultDataDirectory(home, env, platform)).toBe(directory);
 });

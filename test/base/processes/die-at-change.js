@@ -24,7 +24,8 @@ export async function dieAtChange(last) {
   });
   instrument(fs, last, {
     writeSync: ([fd, content]) => writeSync(Number(fd), halfOf(content)),
-    writeFileSync: ([file, content]) => writeFileSync(String(file), halfOf(content)),
+    writeFileSync: ([file, content, options]) =>
+      writeFileSync(String(file), halfOf(content), /** @type {import("node:fs").WriteFileOptions} */ (options)),
     openSync: untorn,
     renameSync: untorn,
     linkSync: untorn,
@@ -35,7 +36,11 @@ export async function dieAtChange(last) {
     unlinkSync: untorn,
     utimesSync: untorn,
   });
-  instrument(fs.promises, last, { open: untorn, rename: untorn, link: untorn, mkdir: untorn, rm: untorn });
+  instrument(fs.promises, last, {
+    writeFile: ([file, content, options]) =>
+      writeFileSync(String(file), halfOf(content), /** @type {import("node:fs").WriteFileOptions} */ (options)),
+    ...{ open: untorn, rename: untorn, link: untorn, mkdir: untorn, rm: untorn },
+  });
   syncBuiltinESMExports();
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { makeTemporary, sweepTemporaryDirectories } from "../../../src/base/processes/temporary-directory.ts";
-import { ownedName } from "../../../src/base/processes/temporary-directory.ts";
+import { ownedName } from "../../../src/base/processes/live-process.ts";
 
 test("sweeps what killed processes left, that of another container after a day, and nothing else", () => {
   const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-test-sweep-"));

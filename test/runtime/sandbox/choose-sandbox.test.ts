@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openSandbox } from "../../../src/runtime/sandbox/choose-sandbox.ts";
-import { ownedName } from "../../../src/base/processes/temporary-directory.ts";
+import { ownedName } from "../../../src/base/processes/live-process.ts";
 import { hostDirectoryPrefix } from "../../../src/runtime/sandbox/directory/host-directory.ts";
 import { removeTree } from "../../../src/runtime/sandbox/directory/private-directory.ts";
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { checkPaths } from "../../../src/skills/check.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files.ts";
-import { inspectSkill } from "../../../src/sources/install/inspect-skill.ts";
+import { inspectSkill } from "../../../src/sources/install/offered-skills.ts";
 
 let directory = "";
 beforeEach(() => {

@@ -12,7 +12,7 @@ describe("a look at a source", () => {
     await look(fakeSource("alpha", "beta"));
     expect(bodies()).toEqual({ alpha: "version 1", beta: "version 1" });
     const [alpha] = state().skills;
-    expect(alpha).toMatchObject({ name: "alpha", slug: "alpha", version: "1" });
+    expect(alpha).toMatchObject({ name: "alpha", slug: "alpha" });
     const link = path.join(sourcePlaces(places, source).skills, "alpha");
     expect(path.resolve(readlinkSync(link))).toBe(copyPlace(places, alpha!));
     expect(state()).toMatchObject({ label: source.label, lastGood: 1_000, failures: 0, problems: [] });

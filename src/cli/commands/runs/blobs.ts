@@ -6,7 +6,8 @@ import { toContent } from "../../../base/text/content.ts";
 import { json, dataNote } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { defineCommand, usageError, type ExitCode, exit } from "../../command.ts";
-import { collect, dataDirectory } from "../../data-directory.ts";
+import { collect } from "../../data-directory.ts";
+import { defaultDataDirectory } from "../../../base/paths/directories.ts";
 import { labelled, table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { safeLines, safeText } from "../../report/safe-text.ts";
@@ -46,7 +47,7 @@ export const command = defineCommand({
     if (ids.length < chosen.least) throw usageError("missing ID");
     const surplus = ids[chosen.most];
     if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
-    const directory = path.join(dataDirectory(terminal), "blobs");
+    const directory = path.join(defaultDataDirectory(terminal.home), "blobs");
     const blobs = diskBlobs(directory);
     try {
       return await chosen.act({ blobs, ids, asJson: options.json === true, terminal });

@@ -6,7 +6,7 @@ import { locateSkillFile } from "../../../skills/hash.ts";
 import { listing, dataNote } from "../../arguments/shared-options.ts";
 import { existingDirectory } from "../../arguments/values.ts";
 import { defineCommand, text, type ExitCode, exit } from "../../command.ts";
-import { dataDirectory } from "../../data-directory.ts";
+import { defaultDataDirectory } from "../../../base/paths/directories.ts";
 import { createListing, findOffered } from "../../listing.ts";
 import { reportRefusal } from "../../report/outcome.ts";
 import { interruptible } from "../../report/terminal.ts";
@@ -57,7 +57,7 @@ export const command = defineCommand({
       const { directory } = await installRequirements({
         requirements: part.bytes,
         python: python.executable,
-        cache: packagesIn(dataDirectory(terminal)),
+        cache: packagesIn(defaultDataDirectory(terminal.home)),
         log: terminal.log,
         skill: skill.directory,
         ...(wheels !== undefined && { wheels }),

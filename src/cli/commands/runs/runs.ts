@@ -2,7 +2,8 @@ import { SkillsError } from "../../../base/errors.ts";
 import { type RunSpec, type StoredRun, diskRunStore, runRecordsIn } from "../../../runtime/runs.ts";
 import { json, dataNote } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError, exit } from "../../command.ts";
-import { collect, dataDirectory } from "../../data-directory.ts";
+import { collect } from "../../data-directory.ts";
+import { defaultDataDirectory } from "../../../base/paths/directories.ts";
 import { labelled, table } from "../../report/table.ts";
 import { jsonText, safeLines, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
@@ -20,7 +21,7 @@ export const command = defineCommand({
     if (action !== "list" && action !== "show") throw usageError(`unknown action ${action}; use list or show`);
     if (action === "show" && id === undefined) throw usageError("missing ID");
     if (action === "list" && id !== undefined) throw usageError(`unexpected argument ${id}`);
-    const store = diskRunStore(runRecordsIn(dataDirectory(terminal)), { log: terminal.log });
+    const store = diskRunStore(runRecordsIn(defaultDataDirectory(terminal.home)), { log: terminal.log });
     if (id === undefined) {
       const runs = await collect(store.list());
       if (options.json === true) await terminal.printJson({ runs });

@@ -34,7 +34,7 @@ import {
 } from "../../../sources/install.ts";
 import { restoreLocked } from "./install/restore-locked.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
-import { shortDigest } from "../../../runtime/question.ts";
+import { shortDigest } from "../../../skills/hash.ts";
 import { labelled } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
 

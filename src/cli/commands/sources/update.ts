@@ -27,7 +27,7 @@ import {
   versionWords,
 } from "../../../sources/update.ts";
 import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
-import { shortDigest } from "../../../runtime/question.ts";
+import { shortDigest } from "../../../skills/hash.ts";
 import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
 import { fileDiff } from "../../report/file-diff.ts";
 

@@ -4,7 +4,7 @@ import { type ApprovalStore, diskApprovals } from "../../../runtime/trust.ts";
 import { cwd, json, dataNote, roots } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { type OptionValues, defineCommand, usageError, flag, choice, text, type ExitCode } from "../../command.ts";
-import { dataDirectory } from "../../data-directory.ts";
+import { defaultDataDirectory } from "../../../base/paths/directories.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { blockSkill, grantApproval } from "./approvals/grant-approval.ts";
 import { listApprovals, showApproval, revokeApprovals, unblockSkills } from "./approvals/list-approvals.ts";
@@ -84,7 +84,7 @@ export const command = defineCommand({
     const surplus = targets[given.project === true ? 0 : chosen.most];
     if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
     const { log } = terminal;
-    const directory = dataDirectory(terminal);
+    const directory = defaultDataDirectory(terminal.home);
     const ledger = localLedger(directory, { log });
     try {
       const store = recordChanges(diskApprovals(path.join(directory, "trust"), { log }), ledger);

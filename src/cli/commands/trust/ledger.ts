@@ -1,10 +1,11 @@
 import { isWithin } from "../../../base/paths/location.ts";
 import { type LedgerEntry, ledgerDirectory, localLedger, outcomes, verifyLedger } from "../../../runtime/ledger.ts";
-import { shortDigest } from "../../../runtime/question.ts";
+import { shortDigest } from "../../../skills/hash.ts";
 import { json, dataNote } from "../../arguments/shared-options.ts";
 import { parseSince, readNamedFile, toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError, text, choice, type ExitCode, exit } from "../../command.ts";
-import { collect, dataDirectory } from "../../data-directory.ts";
+import { collect } from "../../data-directory.ts";
+import { defaultDataDirectory } from "../../../base/paths/directories.ts";
 import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
@@ -38,7 +39,7 @@ export const command = defineCommand({
       project: project === undefined ? undefined : toAbsolute(project),
       ...rest,
     });
-    const opened = localLedger(dataDirectory(terminal), { log: terminal.log });
+    const opened = localLedger(defaultDataDirectory(terminal.home), { log: terminal.log });
     const all = await collect(opened.read());
     opened.close();
     const uses = all.filter(isMeant).sort((a, b) => a.at - b.at);
@@ -55,7 +56,7 @@ const maxAuditBytes = 256 * 1024 * 1024;
 
 async function verify(audit: string | undefined, asJson: boolean, terminal: Terminal): Promise<ExitCode> {
   const lines = audit === undefined ? [] : readNamedFile(audit, maxAuditBytes).split("\n");
-  const rooms = await verifyLedger(ledgerDirectory(dataDirectory(terminal)), lines);
+  const rooms = await verifyLedger(ledgerDirectory(defaultDataDirectory(terminal.home)), lines);
   const isIntact = rooms.every(({ fault }) => fault === undefined);
   if (asJson) await terminal.printJson({ intact: isIntact, rooms });
   else {

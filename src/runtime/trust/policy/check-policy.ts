@@ -183,19 +183,16 @@ function checkTools(entry: JsonEntry, report: ReportPolicyProblem): void {
   report("policy-no-effect", entry, message, "Remove it, and use the agent's own settings.", "warning");
 }
 
-const checkDigest = checkText(
-  digestForm,
-  "a digest such as sha256:… (64 hexadecimal digits), as acp-skills show prints it",
-);
-const checkCommit = checkText(commitForm, "a full commit id: 40 or 64 hexadecimal digits");
-
 function checkGrants({ node }: JsonEntry, report: ReportPolicyProblem): void {
   for (const item of itemsOf("grants", node, policyLimits.grants, report)) {
     const known = new Map<string, Check>([
       ["skill", checkText(/^[a-z0-9.*-]{1,128}$/, "the name of a skill")],
-      ["digest", checkDigest],
+      [
+        "digest",
+        checkText(digestForm, "a digest such as sha256:… (64 hexadecimal digits), as acp-skills show prints it"),
+      ],
       ["source", checkText(/^https?:\/\/[^/\s]/, "the start of a URL")],
-      ["commit", checkCommit],
+      ["commit", checkText(commitForm, "a full commit id: 40 or 64 hexadecimal digits")],
       ["capabilities", checkCapabilities],
     ]);
     checkObject(item, "a grant", known, report);

@@ -1,4 +1,5 @@
 import { specificationFields } from "../frontmatter.ts";
+import type { YamlFault } from "../yaml.ts";
 
 /** One top-level `key: …` of a mapping, with the lines that belong to it. Offsets refer to the whole text. */
 export interface YamlBlock {
@@ -91,17 +92,13 @@ export function nextLine(text: string, from: number): number {
   return feed < 0 ? text.length : feed + 1;
 }
 
-/** A range of a text; a single position if it has no end. */
-export interface KeyRange {
-  readonly offset: number;
-  readonly end?: number;
-}
-
 /**
  * Returns the range of a top-level key of a YAML mapping, or of the key `child` inside it, or of the value if it starts on the line of
  * the key; the start of the text if there is no such key.
  */
-export function createKeyRanges(text: string): (key: string, part: "key" | "value", child?: string) => KeyRange {
+export function createKeyRanges(
+  text: string,
+): (key: string, part: "key" | "value", child?: string) => Pick<YamlFault, "offset" | "end"> {
   const blocks = splitYamlBlocks(text);
   return (key, part, child) => {
     const block = blocks.find((one) => one.key === key);

@@ -3,6 +3,7 @@ import { joinPath } from "../../../base/paths/at-real-path.ts";
 import type { Finding } from "../../rules.ts";
 import type { DirectoryRecord } from "../read-directory.ts";
 import type { Root } from "../roots.ts";
+import type { ScanOptions } from "../scan.ts";
 
 /** A directory with a SKILL.md, and the roots under which it was found, in order of precedence. */
 export interface FoundSkill {
@@ -28,10 +29,7 @@ export interface Known {
   root: Root;
 }
 
-export interface ScanMemoryEvents {
-  readonly onDirectory?: (directory: string) => void;
-  readonly onForgotten?: (directory: string) => void;
-}
+type ScanMemoryEvents = Pick<ScanOptions, "onDirectory" | "onForgotten">;
 
 /** The state between runs of a scan: the records of directories, which of them are stale, and what is watched. */
 export class ScanMemory {

@@ -2,7 +2,7 @@ import { attempt } from "../../../base/failures/system-error.ts";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
 import { groupBy } from "../../../base/limited-map.ts";
 import type { Steps } from "../../../base/promises.ts";
-import type { DirectoryEntry, SkillFiles } from "../../files.ts";
+import type { SkillFiles } from "../../files.ts";
 import type { Finding } from "../../rules.ts";
 import { leavingOut, wholeFile } from "./disk-findings.ts";
 import { type DirectoryRecord, skipped } from "../read-directory.ts";
@@ -27,24 +27,23 @@ interface Unread {
 
 const directoriesBetweenPauses = 8;
 
+interface UnreadPlacesOptions {
+  readonly files: SkillFiles;
+  /** At most `unread` directories are looked into per report. */
+  readonly limits: { readonly depth: number; readonly unread: number };
+  /** Whether a directory was read after all, as below another root. */
+  readonly isRead: (directory: string) => boolean;
+}
+
 /** Reports how many skills are in directories that are not read. */
 export class UnreadPlaces {
-  readonly #files: SkillFiles;
-  readonly #limits: { readonly depth: number; readonly unread: number };
-  readonly #isRead: (directory: string) => boolean;
+  readonly #options: UnreadPlacesOptions;
   /** What is in a place, until the record of its parent changes. */
   readonly #known = new WeakMap<DirectoryRecord, Map<string, Unread>>();
   #left = 0;
 
-  /** Looks into `unread` directories per report, except those that were read after all, as below another root. */
-  constructor(
-    files: SkillFiles,
-    limits: { readonly depth: number; readonly unread: number },
-    isRead: (directory: string) => boolean,
-  ) {
-    this.#files = files;
-    this.#limits = limits;
-    this.#isRead = isRead;
+  constructor(options: UnreadPlacesOptions) {
+    this.#options = options;
   }
 
   /** Without reading skills or following links. */
@@ -52,14 +51,14 @@ export class UnreadPlaces {
     places: readonly UnreadPlace[],
     to: { readonly addFinding: (finding: Finding | undefined) => void },
   ): Steps<void> {
-    this.#left = this.#limits.unread;
+    this.#left = this.#options.limits.unread;
     const tooDeepFirst = places.toSorted((a, b) => Number(a.reason === "ignored") - Number(b.reason === "ignored"));
     for (const place of tooDeepFirst) {
       const ofParent = this.#known.get(place.parent) ?? new Map<string, Unread>();
       this.#known.set(place.parent, ofParent);
       const unread = ofParent.get(place.path) ?? (yield* this.#search(place));
       ofParent.set(place.path, unread);
-      to.addFinding(toFinding(place, unread, this.#limits.depth));
+      to.addFinding(toFinding(place, unread, this.#options.limits.depth));
     }
   }
 
@@ -69,11 +68,13 @@ export class UnreadPlaces {
     let first: string | undefined;
     let visits = 0;
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-      if (this.#isRead(directory)) continue;
+      if (this.#options.isRead(directory)) continue;
       if (this.#left <= 0) return { count: found, first, isWhole: false };
       this.#left--;
       if (++visits % directoriesBetweenPauses === 0) yield undefined;
-      const entries = this.#list(directory);
+      const entries = attempt(() => this.#options.files.list(directory), []).toSorted((a, b) =>
+        a.name < b.name ? 1 : -1,
+      );
       // Another repository cannot have been committed to this one.
       if (reason === "ignored" && entries.some(({ name }) => name === ".git")) continue;
       const file = entries.find(({ name, kind }) => kind === "file" && isSkillFileName(name));
@@ -84,10 +85,6 @@ export class UnreadPlaces {
       }
     }
     return { count: found, first, isWhole: true };
-  }
-
-  #list(directory: string): readonly DirectoryEntry[] {
-    return [...attempt(() => this.#files.list(directory), [])].sort((a, b) => (a.name < b.name ? 1 : -1));
   }
 }
 

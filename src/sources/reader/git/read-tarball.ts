@@ -1,15 +1,8 @@
 import { SkillsError } from "../../../base/errors.ts";
 import { readArchive } from "../../archive/read-archive.ts";
-import type { Fetcher } from "../../fetch.ts";
 import { type FileTree, archiveTree } from "../trees/file-tree.ts";
-import type { GitLimits, GitUrl } from "../git.ts";
-
-interface TarballOptions {
-  readonly fetcher: Fetcher;
-  readonly limits: GitLimits;
-  /** Default: where hosts of this name have archives. */
-  readonly archiveUrl: ((url: GitUrl, commit: string) => string) | undefined;
-}
+import type { GitUrl } from "../git.ts";
+import type { FetchedRepositoriesOptions } from "./repositories.ts";
 
 /** A tree that a host packed, and what that may have changed. */
 export interface Tarball {
@@ -24,7 +17,7 @@ export interface Tarball {
 export async function readTarball(
   url: GitUrl,
   commit: string,
-  { fetcher, limits, archiveUrl = toArchiveUrl }: TarballOptions,
+  { fetcher, limits, archiveUrl = toArchiveUrl }: Pick<FetchedRepositoriesOptions, "fetcher" | "limits" | "archiveUrl">,
   signal: AbortSignal,
 ): Promise<Tarball> {
   const request = { url: archiveUrl(url, commit), maxBytes: limits.packedBytes, timeoutMs: limits.fetchMs };

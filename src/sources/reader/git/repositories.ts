@@ -21,6 +21,7 @@ export interface FetchedRepositoriesOptions {
   /** The git of this machine, if it has one. */
   readonly program: () => Promise<GitProgram | undefined>;
   readonly temporaryDirectory: string;
+  /** Default: where hosts of this name have archives. */
   readonly archiveUrl: ((url: GitUrl, commit: string) => string) | undefined;
   readonly limits: GitLimits;
   readonly clock: Clock;
@@ -140,11 +141,8 @@ export class FetchedRepositories {
     if (url.scheme !== "ssh") return await readRefs(url, ref, this.#options.fetcher, signal);
     const remote = await pinRemote(url, this.#options, signal);
     const git = await this.#makeHome(url);
-    try {
-      return { url: url.url, refs: await listRefs(git, remote, signal) };
-    } finally {
-      await rm(git.home, { recursive: true, force: true });
-    }
+    const refs = listRefs(git, remote, signal).finally(() => rm(git.home, { recursive: true, force: true }));
+    return { url: url.url, refs: await refs };
   }
 
   async #makeHome({ label }: GitUrl): Promise<GitPlace> {

@@ -103,14 +103,14 @@ export function parseMarketplace(
 }
 
 /** What a `plugin.json` says; undefined if it is not a manifest that we know. */
-export function parseManifest(json: unknown, path: string): (PluginParts & { readonly name?: string }) | undefined {
+export function parseManifest(json: unknown, path: string): PluginParts | undefined {
   if (!isObject(json)) return undefined;
   const { $schema, name } = json;
   const isAgentPlugin = typeof $schema === "string" && $schema.startsWith("https://agent-plugins.org/schemas/");
   // Of this vendor-neutral form the place of skills is fixed.
   if (path === "plugin.json" && !isAgentPlugin && typeof name !== "string") return undefined;
   const { skills, ignored } = toParts(json);
-  return { skills: isAgentPlugin ? [] : skills, ignored, ...(typeof name === "string" && { name }) };
+  return { skills: isAgentPlugin ? [] : skills, ignored };
 }
 
 function toParts(fields: Readonly<Record<string, unknown>>): PluginParts {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, utimesSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ownedName } from "../../../../src/base/processes/temporary-directory.ts";
+import { ownedName } from "../../../../src/base/processes/live-process.ts";
 import { sweepLeftovers } from "../../../../src/runtime/sandbox/directory/host-directory.ts";
 import { removeTree } from "../../../../src/runtime/sandbox/directory/private-directory.ts";
 

@@ -4,17 +4,17 @@ import type { Lock } from "../../../../sources/lock.ts";
 import { type UpdateLookup, findUpdates } from "../../../../sources/update.ts";
 import { type SkillsPlace, globalPlace, projectPlace } from "../../../../sources/skills-place.ts";
 import { levels } from "../../../../skills/rules.ts";
-import { existingDirectory } from "../../../arguments/values.ts";
+import { existingDirectory, givenPolicy } from "../../../arguments/values.ts";
 import { allowPrivate, cwd, json, token, tokensByOrigin } from "../../../arguments/shared-options.ts";
 import { type OptionTable, type OptionValues, choice, flag, texts, type ExitCode } from "../../../command.ts";
 import { type Terminal, interruptible } from "../../../report/terminal.ts";
-import { deniedSources } from "../../../arguments/policies.ts";
+import { createPolicies } from "../../../../runtime/trust.ts";
 import type { SourceLister } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
 import type { Question } from "../../../../runtime/question.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { type LedgerEntry, localLedger } from "../../../../runtime/ledger.ts";
-import { dataDirectory } from "../../../data-directory.ts";
+import { defaultDataDirectory } from "../../../../base/paths/directories.ts";
 
 /** Options of every command that works with a lock. */
 export const place = {
@@ -67,9 +67,12 @@ export async function withReader(
 ): Promise<ExitCode> {
   const urls = typed.map(({ url }) => url);
   const tokens = tokensByOrigin(token, typed);
-  const denied = deniedSources(directory, terminal);
+  const policy = createPolicies({ given: givenPolicy(), home: terminal.home, log: terminal.log }).policyFor(directory);
   const { openSourceReader } = await import("../../../../sources/reader.ts");
-  const reader = openSourceReader({ allowPrivate, typed: urls, tokens, denied });
+  const reader = openSourceReader({
+    ...{ allowPrivate, typed: urls, tokens },
+    denied: (url) => policy.deniesSource(url),
+  });
   return await interruptible(terminal, async (signal) => {
     try {
       return await work(reader, signal);
@@ -139,7 +142,7 @@ export function recordInstalls(
   installs: readonly RecordedInstall[],
   terminal: Pick<Terminal, "home" | "log">,
 ): void {
-  const ledger = localLedger(dataDirectory(terminal), terminal);
+  const ledger = localLedger(defaultDataDirectory(terminal.home), terminal);
   const place = form === "project" ? { project: base } : {};
   for (const { version, digest, ...install } of installs) {
     const facts = { ...(version !== undefined && { version }), ...(digest !== undefined && { digest }) };

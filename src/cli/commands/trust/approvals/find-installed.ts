@@ -8,7 +8,7 @@ import { createSkillHasher } from "../../../../skills/hash.ts";
 import type { Skill, Snapshot } from "../../../../skills/skill.ts";
 import type { CopiedFile } from "../../../../skills/copied-files.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../../runtime/trust.ts";
-import { dataDirectory } from "../../../data-directory.ts";
+import { defaultDataDirectory } from "../../../../base/paths/directories.ts";
 import { createListing, findOffered } from "../../../listing.ts";
 import type { Approving } from "../approvals.ts";
 
@@ -45,7 +45,7 @@ export async function copiedVersion(
   digest: string,
   { options: { source: labels = [] }, terminal }: Pick<Approving, "options" | "terminal">,
 ): Promise<InstalledVersion | undefined> {
-  const place = dataDirectory(terminal);
+  const place = defaultDataDirectory(terminal.home);
   const [root] = labels.flatMap((label) => rootWithCopy(place, { label, digest }) ?? []);
   if (root === undefined) return undefined;
   const { catalog } = await createListing({ "no-default-roots": true }, terminal, [root]);

@@ -2,7 +2,7 @@ import { SkillsError } from "../../../../base/errors.ts";
 import { asAvailable, nearest } from "../../../../base/text/nearest.ts";
 import { inWords, noCapabilities } from "../../../../skills/permissions.ts";
 import { changesOf } from "../../../../skills/copied-files.ts";
-import { shortDigest } from "../../../../runtime/question.ts";
+import { shortDigest } from "../../../../skills/hash.ts";
 import { labelled, table } from "../../../report/table.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import type { Approving } from "../approvals.ts";

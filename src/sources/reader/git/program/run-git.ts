@@ -133,16 +133,11 @@ export async function findGit(env: NodeJS.ProcessEnv = process.env): Promise<Git
 
 async function readVersion(program: GitProgram): Promise<string> {
   const home = makeTemporary(tmpdir(), "git");
-  try {
-    const call = { args: ["--version"], maxBytes: 1_024, timeoutMs: 10_000 };
-    const { stdout } = await runGit({ program, home, clock: systemClock }, call, new AbortController().signal);
-    return stdout.toString("utf8");
-  } catch {
-    // It cannot be started or does not answer: as good as none.
-    return "";
-  } finally {
-    await rm(home, { recursive: true, force: true });
-  }
+  const call = { args: ["--version"], maxBytes: 1_024, timeoutMs: 10_000 };
+  const running = runGit({ program, home, clock: systemClock }, call, new AbortController().signal);
+  // One that cannot be started or does not answer is as good as none.
+  const ended = await running.catch(() => undefined).finally(() => rm(home, { recursive: true, force: true }));
+  return ended?.stdout.toString("utf8") ?? "";
 }
 
 /** Whether the text of `git --version` is of one that we can use. */
