@@ -11,6 +11,7 @@ const files = [
   "runtime/sandbox/inside",
   "runtime/sandbox/processes/show_project.py",
   "runtime/sandbox/requirements/only_wheels.py",
+  "serve/routes/openapi.json",
 ];
 
 for (const directory of [".build", "dist"])
