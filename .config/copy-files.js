@@ -2,6 +2,7 @@ import { cpSync, rmSync } from "node:fs";
 
 /** What the package reads when it runs, and the compiler leaves where it is. */
 const files = [
+  "browser/server/answer/page.html",
   "cli/commands/authoring/init",
   "cli/commands/completion",
   ...["wrap-adapters.lua", "wrap-agents.el", "wrap-agents.lua", "wrap-providers.lua"].map(
