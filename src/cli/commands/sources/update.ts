@@ -152,8 +152,7 @@ async function replaceInstalled(
   const before = entry.digest === undefined ? "" : ` (${shortDigest(entry.digest)})`;
   const flag = given["discard-changes"] === true ? " --discard-changes" : "";
   const from = `${state}: ${versionWords(entry)}${before}, from ${source}${flag}`;
-  const { name: skill, version, digest } = inspected;
-  recordInstalls(where, [{ event: "update", skill, version, digest, about: from }], terminal);
+  recordInstalls(where, "update", [{ ...inspected, about: from }], terminal);
   await carryOut(where, readLock(where), [decided]);
   terminal.note(done);
   return { ...about, state: "updated" };
