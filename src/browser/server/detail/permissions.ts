@@ -30,11 +30,8 @@ export async function showPermissions(
   const needs = permissionsOf(offered.skill);
   const policy = trust.policyFor(directory);
   const approvals = await trust.approvalsFor(directory);
-  const ofSession = grantsOf({ grants: trust.sessionGrants(localOwner) }, subject.name, digest);
-  const grants = [
-    ...approvals.flatMap((stored) => grantsOf(stored, subject.name, digest)),
-    ...ofSession.map((grant) => ({ ...grant, isForSession: true as const })),
-  ];
+  const ofSession = { grants: trust.sessionGrants(localOwner) };
+  const grants = [...approvals, ofSession].flatMap((stored) => grantsOf(stored, subject.name, digest));
   const asker = { owner: localOwner, directory, door: "browser", ask: nobodyAnswers };
   // Without an earlier approval there is nothing to compare with.
   const isChanged = digest !== undefined && grants.length > 0 && !grants.some(({ isCurrent }) => isCurrent);
