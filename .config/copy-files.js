@@ -2,6 +2,7 @@ import { cpSync, rmSync } from "node:fs";
 
 /** What the package reads when it runs, and the compiler leaves where it is. */
 const files = [
+  "browser/server/answer/page.html",
   "cli/commands/authoring/init",
   "cli/commands/completion",
   ...["wrap-adapters.lua", "wrap-agents.el", "wrap-agents.lua", "wrap-providers.lua"].map(
@@ -11,6 +12,7 @@ const files = [
   "runtime/sandbox/inside",
   "runtime/sandbox/processes/show_project.py",
   "runtime/sandbox/requirements/only_wheels.py",
+  "serve/routes/openapi.json",
 ];
 
 for (const directory of [".build", "dist"])

@@ -55,7 +55,7 @@ const mayImport = {
     ...["base", "skills", "wire", "sources", "mcp", "runtime/blobs", "runtime/ledger", "runtime/options"],
     ...forDoors,
   ],
-  "browser/wire": ["skills", "wire", "client", "evals"],
+  "browser/wire": ["base", "skills", "wire", "client", "evals"],
   "browser/page": ["base", "client", "browser/wire"],
   "browser/server": [
     ...["base", "skills", "wire", "sources", "serve", "browser/wire", "evals"],
@@ -89,7 +89,7 @@ const packagesOf = {
   acp: ["@agentclientprotocol/sdk", "execa"],
   client: ["@leeoniya/ufuzzy"],
   serve: ["pino", "zod"],
-  "browser/wire": [],
+  "browser/wire": ["zod"],
   "browser/page": ["@leeoniya/ufuzzy", "@preact/signals", "marked", "preact"],
   "browser/server": ["zod"],
   conformance: ["@agentclientprotocol/sdk", "zod"],

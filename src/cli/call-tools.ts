@@ -1,4 +1,3 @@
-import path from "node:path";
 import { type App, openApp } from "../runtime/app.ts";
 import { type Caller, createCaller } from "../runtime/caller.ts";
 import { SkillsError, isSkillsError } from "../base/errors.ts";
@@ -46,7 +45,7 @@ export async function callTools(
   perform: (tools: Tools) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const runningOptions = toRunningOptions(options);
-  const { catalog, status } = await createListing(options, terminal);
+  const { directory, catalog, status } = await createListing(options, terminal);
   if (status !== exit.done) return status;
   refuseIdleGrants(options.grant, catalog);
   const { log } = terminal;
@@ -59,8 +58,7 @@ export async function callTools(
     if (event.type === "started") terminal.progress.show("running");
     if (event.type === "printed") printed.push(event.text);
   };
-  const session = { catalog, directory: path.resolve(terminal.cwd, options.cwd ?? ".") };
-  const caller = createCaller(session, { door: "cli", onEvent, ask: terminal.ask });
+  const caller = createCaller({ catalog, directory }, { door: "cli", onEvent, ask: terminal.ask });
   const shown = async <Output>(work: () => Promise<Output>): Promise<Output> => {
     terminal.progress.show("starting");
     return await work().finally(() => {

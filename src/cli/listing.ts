@@ -19,6 +19,8 @@ import { defaultDataDirectory } from "../base/paths/directories.ts";
 type ListingOptions = OptionValues<typeof roots> & { readonly cwd?: string };
 
 export interface Listing {
+  /** Of a session that would have these skills: `--cwd`, absolute. */
+  readonly directory: string;
   readonly catalog: Catalog;
   readonly roots: readonly Root[];
   /** `done` if everything that an option names can be read: each directory, and each source or a copy of it. */
@@ -54,7 +56,7 @@ export async function createListing(
   await catalog.ready;
   terminal.progress.done();
   const status = faults.length > 0 ? exit.usage : fetched?.complete === false ? exit.unable : exit.done;
-  return { catalog, roots: searched, status };
+  return { directory: cwd, catalog, roots: searched, status };
 }
 
 /** A skill by its name or slug. Throws SKILL_NOT_FOUND with the nearest names. */

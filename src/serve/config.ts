@@ -4,13 +4,10 @@ import type { ToolName } from "../wire/tools.ts";
 import type { WrittenConfig } from "./config/config-schema.ts";
 
 /** Limits on one caller. */
-export type CallerLimits = Defaulted<NonNullable<NonNullable<WrittenConfig["anonymous"]>["limits"]>>;
+export type CallerLimits = Readonly<Required<NonNullable<NonNullable<WrittenConfig["anonymous"]>["limits"]>>>;
 
 /** Limits on the whole server, by name; the schema says what they mean. */
-export type ServerLimits = Defaulted<NonNullable<WrittenConfig["limits"]>>;
-
-/** What is written, with defaults for what is not. */
-type Defaulted<Written> = { readonly [Key in keyof Written]-?: Exclude<Written[Key], undefined> };
+export type ServerLimits = Readonly<Required<NonNullable<WrittenConfig["limits"]>>>;
 
 /** A caller of the configuration. Lists of skills are patterns over canonical names; `*` stands for any characters. */
 export interface CallerConfig {

@@ -9,7 +9,6 @@ import { pluginRoutes } from "./publish/plugins.ts";
 import { type Publication, createPublications } from "./publish/publication.ts";
 import { type Listings, createListings, invocationRoutes, sharingRoutes } from "./publish/sharing.ts";
 
-export { isArtifactPath } from "./publish/artifacts.ts";
 export { executionParameters } from "./publish/sharing.ts";
 
 /** Which skills are published, and to whom. */

@@ -190,13 +190,13 @@ function toServeConfig(written: WrittenConfig, tokens: ReturnType<typeof readTok
   const base = defaultConfig;
   return {
     provider: {
-      name: provider?.name ?? base.provider.name,
-      ...(provider?.url !== undefined && { url: provider.url }),
+      ...base.provider,
+      ...provider,
       domain: toReverseDomain(provider?.url ?? url) ?? base.provider.domain,
     },
     publicUrl: url?.replace(/\/+$/, ""),
-    access: { ...base.access, ...defined(access) },
-    capabilityTypes: defined(capabilityTypes),
+    access: { ...base.access, ...access },
+    capabilityTypes,
     callers: callers.map(({ name, skills = allSkills, tools, grants = [], secrets = [], limits }, index) => ({
       name,
       tokenDigest: tokens.callers[index] ?? Buffer.alloc(0),
@@ -204,19 +204,17 @@ function toServeConfig(written: WrittenConfig, tokens: ReturnType<typeof readTok
       tools,
       grants,
       secrets,
-      limits: { ...defaultCallerLimits, ...defined(limits ?? {}) },
+      limits: { ...defaultCallerLimits, ...limits },
     })),
     anonymous: {
       tools: anonymous.tools ?? base.anonymous.tools,
-      limits: { ...base.anonymous.limits, ...defined(anonymous.limits ?? {}) },
+      limits: { ...base.anonymous.limits, ...anonymous.limits },
     },
-    shares: shares.map(({ name, skills = allSkills }, index) => ({
-      name,
-      tokenDigest: tokens.shares[index] ?? Buffer.alloc(0),
-      skills,
-    })),
+    shares: shares.map(({ name, skills = allSkills }, index) => {
+      return { name, tokenDigest: tokens.shares[index] ?? Buffer.alloc(0), skills };
+    }),
     sources: written.sources ?? base.sources,
-    limits: { ...base.limits, ...defined(written.limits ?? {}) },
+    limits: { ...base.limits, ...written.limits },
   };
 }
 
@@ -225,11 +223,4 @@ function toReverseDomain(url: string | undefined): string | undefined {
   const host = url === undefined ? "" : new URL(url).hostname.replace(/^www\./, "").replace(/\.$/, "");
   if (!host.includes(".") || isIP(host) !== 0) return undefined;
   return host.split(".").reverse().join(".");
-}
-
-type Defined<Value> = { [Key in keyof Value]: Exclude<Value[Key], undefined> };
-
-/** Without the keys whose value is undefined, so that defaults stay. */
-function defined<Value extends object>(value: Value): Defined<Value> {
-  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as Defined<Value>;
 }

@@ -20,10 +20,10 @@ import {
 } from "./serve-context.ts";
 import { type ListenOptions, closeServer, hostsOf, isLoopbackListenHost, listen } from "./listen.ts";
 import { openMcpOfCallers } from "./routes/mcp.ts";
-import { createPublished, isArtifactPath, publishedRoutes } from "./publish.ts";
+import { createPublished, publishedRoutes } from "./publish.ts";
 import { createRouter } from "./router.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
-import { createRequestIds, healthPaths, toLoggedPath } from "./telemetry.ts";
+import { createRequestIds, toLoggedPath } from "./telemetry.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { monitoringRoutes } from "./routes/monitoring.ts";
 import { openApiRoutes } from "./routes/openapi.ts";
@@ -101,8 +101,6 @@ export async function serveHttp(
     // Nobody can know them before the port is known.
     hosts: [],
     origins: [],
-    isOpen: (path) => healthPaths.includes(path),
-    isUnlimited: isArtifactPath,
   };
   const { requestEnded } = address;
   const answer = createListener(context, rules, [...createRoutes(context), mcp.route], running, requestEnded);

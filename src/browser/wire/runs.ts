@@ -1,21 +1,23 @@
+import * as z from "zod";
+
 /**
  * `POST /api/runs`: runs exactly the bytes of `digest`. Answered with 202 and {@link RunStarted} once it runs or waits for its turn, so that
  * what is wrong before that is the answer: PERMISSION_DENIED, STALE, VALIDATION_ERROR, …
  */
-export interface RunRequest {
-  readonly skill: string;
-  readonly digest: string;
-  readonly nonce: string;
+export const runRequest = z.strictObject({
+  skill: z.string(),
+  digest: z.string(),
+  nonce: z.string(),
   /** The arguments, as in `execute_skill`. */
-  readonly args?: Readonly<Record<string, unknown>> | undefined;
-  readonly script?: string | undefined;
-  readonly input_blobs?: readonly string[] | undefined;
-  readonly timeout_ms?: number | undefined;
-}
+  args: z.record(z.string(), z.unknown()).exactOptional(),
+  script: z.string().exactOptional(),
+  input_blobs: z.array(z.string()).exactOptional(),
+  timeout_ms: z.number().exactOptional(),
+});
 
-export interface RunStarted {
-  readonly run: string;
-}
+export type RunRequest = Readonly<z.infer<typeof runRequest>>;
+
+export type RunStarted = Pick<ShownRun, "run">;
 
 /** The `run` event, of runs started in this page. */
 export type RunNews =
@@ -53,10 +55,7 @@ export interface ShownRun {
 }
 
 /** `POST /api/blobs`, body: the bytes, `content-type`: their kind. `GET /api/blobs/ID` downloads them. */
-export interface UploadedBlob {
-  readonly id: string;
-  readonly sizeBytes: number;
-}
+export type UploadedBlob = Pick<OutputBlob, "id" | "sizeBytes">;
 
 /** Who did something. */
 interface By {
@@ -83,7 +82,6 @@ export interface LedgerEvent extends By {
   readonly what: string;
   /** A tool, or `prompt` for a skill that a person called by `/name`. */
   readonly tool: string;
-  readonly version?: string | undefined;
   readonly digest?: string | undefined;
   readonly run?: string | undefined;
   readonly outcome?: string | undefined;
@@ -102,8 +100,6 @@ export interface ShownResult {
   readonly summary: string;
   readonly output?: unknown;
   readonly error?: { readonly type: string; readonly message: string; readonly code?: string | undefined } | undefined;
-  readonly output_blobs: readonly string[];
   readonly logs_preview: string;
   readonly logs_blob?: string | undefined;
-  readonly duration_ms: number;
 }

@@ -1,3 +1,5 @@
+import * as z from "zod";
+import { digestForm } from "../../base/text/content.ts";
 import type { SkillFacts } from "../../client/select.ts";
 import type { Match } from "../../skills/environment.ts";
 import type { SkillLicense } from "../../skills/licenses.ts";
@@ -99,8 +101,6 @@ export interface SkillGrant {
   readonly when: string;
   readonly who: string;
   readonly expires?: string | undefined;
-  /** It counts until this page's server ends. */
-  readonly isForSession?: true | undefined;
   /** Whether it is for the bytes that are installed now. */
   readonly isCurrent: boolean;
 }
@@ -175,7 +175,6 @@ export interface ShownProblem extends Problem {
 
 /** `GET /api/skills/ID/files?path=PATH`. */
 export interface FileContent {
-  readonly path: string;
   readonly content: string;
   readonly encoding: "utf-8" | "base64";
   readonly sizeBytes: number;
@@ -186,23 +185,25 @@ export interface FileContent {
  * `POST /api/skills/ID/decision`. `approve`: these bytes, as a grant; `once`: their next run from this page; `block`: all versions; `revoke`: one
  * grant; `unblock`.
  */
-export interface DecisionRequest {
-  readonly decision: "approve" | "once" | "block" | "unblock" | "revoke";
+export const decisionRequest = z.strictObject({
+  decision: z.enum(["approve", "once", "block", "unblock", "revoke"]),
   /** Absent for a skill that has none: it can be blocked and unblocked only, and its grants revoked. */
-  readonly digest?: string | undefined;
-  readonly nonce: string;
+  digest: z.string().regex(digestForm).optional(),
+  nonce: z.string().max(128),
   /** For `approve`. Default: as wide as the policy lets a person approve. */
-  readonly reach?: "session" | "project" | "everywhere" | undefined;
+  reach: z.enum(["session", "project", "everywhere"]).optional(),
   /** For `revoke`. */
-  readonly grant?: string | undefined;
-}
+  grant: z.string().max(128).optional(),
+});
+
+export type DecisionRequest = Readonly<z.infer<typeof decisionRequest>>;
+
+const position = z.int().min(1).max(10_000_000).optional();
 
 /** `POST /api/skills/ID/open`: opens the file in the person's editor. */
-export interface OpenFile {
-  readonly path: string;
-  readonly line?: number | undefined;
-  readonly column?: number | undefined;
-}
+export const openFile = z.strictObject({ path: z.string().max(1_024), line: position, column: position });
+
+export type OpenFile = Readonly<z.infer<typeof openFile>>;
 
 /** The body of every answer that is not a success. The codes are those of JSON-RPC errors, and `STALE`: read it again. */
 export interface BrowseError {

@@ -1,5 +1,9 @@
+import * as z from "zod";
+
 /** Where skills are installed: in the project, or for this person. */
-export type InstallPlace = "project" | "global";
+export const installPlaces = ["project", "global"] as const;
+
+export type InstallPlace = (typeof installPlaces)[number];
 
 /** `GET /api/sources`: what is installed from elsewhere, by the lock of each place. */
 export interface SourceList {
@@ -20,7 +24,6 @@ export interface InstalledSkill {
   readonly name: string;
   readonly source: string;
   readonly version?: string | undefined;
-  readonly digest?: string | undefined;
   /** Whether the files are those of the lock. `unknown`: the lock does not say which they are. */
   readonly state: "verified" | "modified" | "missing" | "unknown";
   /** How they differ, in words. */
@@ -45,16 +48,22 @@ export interface Discovered {
   readonly problems: readonly string[];
 }
 
+export const sourceText = z.string().max(2_048);
+const name = z.string().min(1).max(256);
+const place = z.enum(installPlaces);
+
 /** What a plan is made for. `update`: names of the place's lock; none stands for all. */
-export type PlanRequest =
-  | { readonly place: InstallPlace; readonly source: string; readonly names: readonly string[] }
-  | { readonly place: InstallPlace; readonly update: readonly string[] };
+export const planRequest = z.union([
+  z.strictObject({ place, source: sourceText, names: z.array(name).min(1).max(50) }),
+  z.strictObject({ place, update: z.array(name).max(500) }),
+]);
+
+export type PlanRequest = Readonly<z.infer<typeof planRequest>>;
 
 /** `POST /api/sources/plan`: what would be installed. Nothing is written until `POST /api/sources/apply` `{plan, nonce}`. */
 export interface SourcePlan {
   readonly plan: string;
   readonly nonce: string;
-  readonly place: InstallPlace;
   readonly directory: string;
   /** Skills without a change are not among them. */
   readonly changes: readonly PlannedChange[];
@@ -94,7 +103,6 @@ export interface PlannedFile {
 
 /** The answer of `POST /api/sources/apply`. */
 export interface AppliedPlan {
-  readonly place: InstallPlace;
   readonly directory: string;
   /** Names in the lock. */
   readonly done: readonly string[];

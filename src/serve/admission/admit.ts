@@ -3,6 +3,8 @@ import { ambiguousPath, checkHostAndOrigin, type HttpRefusal, unauthorized } fro
 import type { Callers } from "./callers.ts";
 import { type Limiter, unlimited } from "./limiter.ts";
 import type { HttpCaller } from "../serve-context.ts";
+import { isArtifactPath } from "../publish/artifacts.ts";
+import { healthPaths } from "../telemetry.ts";
 
 export interface Admitted {
   readonly caller: HttpCaller;
@@ -16,10 +18,6 @@ export interface AdmissionRules {
   /** Host and port, in lower case. */
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
-  /** Paths for everybody, whatever Host or credentials they send: probes address a machine, and have none. */
-  readonly isOpen: (path: string) => boolean;
-  /** Requests to these paths are not counted: what is there never changes, and clients ask for all of it at once. */
-  readonly isUnlimited: (path: string) => boolean;
 }
 
 /**
@@ -32,7 +30,8 @@ export function admit(
   rules: AdmissionRules,
 ): Admitted | HttpRefusal {
   const { authorization } = request.headers;
-  const isOpen = path !== undefined && rules.isOpen(path);
+  // Whatever Host or credentials are sent: probes address a machine, and have none.
+  const isOpen = path !== undefined && healthPaths.includes(path);
   const refusal = checkHostAndOrigin(request, rules);
   if (refusal !== undefined && !isOpen) {
     const hint =
@@ -54,6 +53,7 @@ export function admit(
       "The bearer token is not valid here; use a caller's token, or send no Authorization header to see what is public.";
     return limited ?? unauthorized(message);
   }
-  if (isOpen || rules.isUnlimited(path)) return { caller: found.caller, limiter: unlimited };
+  // What is in an artifact never changes, and clients ask for all of them at once.
+  if (isOpen || isArtifactPath(path)) return { caller: found.caller, limiter: unlimited };
   return found.limiter.enter() ?? found;
 }

@@ -23,8 +23,8 @@ const patterns = z.array(pattern).max(configLimits.entries);
 const tools = z.array(z.enum(toolNames as readonly [ToolName, ...ToolName[]])).max(toolNames.length);
 
 const callerLimits = z.strictObject({
-  requestsPerMinute: z.int().min(1).max(1_000_000).optional(),
-  concurrentRequests: z.int().min(1).max(10_000).describe("Requests at a time.").optional(),
+  requestsPerMinute: z.int().min(1).max(1_000_000).exactOptional(),
+  concurrentRequests: z.int().min(1).max(10_000).describe("Requests at a time.").exactOptional(),
 });
 
 const callerName = z.string().regex(/^[a-z0-9-]{1,64}$/, "1 to 64 lower-case letters, digits and hyphens");
@@ -86,44 +86,44 @@ const source = z.string().check(({ value, issues }) => {
 });
 
 const limits = z.strictObject({
-  connections: z.int().min(1).max(65_535).optional(),
-  requestBytes: z.int().min(1_024).max(16 * 1_024 * 1_024).optional(), // prettier-ignore
-  headerBytes: z.int().min(1_024).max(64 * 1_024).optional(), // prettier-ignore
-  batch: z.int().min(1).max(20).describe("Calls in one JSON-RPC batch.").optional(),
-  headerSeconds: z.int().min(1).max(300).optional(),
-  requestSeconds: z.int().min(1).max(3_600).optional(),
-  shutdownSeconds: z.int().min(0).max(600).describe("How long runs may go on after a stop.").optional(),
-  eventStreams: z.int().min(0).max(10_000).optional(),
+  connections: z.int().min(1).max(65_535).exactOptional(),
+  requestBytes: z.int().min(1_024).max(16 * 1_024 * 1_024).exactOptional(), // prettier-ignore
+  headerBytes: z.int().min(1_024).max(64 * 1_024).exactOptional(), // prettier-ignore
+  batch: z.int().min(1).max(20).describe("Calls in one JSON-RPC batch.").exactOptional(),
+  headerSeconds: z.int().min(1).max(300).exactOptional(),
+  requestSeconds: z.int().min(1).max(3_600).exactOptional(),
+  shutdownSeconds: z.int().min(0).max(600).describe("How long runs may go on after a stop.").exactOptional(),
+  eventStreams: z.int().min(0).max(10_000).exactOptional(),
   unreadBytes: z
     .int()
     .min(0)
     .describe("Of answers to clients without token; of one address or caller, half.")
-    .optional(),
+    .exactOptional(),
 });
 
 /** The file of `acp-skills serve --config`. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
   provider: z
-    .strictObject({ name: z.string().min(1).max(200), url: baseUrl.optional() })
+    .strictObject({ name: z.string().min(1).max(200), url: baseUrl.exactOptional() })
     .describe("Who publishes. The ids of skills start with the reversed domain of its url.")
     .optional(),
   url: baseUrl.describe("What people reach the server by. Default: where it listens.").optional(),
   access: z
     .strictObject({
-      default: z.enum(accessPolicies).describe("Of skills that no list names. Default: private.").optional(),
-      public: patterns.optional(),
-      restricted: patterns.optional(),
-      private: patterns.optional(),
+      default: z.enum(accessPolicies).describe("Of skills that no list names. Default: private.").exactOptional(),
+      public: patterns.exactOptional(),
+      restricted: patterns.exactOptional(),
+      private: patterns.exactOptional(),
     })
     .describe("Who may see and invoke which skills; of several lists that name a skill the strictest counts.")
     .optional(),
   capabilityTypes: z
     .strictObject({
-      plugin: patterns.optional(),
-      api: patterns.optional(),
-      knowledge: patterns.optional(),
-      task: patterns.optional(),
+      plugin: patterns.exactOptional(),
+      api: patterns.exactOptional(),
+      knowledge: patterns.exactOptional(),
+      task: patterns.exactOptional(),
     })
     .describe("Skills that are published with another type than their kind says.")
     .optional(),

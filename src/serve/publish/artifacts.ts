@@ -55,7 +55,6 @@ export interface Artifact {
   /** The path below the server or a share; access is checked at each request. */
   readonly path: string;
   readonly mediaType: string;
-  readonly size: number;
 }
 
 /** The artifacts of published skills. Nothing is made before it is requested. */
@@ -116,7 +115,6 @@ export function createArtifacts(app: Pick<App, "source" | "log" | "clock">): Art
       digest: `sha256:${sha256}`,
       path: `${agentSkillsPath}/${text}`,
       mediaType: mediaTypes[type],
-      size: bytes.length,
     });
     current.set(slug, artifact);
     return artifact;

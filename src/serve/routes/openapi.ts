@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import * as z from "zod";
+import { packageUrl } from "../../base/paths/location.ts";
 import { toolDefinitions } from "../../runtime/tools.ts";
 import {
   acceptedExecution,
@@ -14,7 +16,9 @@ import { type CachedResponse, sendCached, toCachedResponse } from "../cached-res
 import type { ServeConfig } from "../config.ts";
 import { executionParameters } from "../publish.ts";
 import type { CreateRoutes } from "../serve-context.ts";
-import { type JsonSchema, type Operation, operations, pathParameters, toSchemaRef } from "./operations.ts";
+
+/** A JSON Schema (2020-12), or a part of an OpenAPI document. */
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** `GET /openapi.json`: the same for everybody, made at the first request. */
 export const openApiRoutes: CreateRoutes = ({ app, config, baseUrl }) => {
@@ -39,62 +43,92 @@ export interface DescribedServer {
   readonly config: Pick<ServeConfig, "provider" | "limits">;
 }
 
+/** `openapi.json`: an OpenAPI document without what is made of other schemas, and what several operations have alike. */
+interface WrittenDocument extends JsonSchema {
+  readonly paths: Operations;
+  /** Operations for callers, which there are below the secret path of a share, too. */
+  readonly downloads: Operations;
+  /** By name, as braces in paths have it. */
+  readonly pathParameters: Readonly<Record<string, JsonSchema>>;
+  readonly components: { readonly securitySchemes: JsonSchema; readonly schemas: JsonSchema };
+}
+
+/** By path and method. */
+type Operations = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+
+interface Operation extends JsonSchema {
+  readonly operationId: string;
+  readonly parameters?: readonly JsonSchema[];
+  readonly responses: JsonSchema;
+}
+
 /**
  * The description of every route (OpenAPI 3.1), from the schemas by which the server reads and writes. The same for all callers: it describes
  * the possible requests, not which skills there are. Pure.
  */
 export function toOpenApi({ baseUrl, version, config: { provider, limits } }: DescribedServer): JsonSchema {
-  const paths: Record<string, Record<string, JsonSchema>> = {};
-  for (const operation of operations) (paths[operation.path] ??= {})[operation.method] = toOperation(operation);
+  const text = readFileSync(packageUrl("serve/routes/openapi.json"), "utf8");
+  const { paths, downloads, pathParameters, components, ...document } = JSON.parse(text) as WrittenDocument;
+  const shared = Object.entries(downloads).map(([path, operations]) => {
+    const named = mapValues(operations, (operation) => {
+      return { ...operation, operationId: operation.operationId.replace("get", "getShared") };
+    });
+    return [`/s/{token}${path}`, named] as const;
+  });
+  const all: Operations = { ...paths, ...downloads, ...Object.fromEntries(shared) };
   return {
-    openapi: "3.1.1",
-    jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
+    ...document,
     info: {
       title: `Skills of ${provider.name}`,
       version,
       description: `The tools by JSON-RPC and MCP, and skills by Skill Sharing ${sharingVersion} and Agent Skills discovery 0.2.`,
     },
     servers: [{ url: baseUrl }],
-    // With a token, or without: then only what is public.
-    security: [{ bearer: [] }, {}],
-    paths,
+    paths: mapValues(all, (operations, path) => {
+      const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => pathParameters[name]);
+      return mapValues(operations, (operation) => {
+        const parameters = [...inPath, ...(operation.parameters ?? [])];
+        const responses = { ...operation.responses, "4XX": refusalAt(path) };
+        return { ...operation, ...(parameters.length > 0 && { parameters }), responses };
+      });
+    }),
     components: {
-      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
-      schemas: { ...rpcSchemas(limits.batch), ...sharingSchemas(), McpMessage: mcpMessage, McpError: mcpError },
+      ...components,
+      schemas: { ...components.schemas, ...rpcSchemas(limits.batch), ...sharingSchemas() },
     },
   };
 }
 
-function toOperation(operation: Operation): JsonSchema {
-  const { path, id, summary, parameters: others = [], body, responses } = operation;
-  const { bodyType = "application/json", error = "SharingError" } = operation;
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => {
-    return { name, in: "path", required: true, ...pathParameters[name] };
-  });
-  const parameters = [...inPath, ...others];
-  const refusal = {
-    description: "The request is refused: 401 without a valid token, 429 over a limit, and so on.",
-    content: { "application/json": { schema: toSchemaRef(error) } },
-  };
+function mapValues<Value, Mapped>(
+  values: Readonly<Record<string, Value>>,
+  map: (value: Value, key: string) => Mapped,
+): Readonly<Record<string, Mapped>> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value, key)]));
+}
+
+/** The form of errors where it is not that of Skill Sharing. */
+const errors: Readonly<Record<string, string>> = { "/rpc": "RpcError", "/mcp": "McpError" };
+
+function refusalAt(path: string): JsonSchema {
   return {
-    operationId: id,
-    summary,
-    ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, content: { [bodyType]: { schema: body } } } }),
-    responses: { ...responses, "4XX": refusal },
+    description: "The request is refused: 401 without a valid token, 429 over a limit, and so on.",
+    content: { "application/json": { schema: toSchemaRef(errors[path] ?? "SharingError") } },
   };
 }
 
-function strictObject(properties: Readonly<Record<string, unknown>>, required = Object.keys(properties)): JsonSchema {
+function toSchemaRef(name: string): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function strictObject(properties: JsonSchema, required = Object.keys(properties)): JsonSchema {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-const text = { type: "string" };
 const rpcVersion = { const: "2.0" };
 const rpcId = { type: ["string", "number", "null"] };
 
 /** Calls of the tools at `/rpc`: for each tool its input, its output and the request that calls it. */
-function rpcSchemas(maxBatch: number): Readonly<Record<string, JsonSchema>> {
+function rpcSchemas(maxBatch: number): JsonSchema {
   const tools = toolDefinitions("json-schema");
   const schemas: Record<string, JsonSchema> = {};
   for (const { name, description, parameters, response } of tools) {
@@ -109,42 +143,18 @@ function rpcSchemas(maxBatch: number): Readonly<Record<string, JsonSchema>> {
   const batchOf = (name: string): JsonSchema => ({
     oneOf: [toSchemaRef(name), { type: "array", items: toSchemaRef(name), minItems: 1, maxItems: maxBatch }],
   });
+  const result = { anyOf: tools.map(({ name }) => toSchemaRef(`${name}.output`)) };
   return {
     ...schemas,
     RpcRequest: { oneOf: tools.map(({ name }) => toSchemaRef(`${name}.call`)) },
-    RpcResult: strictObject({
-      jsonrpc: rpcVersion,
-      id: rpcId,
-      result: { anyOf: tools.map(({ name }) => toSchemaRef(`${name}.output`)) },
-    }),
-    RpcError: strictObject({ jsonrpc: rpcVersion, id: rpcId, error: toSchemaRef("WireError") }),
-    RpcResponse: { oneOf: [toSchemaRef("RpcResult"), toSchemaRef("RpcError")] },
+    RpcResult: strictObject({ jsonrpc: rpcVersion, id: rpcId, result }),
     RpcRequests: batchOf("RpcRequest"),
     RpcResponses: batchOf("RpcResponse"),
-    WireError: wireError,
   };
 }
 
-const violation = strictObject({ field: text, expected: text, actual: {} }, ["field", "expected"]);
-const wireError: JsonSchema = strictObject({
-  code: { enum: [-32700, -32600, -32601, -32602, -32603, -32001, -32000] },
-  message: text,
-  data: strictObject(
-    {
-      code: { ...text, description: "What to switch on: a stable code such as SKILL_NOT_FOUND." },
-      hint: text,
-      available: { type: "array", items: text, maxItems: 10 },
-      violations: { type: "array", items: violation },
-      limit: text,
-      error_id: text,
-      retryable: { type: "boolean" },
-    },
-    ["code", "retryable"],
-  ),
-});
-
 /** The documents of Skill Sharing, from the schemas that also read those of others. */
-function sharingSchemas(): Readonly<Record<string, JsonSchema>> {
+function sharingSchemas(): JsonSchema {
   const registry = z.registry<{ readonly id: string }>();
   const documents = {
     SkillIndex: skillIndex,
@@ -157,56 +167,14 @@ function sharingSchemas(): Readonly<Record<string, JsonSchema>> {
   };
   for (const [id, schema] of Object.entries(documents)) registry.add(schema, { id });
   // As for readers: keys may be added to documents later.
-  const { schemas } = z.toJSONSchema(registry, { io: "input", uri: (id) => String(toSchemaRef(id).$ref) });
-  // The dialect is that of the document; `$id` would be none that a URI can have.
-  const withoutIds = (schema: object): JsonSchema =>
-    Object.fromEntries(Object.entries(schema).filter(([name]) => name !== "$schema" && name !== "$id"));
+  const { schemas } = z.toJSONSchema(registry, { io: "input", uri: (id) => toSchemaRef(id).$ref });
   const execute = toolDefinitions("json-schema", { tools: ["execute_skill"] })[0];
   const parameters = executionParameters.map((name) => [name, execute?.parameters.properties[name]]);
   return {
-    ...Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutIds(schema)])),
+    // The dialect is that of the document; `$id` would be none that a URI can have.
+    ...mapValues(schemas, (schema) =>
+      Object.fromEntries(Object.entries(schema).filter(([name]) => name !== "$schema" && name !== "$id")),
+    ),
     ExecutionRequest: strictObject(Object.fromEntries(parameters) as JsonSchema, []),
-    AgentSkillsIndex: agentSkillsIndex,
-    Health: strictObject({ status: { enum: ["ok", "not ready"] }, reason: text }, ["status"]),
   };
 }
-
-const agentSkillsIndex: JsonSchema = strictObject({
-  $schema: text,
-  skills: {
-    type: "array",
-    items: strictObject({
-      name: { ...text, pattern: "^[a-z0-9-]{1,64}$" },
-      type: { enum: ["skill-md", "archive"] },
-      description: { ...text, maxLength: 1_024 },
-      url: text,
-      digest: { ...text, pattern: "^sha256:[0-9a-f]{64}$" },
-    }),
-  },
-});
-
-/** A message of any revision of MCP; before 2025-06-18 also a batch. */
-const mcpMessage: JsonSchema = {
-  type: "object",
-  properties: {
-    jsonrpc: { const: "2.0" },
-    id: { type: ["string", "number"] },
-    method: { ...text, examples: ["tools/list", "tools/call", "resources/list", "initialize"] },
-    params: { type: "object" },
-  },
-  required: ["jsonrpc"],
-};
-
-/** The errors that the MCP library writes have less in them than ours. */
-const mcpError: JsonSchema = {
-  type: "object",
-  properties: {
-    jsonrpc: { const: "2.0" },
-    error: {
-      type: "object",
-      properties: { code: { type: "integer" }, message: text },
-      required: ["code", "message"],
-    },
-  },
-  required: ["jsonrpc", "error"],
-};

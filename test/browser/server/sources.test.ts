@@ -76,7 +76,7 @@ test("a source is discovered, a skill of it planned, and installed with the lock
   } satisfies Discovered);
 
   const plan = await browse.plan(alphaOf(publisher.origin));
-  expect(plan).toMatchObject({ place: "project", directory: "~/project/.agents/skills", problems: [] });
+  expect(plan).toMatchObject({ directory: "~/project/.agents/skills", problems: [] });
   expect(plan.changes).toMatchObject([
     {
       name: "alpha",
@@ -97,7 +97,6 @@ test("a source is discovered, a skill of it planned, and installed with the lock
 
   const applied = await browse.apply(plan);
   expect(applied.json()).toEqual({
-    place: "project",
     directory: "~/project/.agents/skills",
     done: ["alpha"],
   } satisfies AppliedPlan);
@@ -146,7 +145,7 @@ test("a skill is installed for the person, beside the project", async () => {
   const browse = await open();
   const publisher = await publishAlpha();
   const plan = await browse.plan({ ...alphaOf(publisher.origin), place: "global" });
-  expect((await browse.apply(plan)).json()).toMatchObject({ place: "global", directory: "~/.agents/skills" });
+  expect((await browse.apply(plan)).json()).toMatchObject({ directory: "~/.agents/skills" });
   const [project, global] = await browse.list();
   expect([project?.skills, global?.skills]).toMatchObject([[], [{ name: "alpha", state: "verified" }]]);
 });

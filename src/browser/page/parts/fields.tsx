@@ -4,7 +4,7 @@ import { foreignText } from "./foreign-text.tsx";
 type Field = readonly [name: string, value: ComponentChildren];
 
 /** Names and values, side by side where there is room; nothing of those without a value. */
-export function Fields({ fields }: { readonly fields: readonly Field[] }): JSX.Element | null {
+export function fieldList(fields: readonly Field[]): JSX.Element | null {
   const given = fields.filter(([, value]) => value !== undefined && value !== "");
   if (given.length === 0) return null;
   return (

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useBrowser } from "../state/browser.ts";
 import type { SkillServer } from "../source/http-source.ts";
 import { type ServerEvents, type SourceError, toSourceError } from "../source/skill-source.ts";
@@ -13,16 +13,19 @@ interface Answered<Answer> {
   readonly readAgain: () => void;
 }
 
-/** Reads something of the server, again after the connection was lost and after relevant events of a kind. The functions must stay the same. */
+/**
+ * Reads something of the server; again when `of`, which says what is read, has changed, after the connection was lost, and after relevant
+ * events of a kind.
+ */
 export function useAnswer<Answer, Kind extends keyof ServerEvents = never>(
   read: (server: SkillServer, signal: AbortSignal) => Promise<Answer>,
+  of: readonly unknown[],
   kind?: Kind,
   isRelevant?: (event: ServerEvents[Kind]) => boolean,
 ): Answered<Answer> {
   const { server } = useBrowser().source;
   const [known, setKnown] = useState<Omit<Answered<Answer>, "readAgain">>({ answer: undefined, error: undefined });
   const readNow = useRef<() => void>(() => undefined);
-  const readAgain = useCallback(() => readNow.current(), []);
 
   useEffect(() => {
     if (server === undefined) return;
@@ -36,6 +39,7 @@ export function useAnswer<Answer, Kind extends keyof ServerEvents = never>(
         (error: unknown) => signal.aborted || setKnown((last) => ({ ...last, error: toSourceError(error) })),
       );
     };
+    const readAgain = readNow.current;
     readAgain();
     const stops = [server.on("reconnected", readAgain)];
     if (kind !== undefined) stops.push(server.on(kind, (event) => isRelevant?.(event) !== false && readAgain()));
@@ -43,9 +47,9 @@ export function useAnswer<Answer, Kind extends keyof ServerEvents = never>(
       ending.abort();
       for (const stop of stops) stop();
     };
-  }, [server, read, kind, isRelevant, readAgain]);
+  }, [server, ...of]);
 
-  return { ...known, readAgain };
+  return { ...known, readAgain: () => readNow.current() };
 }
 
 /** Why something could not be read or done, and what helps. It may quote what others wrote. */

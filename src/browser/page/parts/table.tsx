@@ -1,12 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 
-interface TableProps {
-  readonly titles: readonly string[];
-  readonly rows: readonly (readonly ComponentChildren[])[];
-}
-
 /** Rows under titles, each named by its first cell. Numbers stand at the end of their column. */
-export function Table({ titles, rows }: TableProps): JSX.Element {
+export function titledTable(titles: readonly string[], rows: readonly (readonly ComponentChildren[])[]): JSX.Element {
   const classOf = (cell: ComponentChildren): string | undefined => (typeof cell === "number" ? "number" : undefined);
   return (
     <table>

@@ -36,14 +36,7 @@ function withLine(event: ServerSentEvent, line: string): ServerSentEvent {
   const colon = line.indexOf(":");
   const name = colon === -1 ? line : line.slice(0, colon);
   const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");
-  switch (name) {
-    case "id":
-      return { ...event, id: value };
-    case "event":
-      return { ...event, kind: value };
-    case "data":
-      return { ...event, data: event.data === "" ? value : `${event.data}\n${value}` };
-    default:
-      return event;
-  }
+  if (name === "id") return { ...event, id: value };
+  if (name === "event") return { ...event, kind: value };
+  return name === "data" ? { ...event, data: event.data === "" ? value : `${event.data}\n${value}` } : event;
 }

@@ -83,8 +83,8 @@ export function createHttpSource(base: string, { wait = waitAbortably } = {}): B
         // Said by the status, until an attempt succeeds.
       }
       if (isOver()) return;
-      connection.value = { status: "lost", attempts: ++attempts };
-      await wait(Math.min(longestRetryMilliseconds, firstRetryMilliseconds * 2 ** (attempts - 1)), closing.signal);
+      connection.value = { status: "lost" };
+      await wait(Math.min(longestRetryMilliseconds, firstRetryMilliseconds * 2 ** attempts++), closing.signal);
     }
   };
   void keepConnected();

@@ -19,8 +19,9 @@ export interface BrowserSkillSource {
 }
 
 /** `lost`: what is shown is the last that was heard, and the source keeps trying. `refused`: only a new address of the page helps. */
-export type ConnectionState =
-  { readonly status: "connecting" | "live" | "refused" } | { readonly status: "lost"; readonly attempts: number };
+export interface ConnectionState {
+  readonly status: "connecting" | "live" | "refused" | "lost";
+}
 
 /** What is absent is not known to the source, and not shown. */
 export type KnownDetail = Pick<SkillDetail, "row"> & Partial<SkillDetail>;

@@ -3,18 +3,16 @@ import type { AgentBudget } from "../../wire/sessions.ts";
 import type { SkillRow } from "../../wire/skills.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { counted } from "../../../base/text/code-points.ts";
-import { Table } from "../parts/table.tsx";
+import { titledTable } from "../parts/table.tsx";
 import { skillLink, skillNames } from "../parts/route-link.tsx";
-import type { SkillServer } from "../source/http-source.ts";
 import { useBrowser } from "../state/browser.ts";
 
-const readBudget = (server: SkillServer, signal: AbortSignal) => server.budget(signal);
 const mostRows = 50;
 
 /** What skills cost in the context of models, and which of them agents cut. */
 export function BudgetView(): JSX.Element {
   const { source } = useBrowser();
-  const { answer, error } = useAnswer(readBudget, "skills");
+  const { answer, error } = useAnswer((server, signal) => server.budget(signal), [], "skills");
   const rows = source.list.value?.skills ?? [];
   return (
     <div class="view">
@@ -68,10 +66,10 @@ function Costs({ rows }: { readonly rows: readonly SkillRow[] }): JSX.Element | 
   return (
     <section aria-label="Cost by skill">
       <h3>The {dear.length === rows.length ? "" : `${dear.length} `}most expensive</h3>
-      <Table
-        titles={["Skill", "In the list", "When used"]}
-        rows={dear.map(({ id, name, tokens }) => [skillLink(name, id), tokens.listed, tokens.instructions])}
-      />
+      {titledTable(
+        ["Skill", "In the list", "When used"],
+        dear.map(({ id, name, tokens }) => [skillLink(name, id), tokens.listed, tokens.instructions]),
+      )}
     </section>
   );
 }

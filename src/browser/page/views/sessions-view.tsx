@@ -2,19 +2,16 @@ import type { JSX } from "preact";
 import type { SessionList, ShownSession } from "../../wire/sessions.ts";
 import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { Empty, Icon } from "../parts/icon.tsx";
-import type { SkillServer } from "../source/http-source.ts";
 import { shownTime } from "../parts/formats.tsx";
-import { Fields } from "../parts/fields.tsx";
+import { fieldList } from "../parts/fields.tsx";
 import { foreignText, toVisible } from "../parts/foreign-text.tsx";
-import { Table } from "../parts/table.tsx";
+import { titledTable } from "../parts/table.tsx";
 import { counted } from "../../../base/text/code-points.ts";
 import { skillLink, skillNames } from "../parts/route-link.tsx";
 
-const readSessions = (server: SkillServer, signal: AbortSignal) => server.sessions(signal);
-
 /** The ACP sessions of this machine: which skills were announced to their editors, and which were used. */
 export function SessionsView(): JSX.Element {
-  const { answer, error } = useAnswer(readSessions, "sessions");
+  const { answer, error } = useAnswer((server, signal) => server.sessions(signal), [], "sessions");
   const sessions = answer?.sessions ?? [];
   const open = sessions.filter(({ closedAt }) => closedAt === undefined);
   const closed = sessions.filter(({ closedAt }) => closedAt !== undefined);
@@ -65,36 +62,34 @@ function sessionCard(session: ShownSession): JSX.Element {
           {closedAt === undefined ? "open" : "closed"}
         </span>
       </header>
-      <Fields
-        fields={[
-          ["Session", <code key="id">{toVisible(id)}</code>],
-          ["Directory", directory && <code key="directory">{toVisible(directory)}</code>],
-          ["Opened", shownTime(openedAt)],
-          ["Closed", closedAt && shownTime(closedAt)],
-          ["Model", tools ? "has the skill tools" : "did not get the skill tools"],
-          [
-            "Announced",
-            <>
-              {announced === undefined ? "nothing yet" : `${counted(announced.skills, "skill")} at `}
-              {announced && shownTime(announced.at)}
-              {forms.length > 0 && foreignText(` as ${forms.join(", ")}`)}
-            </>,
-          ],
-        ]}
-      />
+      {fieldList([
+        ["Session", <code key="id">{toVisible(id)}</code>],
+        ["Directory", directory && <code key="directory">{toVisible(directory)}</code>],
+        ["Opened", shownTime(openedAt)],
+        ["Closed", closedAt && shownTime(closedAt)],
+        ["Model", tools ? "has the skill tools" : "did not get the skill tools"],
+        [
+          "Announced",
+          <>
+            {announced === undefined ? "nothing yet" : `${counted(announced.skills, "skill")} at `}
+            {announced && shownTime(announced.at)}
+            {forms.length > 0 && foreignText(` as ${forms.join(", ")}`)}
+          </>,
+        ],
+      ])}
       {skillNames("Which skills", announced?.names ?? [], announced?.skills ?? 0)}
       {used.length > 0 && (
         <details>
           <summary>{counted(used.length, "use")}</summary>
-          <Table
-            titles={["When", "Tool", "Skill", "Outcome"]}
-            rows={used.map(({ at, tool, skill, outcome }) => [
+          {titledTable(
+            ["When", "Tool", "Skill", "Outcome"],
+            used.map(({ at, tool, skill, outcome }) => [
               shownTime(at),
               <code key="tool">{tool}</code>,
               skill !== undefined && skillLink(skill),
               outcome,
-            ])}
-          />
+            ]),
+          )}
         </details>
       )}
     </article>

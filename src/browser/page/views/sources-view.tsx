@@ -5,18 +5,15 @@ import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
 import { ForeignList, foreignText, foreignName } from "../parts/foreign-text.tsx";
 import { Button, Icon } from "../parts/icon.tsx";
 import { Mark, type MarkDisplay } from "../parts/state-mark.tsx";
-import type { SkillServer } from "../source/http-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
 import { OfferedSkills, stopButton } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";
 import { placeTitles, appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
 
-const readSources = (server: SkillServer, signal: AbortSignal) => server.sources(signal);
-
 /** What is installed from elsewhere and whether it is as it was installed; installing more, and updates, each after a review. */
 export function SourcesView(): JSX.Element {
   const { source } = useBrowser();
-  const { answer, error, readAgain } = useAnswer(readSources, "skills");
+  const { answer, error, readAgain } = useAnswer((server, signal) => server.sources(signal), [], "skills");
   const installing = useInstalling(readAgain);
   const { doing, failed, found, planned, applied, plan } = installing;
   const isAllowed = canAct(source);
@@ -126,11 +123,7 @@ function installedSkills(
         </p>
       )}
       {fault === undefined && skills.length === 0 && <p class="muted">Nothing was installed here from a source.</p>}
-      <ul class="installed">
-        {skills.map((skill) => (
-          <li key={skill.name}>{installedSkill(skill)}</li>
-        ))}
-      </ul>
+      <ul class="installed">{skills.map(installedSkill)}</ul>
       {more > 0 && <p class="muted">and {more} more</p>}
     </section>
   );
@@ -138,11 +131,11 @@ function installedSkills(
 
 function installedSkill({ name, version, source, state, changes = [] }: InstalledSkill): JSX.Element {
   return (
-    <>
+    <li key={name}>
       <strong>{foreignName(name)}</strong> {version !== undefined && foreignText(version, 80)}
       <Mark {...displays[state]} />
       <span class="muted from">from {foreignText(source, 300)}</span>
       <ForeignList class="changes" texts={changes} limit={400} />
-    </>
+    </li>
   );
 }

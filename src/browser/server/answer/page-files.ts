@@ -22,6 +22,8 @@ export function readPageFiles(directory = builtPage()): ReadonlyMap<string, Cach
     if (type !== undefined)
       files.set(`/${name}`, toCachedResponse(readFileSync(path.join(directory, name), "utf8"), type));
   }
+  // It asks at once for what the script and the element ask for later.
+  const document = readFileSync(packageUrl("browser/server/answer/page.html"), "utf8");
   return files.set(pagePath, toCachedResponse(document, "text/html; charset=utf-8"));
 }
 
@@ -33,23 +35,3 @@ function builtPage(): string {
     throw new SkillsError("UNREADABLE", "The page of the skill browser is missing; install acp-skills again.");
   return found;
 }
-
-/** Asks at once for what the script and the element ask for later. */
-const document = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>Skills</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/page.css">
-<script type="module" src="/page.js"></script>
-<link rel="modulepreload" href="/element.js">
-<link rel="preload" as="style" href="/browser.css">
-</head>
-<body>
-<noscript>The skill browser needs JavaScript. Without it: acp-skills list, acp-skills show NAME.</noscript>
-</body>
-</html>
-`;

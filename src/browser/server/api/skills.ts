@@ -1,12 +1,11 @@
 import path from "node:path";
 import * as z from "zod";
-import { digestForm, toContent } from "../../../base/text/content.ts";
+import { toContent } from "../../../base/text/content.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { homePath } from "../../../base/paths/location.ts";
-import { reaches } from "../../../runtime/trust.ts";
 import { toSlug } from "../../../skills/skill.ts";
 import type { EvalSessionLog, SkillEvals } from "../../wire/evals.ts";
-import type { FileContent } from "../../wire/skills.ts";
+import { type FileContent, decisionRequest, openFile } from "../../wire/skills.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
 import { decide } from "../decide.ts";
 import { shownVersion, findShown } from "../shown-version.ts";
@@ -14,19 +13,6 @@ import { locateFile } from "../detail/installation.ts";
 import { readSkillDetail, skillParts } from "../detail/show-skill.ts";
 import { openInEditor } from "./open-in-editor.ts";
 import { maxReplyBytes } from "../../../wire/tools.ts";
-
-const digest = z.string().regex(digestForm);
-const place = z.int().min(1).max(10_000_000);
-
-const decisionSchema = z.strictObject({
-  decision: z.enum(["approve", "once", "block", "unblock", "revoke"]),
-  digest: digest.optional(),
-  nonce: z.string().max(128),
-  reach: z.enum(reaches).exclude(["once"]).optional(),
-  grant: z.string().max(128).optional(),
-});
-
-const openSchema = z.strictObject({ path: z.string().max(1_024), line: place.optional(), column: place.optional() });
 
 const shownRun = z.object({
   iteration: z.coerce.number().int().positive(),
@@ -65,7 +51,7 @@ export const mountSkills: MountBrowse = (door) => ({
     if (part === undefined) throw new SkillsError("FILE_NOT_FOUND", `${JSON.stringify(path)} is not a regular file.`);
     const truncated = part.bytes.length < part.size;
     const content = toContent(part.bytes, { end: truncated });
-    return { json: { path, ...content, sizeBytes: part.size, truncated } satisfies FileContent };
+    return { json: { ...content, sizeBytes: part.size, truncated } satisfies FileContent };
   },
   async "GET /api/skills/:id/evals"({ param }) {
     const { passRate, readIterations } = await import("../../../evals/recorded-runs.ts");
@@ -86,14 +72,14 @@ export const mountSkills: MountBrowse = (door) => ({
     return { json: { lines } satisfies EvalSessionLog };
   },
   async "POST /api/skills/:id/decision"({ param, json, signal }) {
-    const decision = await json(decisionSchema);
+    const decision = await json(decisionRequest);
     const found = await shownVersion(param("id"), decision, door, signal);
     if ("refused" in found) return found;
     await decide(decision, found.offered, door, signal);
     return { json: {} };
   },
   async "POST /api/skills/:id/open"({ param, json }) {
-    const { path, ...position } = await json(openSchema);
+    const { path, ...position } = await json(openFile);
     const file = locateFile(await findShown(door, param("id")), path, door.app.source);
     const fault = await openInEditor({ file, ...position });
     return fault === undefined ? { json: {} } : { refused: { status: 503, code: "NOT_EXECUTABLE", message: fault } };

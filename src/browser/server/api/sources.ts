@@ -1,22 +1,14 @@
 import * as z from "zod";
-import type { AppliedPlan, PlanRequest, SourcePlan } from "../../wire/sources.ts";
+import { type AppliedPlan, type SourcePlan, planRequest, sourceText } from "../../wire/sources.ts";
 import type { BrowseAnswer, MountBrowse } from "../browse-door.ts";
-import { discover, installPlaces, listInstalled, shownDirectory } from "../sources/places.ts";
+import { discover, listInstalled, shownDirectory } from "../sources/places.ts";
 import { PendingPlans, digestNow } from "../sources/pending-plans.ts";
 import { makePlan } from "../sources/make-plan.ts";
 import { createLimitedRead } from "../sources/limited-source-reader.ts";
 import { whoAndWhere } from "../../../runtime/ledger.ts";
 import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
 
-const source = z.string().max(2_048);
-const name = z.string().min(1).max(256);
-const place = z.enum(installPlaces);
-
-const discoverSchema = z.strictObject({ source });
-const planSchema: z.ZodType<PlanRequest> = z.union([
-  z.strictObject({ place, source, names: z.array(name).min(1).max(50) }),
-  z.strictObject({ place, update: z.array(name).max(500) }),
-]);
+const discoverSchema = z.strictObject({ source: sourceText });
 const applySchema = z.strictObject({ plan: z.string().max(64), nonce: z.string().max(128) });
 
 /** `/api/sources`: what is installed from elsewhere, what a source offers, and installing it after a person has seen what changes. */
@@ -31,18 +23,10 @@ export const mountSources: MountBrowse = (door) => {
       return { json: await discover(text, read, door, signal) };
     },
     async "POST /api/sources/plan"({ json, signal }) {
-      const request = await json(planSchema);
-      const { changes, problems, ...made } = await makePlan(request, { read, door, signal });
+      const { changes, problems, ...made } = await makePlan(await json(planRequest), { read, door, signal });
       const { id, digest } = await plans.add(made);
-      const plan: SourcePlan = {
-        plan: id,
-        nonce: nonces.of(id, digest),
-        place: request.place,
-        directory: shownDirectory(made.where, door),
-        changes,
-        problems,
-      };
-      return { json: plan };
+      const [nonce, directory] = [nonces.of(id, digest), shownDirectory(made.where, door)];
+      return { json: { plan: id, nonce, directory, changes, problems } satisfies SourcePlan };
     },
     async "POST /api/sources/apply"({ json, signal }) {
       const { plan: id, nonce } = await json(applySchema);
@@ -72,12 +56,8 @@ export const mountSources: MountBrowse = (door) => {
         });
         await carryOut(where, lock, [one]);
       }
-      const applied: AppliedPlan = {
-        place: where.form,
-        directory: shownDirectory(where, door),
-        done: decided.map(({ key }) => key),
-      };
-      return { json: applied };
+      const done = decided.map(({ key }) => key);
+      return { json: { directory: shownDirectory(where, door), done } satisfies AppliedPlan };
     },
   };
 };

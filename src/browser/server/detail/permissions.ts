@@ -15,26 +15,27 @@ import type { OfferedSkill } from "../../../skills/skill.ts";
 const mostDiffLines = 400;
 const mostChangedFiles = 200;
 
-/** What a skill wants, what was approved, and what changed since. `request`: absent if not all files can be read: then nothing can be approved. */
+/**
+ * What a skill wants, what was approved, and what changed since. `digest`: absent if not all files can be read: then nothing can be approved.
+ * `requestOf`: what approving this digest would ask.
+ */
 export async function showPermissions(
   offered: OfferedSkill,
-  request: FullTrustRequest | undefined,
+  digest: string | undefined,
   { app, directory }: Pick<BrowseDoor, "app" | "directory">,
+  requestOf: (digest: string) => FullTrustRequest,
 ): Promise<SkillPermissions> {
   const trust = await app.trust();
   const subject = subjectOfOffered(offered, app.source);
   const needs = permissionsOf(offered.skill);
   const policy = trust.policyFor(directory);
   const approvals = await trust.approvalsFor(directory);
-  const digest = request?.subject.digest;
-  const ofSession = grantsOf({ grants: trust.sessionGrants(localOwner) }, subject.name, digest);
-  const grants = [
-    ...approvals.flatMap((stored) => grantsOf(stored, subject.name, digest)),
-    ...ofSession.map((grant) => ({ ...grant, isForSession: true as const })),
-  ];
+  const ofSession = { grants: trust.sessionGrants(localOwner) };
+  const grants = [...approvals, ofSession].flatMap((stored) => grantsOf(stored, subject.name, digest));
   const asker = { owner: localOwner, directory, door: "browser", ask: nobodyAnswers };
-  const isApproved = grants.some(({ isCurrent }) => isCurrent);
-  const question = request && !isApproved ? await trust.questionFor(request, asker) : undefined;
+  // Without an earlier approval there is nothing to compare with.
+  const isChanged = digest !== undefined && grants.length > 0 && !grants.some(({ isCurrent }) => isCurrent);
+  const question = isChanged ? await trust.questionFor(requestOf(digest), asker) : undefined;
   const denied = policy.denies(subject, needs);
   return {
     wants: toWants(needs),

@@ -96,8 +96,11 @@ const readers: Readonly<Record<SkillPart, PartReader>> = {
   problems: ({ shown, door: { app } }) => ({ problems: withFrames(shown.problems, app.source.files) }),
   async permissions({ shown: { offered }, digest, door, signal }) {
     if (offered === undefined) return { permissions: noPermissions };
-    const request = digest === undefined ? undefined : requestOf(door, { skill: offered.skill, digest }, signal);
-    return { permissions: await showPermissions(offered, request, door) };
+    const { skill } = offered;
+    const permissions = await showPermissions(offered, digest, door, (digest) =>
+      requestOf(door, { skill, digest }, signal),
+    );
+    return { permissions };
   },
   async environment({ shown: { offered }, door: { app, machine } }) {
     if (offered === undefined) return { environment: [] };

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../base/clock.ts";
 import { type EventStream, createCallerEvents, openEventStream } from "../../../serve/events.ts";
+import { every } from "../../../serve/listen.ts";
 import type { BrowseAnswer } from "../browse-door.ts";
 
 /** The events that all open pages receive. */
@@ -31,11 +32,8 @@ export function openLiveEvents(clock: Clock, reset: () => object, ended: () => v
   let isClosed = false;
   let stopBeating = (): void => undefined;
 
-  function beatAgain(): void {
-    stopBeating = clock.after(beatEveryMs, () => {
-      for (const stream of open) stream.beat();
-      beatAgain();
-    });
+  function beat(): void {
+    for (const stream of open) stream.beat();
   }
 
   function openStream(response: ServerResponse, lastEventId: string | undefined): void {
@@ -47,7 +45,7 @@ export function openLiveEvents(clock: Clock, reset: () => object, ended: () => v
       if (open.size === 0) stopBeating();
       ended();
     });
-    if (open.size === 0) beatAgain();
+    if (open.size === 0) stopBeating = every(clock, beatEveryMs, beat);
     open.add(stream);
   }
 

@@ -3,6 +3,7 @@ import { latestWork, runInSlices } from "../../../base/promises.ts";
 import { undefinedIfOurs } from "../../../base/errors.ts";
 import { walkSkill } from "../../../skills/hash.ts";
 import { nativeWatchers } from "../../../skills/skillset.ts";
+import { every } from "../../../serve/listen.ts";
 import { hashShown } from "../detail/show-skill.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
 import type { SkillTouched } from "../../wire/skills.ts";
@@ -39,15 +40,9 @@ export function openTouchedSkills({ app, skills, events, dataDirectory }: Served
   /** The directories of a person's answers. */
   const ofApprovals = [path.join(dataDirectory, "trust"), path.join(dataDirectory, "trust", "projects")];
   for (const directory of ofApprovals) watcher.add(directory);
-  let stopRefreshing = (): void => undefined;
-  refreshLater();
-
-  function refreshLater(): void {
-    stopRefreshing = clock.after(refreshEveryMs, () => {
-      if (events.connected() > 0) void skills.refreshStandings();
-      refreshLater();
-    });
-  }
+  const stopRefreshing = every(clock, refreshEveryMs, () => {
+    if (events.connected() > 0) void skills.refreshStandings();
+  });
 
   function hint(directory: string): void {
     hinted.add(directory);

@@ -1,7 +1,6 @@
-import * as z from "zod";
 import { maxJsonValues } from "../../../base/json/json-value.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import type { RunRequest, RunStarted, UploadedBlob } from "../../wire/runs.ts";
+import { type RunStarted, type UploadedBlob, runRequest } from "../../wire/runs.ts";
 import type { MountBrowse } from "../browse-door.ts";
 import { createPageRuns } from "./page-runs.ts";
 import { toRunRefusal, toShownRun } from "./shown-run.ts";
@@ -11,16 +10,6 @@ import { localOwner } from "../../../runtime/caller.ts";
 /** Larger contents are passed as blobs. */
 const limits = { maxBytes: 1024 * 1024, maxValues: maxJsonValues };
 const runForm = /^run_[A-Za-z0-9]{10,64}$/;
-
-const runRequest: z.ZodType<RunRequest> = z.strictObject({
-  skill: z.string(),
-  digest: z.string(),
-  nonce: z.string(),
-  args: z.record(z.string(), z.unknown()).exactOptional(),
-  script: z.string().exactOptional(),
-  input_blobs: z.array(z.string()).exactOptional(),
-  timeout_ms: z.number().exactOptional(),
-});
 
 /** `POST /api/runs`, `GET` and `DELETE /api/runs/RUN`: runs for the person at this machine, of exactly the bytes that the page shows. */
 export const mountRuns: MountBrowse = (door) => {

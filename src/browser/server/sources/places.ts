@@ -11,7 +11,13 @@ import {
   projectPlace,
   shownSkillsDirectory,
 } from "../../../sources/skills-place.ts";
-import type { InstalledSkill, InstallPlace, SourceList, Discovered } from "../../wire/sources.ts";
+import {
+  type InstalledSkill,
+  type InstallPlace,
+  type SourceList,
+  type Discovered,
+  installPlaces,
+} from "../../wire/sources.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { readNow } from "../../../sources/install.ts";
 import { useOfSkill } from "../../../sources/invoke.ts";
@@ -20,8 +26,6 @@ import type { LimitedRead } from "./limited-source-reader.ts";
 import type { RemoteIndex } from "../../../sources/reader.ts";
 
 type Directories = Pick<BrowseDoor, "directory" | "home">;
-
-export const installPlaces = ["project", "global"] as const satisfies readonly InstallPlace[];
 
 const mostSkills = 500;
 const mostChanges = 10;
@@ -62,8 +66,8 @@ export async function listInstalled(door: Directories, signal: AbortSignal): Pro
 const states = { missing: "missing", unchanged: "verified", unverifiable: "unknown", changed: "modified" } as const;
 
 async function showInstalled(skills: string | undefined, name: string, entry: LockEntry): Promise<InstalledSkill> {
-  const { source, sourceUrl, version, digest, sourceType } = entry;
-  const shown = { name, source: sourceUrl ?? source, version, digest };
+  const { source, sourceUrl, version, sourceType } = entry;
+  const shown = { name, source: sourceUrl ?? source, version };
   // A link to where npm put it.
   if (sourceType === "node_modules") return { ...shown, state: "unknown", changes: ["It is from an npm package."] };
   try {

@@ -8,7 +8,6 @@ import { agentCommands } from "../../agent-commands.ts";
 import type { PolicyLayer } from "../../../runtime/trust.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, json, roots } from "../../arguments/shared-options.ts";
-import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, exit } from "../../command.ts";
 import { policiesIn } from "../../arguments/policies.ts";
 import { foreignFiles, storageFault } from "../../data-directory.ts";
@@ -30,8 +29,7 @@ export const command = defineCommand({
     const settings = readOptions({ log: terminal.log, ...runningOptions }, { home: terminal.home });
     const listing = await createListing(given, terminal);
     terminal.progress.show("running the self-tests of the sandboxes");
-    const directory = toAbsolute(given.cwd ?? ".");
-    const report = await examine(settings, listing, policiesIn(directory, terminal));
+    const report = await examine(settings, listing, policiesIn(listing.directory, terminal));
     terminal.progress.done();
     if (given.json === true) await terminal.printJson(report);
     else await terminal.print(describe(report, terminal));

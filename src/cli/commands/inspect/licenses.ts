@@ -32,12 +32,11 @@ export const command = defineCommand({
     for (const fault of faults) terminal.note(fault);
     const readable = given.filter((directory) => directoryFault("PATH", directory).length === 0);
     const roots = { ...options, skills: [...readable, ...(options.skills ?? [])], "no-default-roots": true };
-    const { catalog, status } = await createListing(paths.length === 0 ? options : roots, terminal);
-    const cwd = path.resolve(terminal.cwd, options.cwd ?? ".");
+    const { directory, catalog, status } = await createListing(paths.length === 0 ? options : roots, terminal);
     const log = (_level: string, message: string): void => terminal.note(message);
     const policies = createPolicies({ given: givenPolicy(), home: terminal.home, log });
-    const policy = policies.policyFor(cwd);
-    const isPolicyUsed = policies.layersFor(cwd).every((layer) => layer.policy !== undefined);
+    const policy = policies.policyFor(directory);
+    const isPolicyUsed = policies.layersFor(directory).every((layer) => layer.policy !== undefined);
     const { skills } = catalog.snapshot;
     const rows = await runInSlices(readRows(skills, (license) => policy.deniesLicense(license), terminal));
     terminal.progress.done();

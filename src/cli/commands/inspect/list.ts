@@ -24,15 +24,15 @@ export const command = defineCommand({
     "Problems of skills do not change the exit status; acp-skills check is for that.",
   ],
   async run({ options }, terminal) {
-    const { catalog, roots, status } = await createListing(options, terminal);
+    const { directory, catalog, roots, status } = await createListing(options, terminal);
     const { snapshot } = catalog;
     const { skills, problems, counts = null } = snapshot;
-    const states = await findStates(skills, path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
+    const states = await findStates(skills, directory, terminal);
     if (options.json === true)
       await terminal.print(jsonLines({ skills: listedSkills(skills, states), problems, counts }));
     else {
       await printTable({ ...snapshot, states }, roots, terminal);
-      await reportMissing(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
+      await reportMissing(directory, terminal);
     }
     return status;
   },

@@ -1,4 +1,3 @@
-import path from "node:path";
 import { type CalledSkill, callsOf } from "../../../runtime/runs.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { findLicense } from "../../../skills/licenses.ts";
@@ -29,10 +28,9 @@ export const command = defineCommand({
   examples: ["show pdf", "show salesforce.leads.sync --json"],
   notes: ["NAME is the name (salesforce.leads.sync) or the slug (salesforce-leads-sync)."],
   async run({ options, positionals: [name = ""] }, terminal) {
-    const { catalog, status } = await createListing(options, terminal);
+    const { directory, catalog, status } = await createListing(options, terminal);
     const offered = findOffered(catalog, name);
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-    const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
     const probes = openEnvironmentProbes(catalog, source, {}, terminal);
     const { machine, findSandbox } = probes.of(offered.skill);
     const facts: Facts = {

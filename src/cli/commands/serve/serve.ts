@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { appendFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../runtime/app.ts";
-import { isLoopbackListenHost } from "../../../serve/listen.ts";
+import { every, isLoopbackListenHost } from "../../../serve/listen.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { logPublishedProblems } from "../../../skills/skillset.ts";
 import { newToken, toTokenDigest } from "../../../wire/http.ts";
@@ -167,19 +167,13 @@ const checkEvery = 1_000;
 /** Calls back when a file changed, and at SIGHUP, except in a terminal, whose end it may be. Returns a function that ends this. Links are followed. */
 function followFile(file: string, clock: Clock, changed: () => void): () => void {
   let before = fileStamp(file);
-  let stop = clock.after(checkEvery, check);
-
-  function check(): void {
-    const now = fileStamp(file);
-    const isOther = now !== before;
-    before = now;
-    stop = clock.after(checkEvery, check);
-    if (isOther) changed();
-  }
-  function hangUp(): void {
+  const hangUp = (): void => {
     before = fileStamp(file);
     changed();
-  }
+  };
+  const stop = every(clock, checkEvery, () => {
+    if (fileStamp(file) !== before) hangUp();
+  });
   if (!process.stdin.isTTY) process.on("SIGHUP", hangUp);
   return () => {
     process.off("SIGHUP", hangUp);

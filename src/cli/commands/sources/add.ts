@@ -153,11 +153,8 @@ async function install({ index, found, where, given, terminal, signal }: Found):
   if (isWanted) {
     const flags = (["replace", "discard-changes"] as const).filter((name) => given[name] === true);
     const about = [`from ${index.source.label}`, ...flags.map((name) => `--${name}`)].join(" ");
-    const rows = todo.map(({ downloaded: { inspected } }) => {
-      const { name: skill, version, digest } = inspected;
-      return { event: "add", skill, version, digest, about } as const;
-    });
-    recordInstalls(where, rows, terminal);
+    const rows = todo.map(({ downloaded }) => ({ ...downloaded.inspected, about }));
+    recordInstalls(where, "add", rows, terminal);
     const [entry] = await carryOut(where, lock, todo);
     reportInstalled(todo, entry?.sourceUrl, { index, where, terminal });
   }

@@ -44,7 +44,7 @@ export const command = defineCommand({
       removals.push({ key, seen: found.state === "missing" ? undefined : found.installed });
       const { version, digest } = entry;
       const about = `from ${entry.source}${discards ? " --discard-changes" : ""}`;
-      rows.push({ event: "remove", skill: entry.name ?? key, version, digest, about });
+      rows.push({ name: entry.name ?? key, version, digest, about });
       const loss = discards ? undefined : lossWords(found, "removes");
       if (loss !== undefined) refusals.push(`${key}: ${loss}`);
     }
@@ -56,7 +56,7 @@ export const command = defineCommand({
       const title = `Remove ${keys.join(", ")}?`;
       const isWanted = refusals.length === 0 && (await confirm(title, "Remove", { yes, terminal, signal }));
       if (isWanted) {
-        recordInstalls(where, rows, terminal);
+        recordInstalls(where, "remove", rows, terminal);
         await removeSkills(where, lock, removals);
         for (const key of keys) terminal.note(`removed ${key}`);
       }

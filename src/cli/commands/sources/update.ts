@@ -79,17 +79,13 @@ interface Updating {
   readonly signal: AbortSignal;
 }
 
-/** `available`: an update that was not made. */
+/** What `--json` prints, of which the rest is only printed. `available`: an update that was not made. */
 interface Result {
   readonly name: string;
   readonly state: "current" | "updated" | "available" | "refused" | Exclude<Latest["state"], Restorable>;
   readonly why?: string;
   /** How the files of a current skill differ from the lock. */
   readonly local_changes?: LockDifference;
-  readonly from?: object;
-  readonly to?: object;
-  readonly widened?: readonly string[];
-  readonly files?: Pick<UpdateDiff, "added" | "removed" | "changed">;
 }
 
 function isUpToDate({ state, local_changes: changes }: Result): boolean {
@@ -152,8 +148,7 @@ async function replaceInstalled(
   const before = entry.digest === undefined ? "" : ` (${shortDigest(entry.digest)})`;
   const flag = given["discard-changes"] === true ? " --discard-changes" : "";
   const from = `${state}: ${versionWords(entry)}${before}, from ${source}${flag}`;
-  const { name: skill, version, digest } = inspected;
-  recordInstalls(where, [{ event: "update", skill, version, digest, about: from }], terminal);
+  recordInstalls(where, "update", [{ ...inspected, about: from }], terminal);
   await carryOut(where, readLock(where), [decided]);
   terminal.note(done);
   return { ...about, state: "updated" };

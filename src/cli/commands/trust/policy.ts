@@ -87,13 +87,13 @@ async function explainSkill(
   options: OptionValues<typeof listing>,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const { catalog, status } = await createListing(options, terminal);
+  const { directory, catalog, status } = await createListing(options, terminal);
   const { skill } = findOffered(catalog, name);
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const { files, digest = "" } = await createSkillHasher().hash(source, skill.directory, new AbortController().signal);
   const skills = viewSkills(catalog.snapshot, undefined);
   const subject: Subject = { ...subjectOf(skill, { skills, sourceOf: () => source }), digest };
-  const layers = policiesIn(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
+  const layers = policiesIn(directory, terminal);
   const hasCode = skill.kind === "action" || files.some((file) => file.path.startsWith("scripts/"));
   const decisions = explainPolicies(layers, { subject, wants: permissionsOf(skill), hasCode, home: terminal.home });
   if (options.json === true) await terminal.printJson(toShown(subject, layers, decisions));

@@ -1,19 +1,6 @@
 import type { ServeConfig } from "../../config.ts";
 import { type PublishedSkill, shorten } from "../publication.ts";
 
-/** A marketplace of plugins, each of one skill, as Claude Code, Copilot and Codex read it. */
-export interface MarketplaceManifest {
-  readonly name: string;
-  readonly description: string;
-  readonly owner: { readonly name: string };
-  readonly plugins: readonly {
-    readonly name: string;
-    readonly source: string | { readonly source: "git-subdir"; readonly url: string; readonly path: string };
-    readonly description: string;
-    readonly category: "skills";
-  }[];
-}
-
 /** Where the repository has the plugin of a skill. */
 export function pluginPath(slug: string): string {
   return `plugins/${slug}`;
@@ -27,7 +14,7 @@ const maxBytes = 4.75 * 1024 * 1024;
 const entryBytes = 130;
 
 /**
- * The catalog of some skills. `repository`: its URL, for readers that have fetched only this document; absent in the repository itself. No
+ * The marketplace of some skills, as Claude Code, Copilot and Codex read it: a plugin of each. `repository`: its URL, for readers that have fetched only this document; absent in the repository itself. No
  * versions: readers would not update a skill whose files changed and whose version did not. Pure.
  */
 export function toMarketplaceManifest(
@@ -37,7 +24,7 @@ export function toMarketplaceManifest(
     share,
     repository,
   }: Pick<ServeConfig, "provider"> & { readonly share?: string | undefined; readonly repository?: string },
-): MarketplaceManifest {
+): object {
   const bytes = (limit: number): number =>
     skills.reduce(
       (sum, { skill: { slug, description } }) => sum + slug.length * 2 + Buffer.byteLength(shorten(description, limit)),

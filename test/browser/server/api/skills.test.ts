@@ -214,7 +214,6 @@ describe("files", () => {
     const html = await browse.ask("/api/skills/pdf/files?path=x.html");
     expect(html.headers["content-type"]).toBe("application/json");
     expect(html.json()).toEqual({
-      path: "x.html",
       content: "<script>alert(1)</script>",
       encoding: "utf-8",
       sizeBytes: 25,

@@ -4,17 +4,16 @@ import { foreignText } from "../../parts/foreign-text.tsx";
 import { formatBytes } from "../../parts/formats.tsx";
 import { Icon } from "../../parts/icon.tsx";
 
-interface FileTreeProps {
-  readonly files: readonly SkillFileEntry[];
-  readonly chosen: string | undefined;
-  readonly onChoose: (path: string) => void;
-  /** The path of the directory that is shown, which ends in a slash. */
-  readonly above?: string;
-}
-
-/** The files of a skill as a tree, directories first. Closed directories stay closed when files change. */
-export function FileTreeView({ above = "", ...shown }: FileTreeProps): JSX.Element {
-  const { files, chosen, onChoose } = shown;
+/**
+ * The files of a skill as a tree, directories first. Closed directories stay closed when files change. `above`: the path of the directory
+ * that is shown, which ends in a slash.
+ */
+export function fileTree(
+  files: readonly SkillFileEntry[],
+  chosen: string | undefined,
+  onChoose: (path: string) => void,
+  above = "",
+): JSX.Element {
   const inside = new Map<string, SkillFileEntry[]>();
   for (const file of files) {
     const [name = ""] = /^[^/]*\/?/.exec(file.path.slice(above.length)) ?? [];
@@ -34,7 +33,7 @@ export function FileTreeView({ above = "", ...shown }: FileTreeProps): JSX.Eleme
                 <Icon name="folder" />
                 {foreignText(name.slice(0, -1), 255)}
               </summary>
-              <FileTreeView {...shown} files={own} above={above + name} />
+              {fileTree(own, chosen, onChoose, above + name)}
             </details>
           ) : (
             <button type="button" aria-current={above + name === chosen} onClick={() => onChoose(above + name)}>

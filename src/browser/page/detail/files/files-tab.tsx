@@ -1,16 +1,14 @@
 import type { JSX } from "preact";
-import { useCallback } from "preact/hooks";
 import type { FileContent, SkillFileEntry } from "../../../wire/skills.ts";
 import { CopyButton, Digest } from "../../parts/digest.tsx";
 import { toVisible, foreignText } from "../../parts/foreign-text.tsx";
 import { formatBytes } from "../../parts/formats.tsx";
 import { Empty } from "../../parts/icon.tsx";
 import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
-import type { SkillServer } from "../../source/http-source.ts";
 import { SourceText } from "../markdown/source-text.tsx";
 import { OpenInEditor } from "../open-in-editor.tsx";
 import type { TabProps } from "../tabs.ts";
-import { FileTreeView } from "./file-tree.tsx";
+import { fileTree } from "./file-tree.tsx";
 
 /** The tree of files, and the one that the URL names; else SKILL.md. */
 export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
@@ -20,7 +18,7 @@ export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
   return (
     <div class="files">
       <div>
-        <FileTreeView files={files} chosen={chosen} onChoose={(path) => openTab("files", path)} />
+        {fileTree(files, chosen, (path) => openTab("files", path))}
         {filesOmitted > 0 && <p class="muted">And {filesOmitted} more files that are not listed.</p>}
       </div>
       {file !== undefined ? (
@@ -38,11 +36,10 @@ export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
 /** A file as text, whatever it is: nothing in it is rendered. Read again when its bytes change. */
 function FileView({ skill, file }: { readonly skill: string; readonly file: SkillFileEntry }): JSX.Element {
   const { path, sizeBytes, sha256 } = file;
-  const read = useCallback(
-    (asked: SkillServer, signal: AbortSignal) => asked.file(skill, path, signal),
+  const { answer: content, error } = useAnswer(
+    (server, signal) => server.file(skill, path, signal),
     [skill, path, sha256],
   );
-  const { answer: content, error } = useAnswer(read);
   return (
     <section class="file" aria-label="File">
       <div class="bar">

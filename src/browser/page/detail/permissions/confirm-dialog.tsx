@@ -1,7 +1,7 @@
 import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DecisionRequest } from "../../../wire/skills.ts";
-import { Fields } from "../../parts/fields.tsx";
+import { fieldList } from "../../parts/fields.tsx";
 import { ForeignList, foreignName } from "../../parts/foreign-text.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import { isStated } from "../../parts/state-mark.tsx";
@@ -74,16 +74,14 @@ function Question({ deciding, choice, shown }: QuestionProps): JSX.Element {
         {decision === "revoke" ? "Revoke the approval of" : title} {foreignName(shown.row.name)}?
       </h2>
       <p>{effect}</p>
-      <Fields
-        fields={[
-          ["Version", isStated(version) ? version : undefined],
-          ["Digest", <code class="whole">{grant?.digest ?? shown.digest}</code>],
-          [
-            decision === "revoke" ? "It could" : "It wants",
-            requested.length === 0 ? "nothing beyond its sandbox" : <ForeignList texts={requested} />,
-          ],
-        ]}
-      />
+      {fieldList([
+        ["Version", isStated(version) ? version : undefined],
+        ["Digest", <code class="whole">{grant?.digest ?? shown.digest}</code>],
+        [
+          decision === "revoke" ? "It could" : "It wants",
+          requested.length === 0 ? "nothing beyond its sandbox" : <ForeignList texts={requested} />,
+        ],
+      ])}
       <p class="muted">Recorded in the ledger: {placeOf(decision, shown, reach)}.</p>
       {decision === "approve" && (
         <fieldset>

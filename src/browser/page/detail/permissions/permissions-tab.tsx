@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import type { SkillGrant, SkillPermissions } from "../../../wire/skills.ts";
 import { DiffText } from "../../parts/diff-text.tsx";
 import { Digest } from "../../parts/digest.tsx";
-import { Fields } from "../../parts/fields.tsx";
+import { fieldList } from "../../parts/fields.tsx";
 import { ForeignList, foreignText } from "../../parts/foreign-text.tsx";
 import { shownTime } from "../../parts/formats.tsx";
 import { Button, Icon } from "../../parts/icon.tsx";
@@ -67,11 +67,9 @@ export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Ele
       {grants.length > 0 && <h3>Approvals</h3>}
       {grants.length > 0 && (
         <ul class="cards">
-          {grants.map((grant) => (
-            <li key={grant.id}>
-              {grantCard(grant, canDecide ? () => deciding.ask({ decision: "revoke", grant: grant.id }) : undefined)}
-            </li>
-          ))}
+          {grants.map((grant) =>
+            grantCard(grant, canDecide ? () => deciding.ask({ decision: "revoke", grant: grant.id }) : undefined),
+          )}
         </ul>
       )}
       <ConfirmDialog deciding={deciding} outcome={heading} />
@@ -108,23 +106,21 @@ function requestedCapabilities(wants: SkillPermissions["wants"], expects: readon
       {expects.length > 0 && (
         <p class="muted">Its author expects the agent's tools: {foreignText(expects.join(", "), Infinity)}</p>
       )}
-      <Fields
-        fields={[
-          ["Network", exact(network)],
-          ["Secrets", exact(secrets)],
-          ["Project", exact(project === "none" ? [] : [project])],
-          ["Isolation", exact(isolation === undefined ? [] : [isolation])],
-        ]}
-      />
+      {fieldList([
+        ["Network", exact(network)],
+        ["Secrets", exact(secrets)],
+        ["Project", exact(project === "none" ? [] : [project])],
+        ["Isolation", exact(isolation === undefined ? [] : [isolation])],
+      ])}
     </>
   );
 }
 
 /** An approval, for exact files; `onRevoke` is absent where nothing can be decided. */
 function grantCard(grant: SkillGrant, onRevoke: (() => void) | undefined): JSX.Element {
-  const { version, isCurrent, who, when, project, expires, words, digest } = grant;
+  const { id, version, isCurrent, who, when, project, expires, words, digest } = grant;
   return (
-    <>
+    <li key={id}>
       <p class="title">
         {foreignText(`Version ${version}`, 80)}
         <span class={`mark ${isCurrent ? "good" : "muted"}`}>
@@ -142,6 +138,6 @@ function grantCard(grant: SkillGrant, onRevoke: (() => void) | undefined): JSX.E
         <Digest digest={digest} what="digest of the approved files" />
         {onRevoke !== undefined && <Button kind="danger" text="Revoke …" onClick={onRevoke} />}
       </div>
-    </>
+    </li>
   );
 }

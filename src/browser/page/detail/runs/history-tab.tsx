@@ -1,12 +1,11 @@
 import type { JSX } from "preact";
-import { useCallback, useState } from "preact/hooks";
-import type { RunNews, ShownRun, SkillHistory } from "../../../wire/runs.ts";
+import { useState } from "preact/hooks";
+import type { ShownRun, SkillHistory } from "../../../wire/runs.ts";
 import { toVisible } from "../../parts/foreign-text.tsx";
 import { shownTime } from "../../parts/formats.tsx";
 import { Empty } from "../../parts/icon.tsx";
 import { RouteLink } from "../../parts/route-link.tsx";
 import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
-import type { SkillServer } from "../../source/http-source.ts";
 import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
@@ -16,11 +15,12 @@ import { toLedgerSentence, withChanges, doorInWords } from "./sentences.ts";
 
 /** What was done with a skill on this machine: its runs, who was asked, what they answered, and when its files changed. */
 export function HistoryTab({ detail: { digest, row } }: TabProps): JSX.Element {
-  const read = useCallback(
-    (asked: SkillServer, signal: AbortSignal) => asked.history(row.id, signal),
+  const { answer: history, error } = useAnswer(
+    (server, signal) => server.history(row.id, signal),
     [row.id, digest],
+    "run",
+    ({ type }) => type === "started" || type === "ended",
   );
-  const { answer: history, error } = useAnswer(read, "run", isStartOrEnd);
   if (error !== undefined) return <Empty icon="alert" title={error.message} />;
   if (history === undefined) return <p role="status">Reading…</p>;
   const { runs, events } = history;
@@ -64,10 +64,6 @@ export function HistoryTab({ detail: { digest, row } }: TabProps): JSX.Element {
       </section>
     </div>
   );
-}
-
-function isStartOrEnd({ type }: RunNews): boolean {
-  return type === "started" || type === "ended";
 }
 
 interface PastRunProps {

@@ -11,7 +11,7 @@ import { FormField, selectControl, TextField } from "./form/form-field.tsx";
 import { InputField } from "./form/input-field.tsx";
 import { runFailure } from "./result/run-outcome.tsx";
 import { RunPanel } from "./result/run-panel.tsx";
-import { RunNotices } from "./run-notices.tsx";
+import { runNotices } from "./run-notices.tsx";
 import { isOver, pageRunStateOf } from "./state/page-run-state.ts";
 import {
   readForm,
@@ -76,7 +76,7 @@ export function RunForm({ form, latest, shown }: RunFormProps): JSX.Element {
 
   return (
     <div class="run-tab">
-      <RunNotices latest={latest} isStale={isStale} onShowLatest={showLatest} />
+      {runNotices(latest, source.server?.about.value, isStale ? showLatest : undefined)}
       <form
         ref={element}
         class="run-form"

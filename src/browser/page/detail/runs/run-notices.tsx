@@ -1,21 +1,16 @@
 import type { JSX } from "preact";
-import type { SkillState } from "../../../wire/skills.ts";
+import type { About, SkillState } from "../../../wire/skills.ts";
 import { toVisible } from "../../parts/foreign-text.tsx";
 import { Button, Icon, type IconName } from "../../parts/icon.tsx";
 import { RouteLink } from "../../parts/route-link.tsx";
-import { useBrowser } from "../../state/browser.ts";
 import type { RunnableSkill } from "./state/run-form.ts";
 
-interface RunNoticesProps {
-  readonly latest: RunnableSkill;
-  readonly isStale: boolean;
-  readonly onShowLatest: () => void;
-}
-
-/** What stands in the way of a run, and what to do about it. */
-export function RunNotices({ latest, isStale, onShowLatest }: RunNoticesProps): JSX.Element {
-  const about = useBrowser().source.server?.about.value;
-  const { id, state } = latest.row;
+/** What stands in the way of a run of the latest version, and what to do about it; `onShowLatest`: if that is not the one of the form. */
+export function runNotices(
+  { row: { id, state } }: RunnableSkill,
+  about: About | undefined,
+  onShowLatest: (() => void) | undefined,
+): JSX.Element {
   const { sandbox } = about ?? {};
   const [standing, why] = standings[state] ?? [];
   const permissions = (
@@ -37,7 +32,7 @@ export function RunNotices({ latest, isStale, onShowLatest }: RunNoticesProps): 
           `It is without ${sandbox.lacks?.join(", ") ?? ""}. ${toVisible(sandbox.remedy ?? "", 500)}`,
         )}
       {standing !== undefined && notice("shield", standing, why, permissions)}
-      {isStale &&
+      {onShowLatest !== undefined &&
         notice(
           "diff",
           "The skill changed on disk",

@@ -40,33 +40,21 @@ export function toLedgerSentence(event: LedgerEvent): string {
   const door = doorInWords(event.door);
   const by = grant === undefined ? "" : ` (${grant})`;
   const why = about === undefined ? "." : `: ${about}`;
-  switch (what) {
-    case "use": {
-      const isPlain = outcome === undefined || outcome === "completed";
-      const how = isPlain ? "" : `: ${outcome}${code === undefined ? "" : ` (${code})`}`;
-      return `${uses[tool] ?? `Used with ${tool}`} ${door}${how}.`;
-    }
-    case "start":
-      return `Started ${door}${about === undefined ? "" : ` with ${about}`}${by}.`;
-    case "ask":
-      return `A person was asked ${door}${why}`;
-    case "answer": {
-      const words = answer === undefined ? "" : `: ${answers[answer] ?? answer}`;
-      return `${outcome === "allowed" ? "Allowed" : "Not allowed"}${words}.`;
-    }
-    case "refusal":
-      return `Refused without asking ${door}${why}`;
-    case "block":
-      return `Blocked ${door}.`;
-    case "import":
-      return `An approval or a block was imported${about === undefined ? "" : `: ${about}`}.`;
-    case "grant":
-      return `Approved ${door}${by}.`;
-    case "revoke":
-      return `Approval withdrawn ${door}${by}.`;
-    default:
-      return `${what} ${door}${why}`;
-  }
+  const isPlain = outcome === undefined || outcome === "completed";
+  const how = isPlain ? "" : `: ${outcome}${code === undefined ? "" : ` (${code})`}`;
+  const said = answer === undefined ? "" : `: ${answers[answer] ?? answer}`;
+  const sentences: Readonly<Record<string, string>> = {
+    use: `${uses[tool] ?? `Used with ${tool}`} ${door}${how}.`,
+    start: `Started ${door}${about === undefined ? "" : ` with ${about}`}${by}.`,
+    ask: `A person was asked ${door}${why}`,
+    answer: `${outcome === "allowed" ? "Allowed" : "Not allowed"}${said}.`,
+    refusal: `Refused without asking ${door}${why}`,
+    block: `Blocked ${door}.`,
+    import: `An approval or a block was imported${about === undefined ? "" : `: ${about}`}.`,
+    grant: `Approved ${door}${by}.`,
+    revoke: `Approval withdrawn ${door}${by}.`,
+  };
+  return (Object.hasOwn(sentences, what) ? sentences[what] : undefined) ?? `${what} ${door}${why}`;
 }
 
 /** A day's line in the history: an event, or that its files were others from then on. */

@@ -1,20 +1,18 @@
 import type { JSX } from "preact";
-import { useCallback, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { EvalSessionLog, ShownEvalRun, ShownIteration } from "../../../wire/evals.ts";
 import { foreignText, toVisible } from "../../parts/foreign-text.tsx";
 import { formatShare } from "../../parts/formats.tsx";
 import { Button, Empty } from "../../parts/icon.tsx";
 import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
-import { Table } from "../../parts/table.tsx";
-import type { SkillServer } from "../../source/http-source.ts";
+import { titledTable } from "../../parts/table.tsx";
 import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { useServer } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
 
 /** What `acp-skills eval` has recorded in this project: whether the skill is used, and whether it helps. */
 export function EvalsTab({ detail: { row } }: TabProps): JSX.Element {
-  const read = useCallback((server: SkillServer, signal: AbortSignal) => server.evals(row.id, signal), [row.id]);
-  const { answer, error, readAgain } = useAnswer(read);
+  const { answer, error, readAgain } = useAnswer((server, signal) => server.evals(row.id, signal), [row.id]);
   const [chosen, setChosen] = useState<number>();
   if (error !== undefined) return <Empty icon="alert" title={error.message} />;
   if (answer === undefined) return <p role="status">Reading…</p>;
@@ -44,24 +42,15 @@ export function EvalsTab({ detail: { row } }: TabProps): JSX.Element {
         </label>{" "}
         <Button text="Read again" onClick={readAgain} />
       </p>
-      <Table
-        titles={[
-          "Case",
-          "With the skill",
-          "Without it",
-          "Used",
-          "Seconds",
-          "Tokens",
-          "Seconds without",
-          "Tokens without",
-        ]}
-        rows={iteration.benchmark.cases.map(({ id, shouldTrigger, use, with_skill, without_skill }) => [
+      {titledTable(
+        ["Case", "With the skill", "Without it", "Used", "Seconds", "Tokens", "Seconds without", "Tokens without"],
+        iteration.benchmark.cases.map(({ id, shouldTrigger, use, with_skill, without_skill }) => [
           foreignText(id, 80),
           ...[rateOf(with_skill), rateOf(without_skill)],
           use === undefined ? "cannot be seen" : `${use.count} of ${use.of}${shouldTrigger ? "" : " (should not)"}`,
           ...[with_skill, without_skill].flatMap((one) => [meanOf(one?.time_seconds), meanOf(one?.tokens)]),
-        ])}
-      />
+        ]),
+      )}
       <ul class="runs">
         {iteration.runs.map((run) => (
           <li key={`${iteration.number}/${run.id}/${run.withSkill}/${run.number}`}>

@@ -1,9 +1,9 @@
 import type { ComponentChildren, JSX } from "preact";
 import { SourceText } from "../markdown/source-text.tsx";
-import { Fields } from "../../parts/fields.tsx";
+import { fieldList } from "../../parts/fields.tsx";
 import { foreignText } from "../../parts/foreign-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Table } from "../../parts/table.tsx";
+import { titledTable } from "../../parts/table.tsx";
 import type { TabProps } from "../tabs.ts";
 import type { KnownDetail } from "../../source/skill-source.ts";
 
@@ -14,9 +14,9 @@ export function ManifestTab({ detail }: TabProps): JSX.Element {
     <>
       <h3>Declared and detected</h3>
       <div class="table" role="group" aria-label="Declared and detected" tabIndex={0}>
-        <Table
-          titles={["What", "Declared", "Detected"]}
-          rows={compareManifest(detail).map(({ what, declared, detected, undeclared }) => [
+        {titledTable(
+          ["What", "Declared", "Detected"],
+          compareManifest(detail).map(({ what, declared, detected, undeclared }) => [
             what,
             someOf(declared),
             <>
@@ -28,8 +28,8 @@ export function ManifestTab({ detail }: TabProps): JSX.Element {
                 </p>
               )}
             </>,
-          ])}
-        />
+          ]),
+        )}
       </div>
       {written("Frontmatter of SKILL.md", frontmatter)}
       {manifest && written("skill.toml", manifest)}
@@ -63,7 +63,7 @@ function written(title: string, fields: Readonly<Record<string, unknown>>): JSX.
     <>
       <h3>{title}</h3>
       {entries.length === 0 && <p class="muted">It has no fields.</p>}
-      <Fields fields={entries.slice(0, mostFields).map(([key, value]) => [key, toContent(key, value)])} />
+      {fieldList(entries.slice(0, mostFields).map(([key, value]) => [key, toContent(key, value)]))}
       {entries.length > mostFields && <p class="muted">And {entries.length - mostFields} more fields.</p>}
     </>
   );

@@ -4,7 +4,7 @@ import { useCallback, useMemo, useState } from "preact/hooks";
 import type { SkillDetail, SkillRow } from "../../../wire/skills.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { SourceText } from "../markdown/source-text.tsx";
-import { Fields } from "../../parts/fields.tsx";
+import { fieldList } from "../../parts/fields.tsx";
 import { foreignText, toVisible } from "../../parts/foreign-text.tsx";
 import { Button, Icon } from "../../parts/icon.tsx";
 import type { TabProps } from "../tabs.ts";
@@ -21,7 +21,7 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
       <p class="lead" dir="auto">
         {foreignText(row.description, 1_024)}
       </p>
-      {instructions === undefined && <KnownFacts row={row} />}
+      {instructions === undefined && knownFacts(row)}
       {hidden.length > 0 && hiddenText(hidden, instructions?.markdown ?? "")}
       {instructions !== undefined && (
         <>
@@ -43,19 +43,14 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
 }
 
 /** All that is known about a skill of an agent, whose files cannot be read. */
-function KnownFacts({ row }: { readonly row: SkillRow }): JSX.Element {
-  const { license, compatibility, allowedTools = [], command, environment } = row;
-  return (
-    <Fields
-      fields={[
-        ["License", license],
-        ["Needs", compatibility],
-        ["This machine lacks", environment?.missing?.join(", ")],
-        ["Expects the tools", allowedTools.join(", ")],
-        ["Invoked with", command === undefined ? undefined : `/${command}`],
-      ]}
-    />
-  );
+function knownFacts({ license, compatibility, allowedTools = [], command, environment }: SkillRow): JSX.Element | null {
+  return fieldList([
+    ["License", license],
+    ["Needs", compatibility],
+    ["This machine lacks", environment?.missing?.join(", ")],
+    ["Expects the tools", allowedTools.join(", ")],
+    ["Invoked with", command === undefined ? undefined : `/${command}`],
+  ]);
 }
 
 const names = {

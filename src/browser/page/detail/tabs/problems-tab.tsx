@@ -21,19 +21,15 @@ export function ProblemsTab({ detail: { row, problems = [] } }: TabProps): JSX.E
           <Mark icon="check" tone="good" words="None were found." />
         </p>
       ) : (
-        <ul class="cards">
-          {problems.map((problem, index) => (
-            <li key={`${problem.code} ${String(index)}`}>{problemCard(row.id, problem)}</li>
-          ))}
-        </ul>
+        <ul class="cards">{problems.map((problem, index) => problemCard(row.id, problem, index))}</ul>
       )}
     </>
   );
 }
 
-function problemCard(skill: string, problem: ShownProblem): JSX.Element {
+function problemCard(skill: string, problem: ShownProblem, index: number): JSX.Element {
   return (
-    <>
+    <li key={`${problem.code} ${String(index)}`}>
       <p class="title">
         <Mark {...displays[problem.severity]} />
         {foreignText(problem.message, 1_000)}
@@ -45,7 +41,7 @@ function problemCard(skill: string, problem: ShownProblem): JSX.Element {
         <code class="muted">{problem.code}</code>
         <OpenInEditor skill={skill} path={problem.file} line={problem.line} column={problem.column} />
       </div>
-    </>
+    </li>
   );
 }
 

@@ -35,11 +35,10 @@ export async function restoreLocked(given: Restoring, where: SkillsPlace, termin
     const isWanted = isMeant && (await confirm(title, "Install", { yes, terminal, signal }));
     if (isWanted) {
       const flag = discards === true ? " --discard-changes" : "";
-      const rows = todo.map(({ index, downloaded: { inspected } }) => {
-        const { name: skill, version, digest } = inspected;
-        return { event: "add", skill, version, digest, about: `as locked, from ${index.source.label}${flag}` } as const;
+      const rows = todo.map(({ index, downloaded }) => {
+        return { ...downloaded.inspected, about: `as locked, from ${index.source.label}${flag}` };
       });
-      recordInstalls(where, rows, terminal);
+      recordInstalls(where, "add", rows, terminal);
       await carryOut(where, lock, todo, "as locked");
       for (const { key, downloaded } of todo) terminal.note(`installed ${key} ${latestWords(downloaded)}`);
     }

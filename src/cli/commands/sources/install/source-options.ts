@@ -13,7 +13,7 @@ import type { SourceLister } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
 import type { Question } from "../../../../runtime/question.ts";
 import { safeText } from "../../../report/safe-text.ts";
-import { type LedgerEntry, localLedger } from "../../../../runtime/ledger.ts";
+import { localLedger } from "../../../../runtime/ledger.ts";
 import { defaultDataDirectory } from "../../../../base/paths/directories.ts";
 
 /** Options of every command that works with a lock. */
@@ -130,8 +130,9 @@ export async function confirm(
 }
 
 /** A change of an installed skill. */
-export interface RecordedInstall extends Pick<LedgerEntry, "skill" | "about"> {
-  readonly event: "add" | "update" | "remove";
+export interface RecordedInstall {
+  readonly name: string;
+  readonly about: string;
   readonly version?: string | undefined;
   readonly digest?: string | undefined;
 }
@@ -139,14 +140,15 @@ export interface RecordedInstall extends Pick<LedgerEntry, "skill" | "about"> {
 /** Records changes of installed skills before they are made: one that is killed may leave a row too many, and never a change without one. */
 export function recordInstalls(
   { form, base }: SkillsPlace,
+  event: "add" | "update" | "remove",
   installs: readonly RecordedInstall[],
   terminal: Pick<Terminal, "home" | "log">,
 ): void {
   const ledger = localLedger(defaultDataDirectory(terminal.home), terminal);
   const place = form === "project" ? { project: base } : {};
-  for (const { version, digest, ...install } of installs) {
+  for (const { name: skill, about, version, digest } of installs) {
     const facts = { ...(version !== undefined && { version }), ...(digest !== undefined && { digest }) };
-    ledger.record({ at: Date.now(), tool: "skills", ...place, ...install, ...facts, door: "cli" });
+    ledger.record({ at: Date.now(), event, tool: "skills", ...place, skill, ...facts, about, door: "cli" });
   }
   ledger.close();
 }

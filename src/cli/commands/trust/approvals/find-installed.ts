@@ -5,7 +5,7 @@ import { permissionsOf } from "../../../../skills/permissions.ts";
 import type { Catalog } from "../../../../skills/skillset.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files.ts";
 import { createSkillHasher } from "../../../../skills/hash.ts";
-import type { Skill, Snapshot } from "../../../../skills/skill.ts";
+import type { Skill } from "../../../../skills/skill.ts";
 import type { CopiedFile } from "../../../../skills/copied-files.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../../runtime/trust.ts";
 import { defaultDataDirectory } from "../../../../base/paths/directories.ts";
@@ -22,17 +22,11 @@ export interface InstalledVersion {
   readonly request: (calledBy?: CallingSkill) => FullTrustRequest;
 }
 
-export interface Installed {
-  /** Newest first; without those that cannot be read. */
-  readonly versions: readonly InstalledVersion[];
-  readonly snapshot: Snapshot;
-}
-
-/** A skill among those that a session in `--cwd` would have. Throws SKILL_NOT_FOUND. */
+/** The versions of a skill that a session in `--cwd` would have, newest first, without those that cannot be read. Throws SKILL_NOT_FOUND. */
 export async function installedSkill(
   name: string,
   { options, terminal }: Pick<Approving, "options" | "terminal">,
-): Promise<Installed> {
+): Promise<readonly InstalledVersion[]> {
   return await versionsIn((await createListing(options, terminal)).catalog, name);
 }
 
@@ -50,13 +44,12 @@ export async function copiedVersion(
   if (root === undefined) return undefined;
   const { catalog } = await createListing({ "no-default-roots": true }, terminal, [root]);
   if (catalog.find(name) === undefined) return undefined;
-  return (await versionsIn(catalog, name)).versions.find((version) => version.digest === digest);
+  return (await versionsIn(catalog, name)).find((version) => version.digest === digest);
 }
 
-async function versionsIn(catalog: Catalog, name: string): Promise<Installed> {
-  const { snapshot } = catalog;
+async function versionsIn(catalog: Catalog, name: string): Promise<readonly InstalledVersion[]> {
   findOffered(catalog, name);
-  const skills = viewSkills(snapshot, undefined);
+  const skills = viewSkills(catalog.snapshot, undefined);
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const hasher = createSkillHasher();
   const { signal } = new AbortController();
@@ -70,5 +63,5 @@ async function versionsIn(catalog: Catalog, name: string): Promise<Installed> {
       trustRequest({ skill, digest }, caller, { needs: permissionsOf(skill), calledBy, signal });
     versions.push({ skill, digest, isOwn: skills.isOwn(skill), request, files: () => request().files() });
   }
-  return { versions, snapshot };
+  return versions;
 }

@@ -22,7 +22,7 @@ export async function grantApproval(given: Approving): Promise<ExitCode> {
 /** Blocks the skills of a name, as a person's answer would: for editors that do not show this answer. */
 export async function blockSkill(given: Approving): Promise<ExitCode> {
   return await answer(given, async (trust, asker, { targets: [name = ""], options: { scope: reach }, store }) => {
-    for (const { request } of (await installedSkill(name, given)).versions)
+    for (const { request } of await installedSkill(name, given))
       await trust.answered(request(), asker, { answer: "block" }, { reach });
     const blocks = (await readApprovals(store)).filter((one) => one.type === "block" && isNamedApproval(one, name));
     const isStored = reach === undefined || blocks.some(({ scope }) => scope === reach);
@@ -114,7 +114,7 @@ async function versionNamed(text: string, given: Approving): Promise<InstalledVe
     throw usageError(`${text}: a digest has 64 hexadecimal digits, as acp-skills show prints it`);
   const copied = digest === undefined ? undefined : await copiedVersion(name, `sha256:${digest}`, given);
   if (copied !== undefined) return copied;
-  const { versions } = await installedSkill(name, given);
+  const versions = await installedSkill(name, given);
   const [newest] = versions;
   const found = digest === undefined ? newest : versions.find((version) => version.digest === `sha256:${digest}`);
   if (found !== undefined) return found;

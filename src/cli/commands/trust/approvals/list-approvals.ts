@@ -55,8 +55,8 @@ export async function showApproval(given: Approving): Promise<ExitCode> {
     // It was approved, and may be gone.
     const installed = skill === null ? undefined : await installedSkill(skill, given).catch(() => undefined);
     const copy = digest === null ? undefined : await store.readCopy(digest);
-    const isCurrent = digest === null ? null : (installed?.versions.some((one) => one.digest === digest) ?? false);
-    const newest = installed?.versions[0];
+    const isCurrent = digest === null ? null : (installed?.some((one) => one.digest === digest) ?? false);
+    const newest = installed?.[0];
     const changed =
       isCurrent !== false || copy === undefined || newest === undefined
         ? []
