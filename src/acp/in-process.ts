@@ -6,7 +6,7 @@ import {
   type Settings,
   type SkillsOptions,
   directoryPaths,
-  isText,
+  isNonEmptyText,
   readOptions,
 } from "../runtime/options.ts";
 import type { Skill } from "../skills/skill.ts";
@@ -143,7 +143,7 @@ async function callTool(
 
 /** Options that only `openSkills` has. */
 const ownRules: Readonly<Record<"cwd" | "additionalDirectories" | "visible" | "ask", OptionRule>> = {
-  cwd: { expected: "a directory path", accepts: isText },
+  cwd: { expected: "a directory path", accepts: isNonEmptyText },
   additionalDirectories: directoryPaths,
   visible: { expected: "a function of a skill", accepts: (value) => typeof value === "function" },
   ask: { expected: "a function of a question", accepts: (value) => typeof value === "function" },

@@ -135,7 +135,7 @@ export interface OptionRule {
 }
 
 const aBoolean: OptionRule = { expected: "true or false", accepts: (value) => typeof value === "boolean" };
-const aText: OptionRule = { expected: "a non-empty string", accepts: isText };
+const aText: OptionRule = { expected: "a non-empty string", accepts: isNonEmptyText };
 export const directoryPaths: OptionRule = { expected: "an array of directory paths", accepts: isListOfTexts };
 
 /** Not a zod schema: the wrapper reads its options before the agent starts, and zod takes 45 ms to load. */
@@ -240,12 +240,12 @@ function oneOf(choices: readonly string[]): OptionRule {
   };
 }
 
-export function isText(value: unknown): boolean {
+export function isNonEmptyText(value: unknown): boolean {
   return typeof value === "string" && value !== "";
 }
 
 function isListOfTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isText);
+  return Array.isArray(value) && value.every(isNonEmptyText);
 }
 
 function isBlobLimits(value: unknown): boolean {
@@ -253,7 +253,7 @@ function isBlobLimits(value: unknown): boolean {
 }
 
 function isPorts(value: unknown): boolean {
-  return isObjectOf(value, (place) => (place instanceof URL ? place.protocol === "file:" : isText(place)));
+  return isObjectOf(value, (place) => (place instanceof URL ? place.protocol === "file:" : isNonEmptyText(place)));
 }
 
 function isObjectOf(value: unknown, accepts: (value: unknown) => boolean): boolean {
