@@ -7,7 +7,7 @@ import { isRecord, type JsonRecord } from "./raw-message.ts";
 export type Transport = "http" | "stdio";
 
 /** The program that connects stdio to our MCP server: this package's command line with the command `mcp-bridge`. */
-export const bridge = {
+const bridge = {
   command: process.execPath,
   args: [fileURLToPath(packageUrl("cli/main.js")), "mcp-bridge"],
 } as const;
