@@ -3,7 +3,6 @@ import {
   type FileTree,
   directoriesAbove,
   joinTreePath,
-  linkProblem,
   nameOf,
   parentDirectoryOf,
   readLinks,
@@ -67,7 +66,11 @@ export async function readSkillTexts(
     problems.set(owner, known);
   };
   for (const { path, owner } of links)
-    if (resolveSymlink(tree, owner, path, targets) === undefined) report(owner, linkProblem(path));
+    if (resolveSymlink(tree, owner, path, targets) === undefined)
+      report(
+        owner,
+        `${JSON.stringify(path)} is a symlink to something that is not a file of the same skill; left out.`,
+      );
   for (const { path, why } of tree.refused) {
     const owner = ownerOf(path, owners);
     report(owner, `${shown(owner ?? "")} cannot be used: ${JSON.stringify(path)} ${why}.`);
