@@ -43,16 +43,12 @@ export class ConnectedAgent {
   readonly #recent = new Set<string>();
   /** What the last request to initialize asked for. */
   optedIn: boolean | undefined;
-  #capabilities: AgentCapabilities | undefined;
+  capabilities: AgentCapabilities | undefined;
   #dropped = 0;
 
   constructor(agent: string, limits: StoreLimits) {
     this.#agent = agent;
     this.#limits = limits;
-  }
-
-  get capabilities(): AgentCapabilities | undefined {
-    return this.#capabilities;
   }
 
   get sessions(): readonly SkillSession[] {
@@ -78,7 +74,7 @@ export class ConnectedAgent {
     this.#recent.clear();
     this.#dropped = 0;
     const advertisement = readAdvertisement(result);
-    this.#capabilities = {
+    this.capabilities = {
       agent: this.#agent,
       name: typeof name === "string" ? name.slice(0, maxName) : undefined,
       protocolVersion,

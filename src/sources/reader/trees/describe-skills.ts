@@ -3,7 +3,6 @@ import {
   type FileTree,
   directoriesAbove,
   joinTreePath,
-  linkProblem,
   nameOf,
   parentDirectoryOf,
   readLinks,
@@ -66,8 +65,10 @@ export async function readSkillTexts(
     if (known.length < mostProblems) known.push(problem);
     problems.set(owner, known);
   };
-  for (const { path, owner } of links)
-    if (resolveSymlink(tree, owner, path, targets) === undefined) report(owner, linkProblem(path));
+  for (const { path, owner } of links) {
+    const problem = `${JSON.stringify(path)} is a symlink to something that is not a file of the same skill; left out.`;
+    if (resolveSymlink(tree, owner, path, targets) === undefined) report(owner, problem);
+  }
   for (const { path, why } of tree.refused) {
     const owner = ownerOf(path, owners);
     report(owner, `${shown(owner ?? "")} cannot be used: ${JSON.stringify(path)} ${why}.`);

@@ -109,11 +109,6 @@ export function resolveSymlink(
   return undefined;
 }
 
-/** What is said about a link that leads elsewhere. */
-export function linkProblem(path: string): string {
-  return `${JSON.stringify(path)} is a symlink to something that is not a file of the same skill; left out.`;
-}
-
 function resolvePath(from: string, target: string): string | undefined {
   if (target.startsWith("/") || target.includes("\\") || target.includes("\0")) return undefined;
   const names = from === "" ? [] : from.split("/");
