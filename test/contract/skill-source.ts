@@ -25,12 +25,12 @@ export function describeSkillSource(adapter: string, open: () => Promise<OpenSou
     it("lists skills in the order of names, and is live then", () =>
       using(async ({ source }) => {
         expect(namesOf(await listed(source, () => true))).toEqual(["a", "b"]);
-        await until(() => source.connection.value.status === "live");
+        await until(() => source.connection.value === "live");
       }));
 
     it("replaces the list at a change, and keeps the rows that did not change", () =>
       using(async ({ source, put }) => {
-        await until(() => source.connection.value.status === "live");
+        await until(() => source.connection.value === "live");
         const before = await listed(source, ({ skills }) => skills.length === 2);
         put("aa", "New.");
         const after = await listed(source, ({ skills }) => skills.length === 3);
@@ -42,7 +42,7 @@ export function describeSkillSource(adapter: string, open: () => Promise<OpenSou
 
     it("shows edits and removals", () =>
       using(async ({ source, put, remove }) => {
-        await until(() => source.connection.value.status === "live");
+        await until(() => source.connection.value === "live");
         put("a", "Edited.");
         await listed(source, ({ skills }) => skills[0]?.description === "Edited.");
         remove("a");
@@ -59,7 +59,7 @@ export function describeSkillSource(adapter: string, open: () => Promise<OpenSou
     it("changes nothing after it was closed", () =>
       using(async ({ source, put }) => {
         const before = await listed(source, () => true);
-        await until(() => source.connection.value.status === "live");
+        await until(() => source.connection.value === "live");
         source.close();
         put("c", "Too late.");
         source.close();

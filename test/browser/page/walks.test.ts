@@ -10,7 +10,11 @@ describeInBrowser("the skill browser", () => {
   test("walks through the skill browser are no longer than before", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "acp-skills-walks-"));
     try {
-      expectWalks(await walkBrowse(folder), { "browse, first page": 30, "browse, one skill opened": 42 });
+      expectWalks(await walkBrowse(folder), {
+        "browse, first page": 30,
+        "browse, one skill opened": 42,
+        "browse, tab Permissions": 55,
+      });
     } finally {
       rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     }

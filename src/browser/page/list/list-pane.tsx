@@ -129,7 +129,7 @@ function SearchBox({ list, onOpenFirst }: SearchBoxProps): JSX.Element {
 function EmptyList(): JSX.Element {
   const { source, places } = useBrowser();
   const list = source.list.value;
-  const { status } = source.connection.value;
+  const status = source.connection.value;
   if (list === undefined && status === "refused")
     return <Empty icon="ban" title="This page has no access to the server" />;
   if (list === undefined && status === "lost") return <Empty icon="plug" title="The server does not answer" />;

@@ -65,7 +65,7 @@ export function projectName(directory: string): string {
 
 /** Says when what is shown may not be up to date, and why. Empty while all is well. */
 export function ConnectionLine(): JSX.Element {
-  const { status } = useBrowser().source.connection.value;
+  const status = useBrowser().source.connection.value;
   return (
     <div class="connection" role="status">
       {(status === "lost" || status === "refused") && <Icon name={status === "lost" ? "alert" : "ban"} />}

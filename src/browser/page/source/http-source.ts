@@ -13,8 +13,14 @@ import type {
   SkillRow,
 } from "../../wire/skills.ts";
 import type { AppliedPlan, Discovered, PlanRequest, SourceList, SourcePlan } from "../../wire/sources.ts";
-import { readEvents, type ServerSentEvent } from "./event-stream.ts";
-import { createServerFetch, jsonBody, type ServerFetch, type ServerFetchInit } from "./http-request.ts";
+import {
+  createServerFetch,
+  jsonBody,
+  readEvents,
+  type ServerFetch,
+  type ServerFetchInit,
+  type ServerSentEvent,
+} from "./http-request.ts";
 import { type BrowserSkillSource, type ConnectionState, type ServerEvents, SourceError } from "./skill-source.ts";
 
 const firstRetryMilliseconds = 250;
@@ -29,8 +35,8 @@ type Listener = (event: never) => void;
 export function createHttpSource(base: string, { wait = waitAbortably } = {}): BrowserSkillSource {
   const closing = new AbortController();
   const list = signal<SkillList | undefined>(undefined);
-  const connection = signal<ConnectionState>({ status: "connecting" });
-  const exchange = createServerFetch(base, () => void (connection.value = { status: "refused" }));
+  const connection = signal<ConnectionState>("connecting");
+  const exchange = createServerFetch(base, () => void (connection.value = "refused"));
   const { server, read, emit } = openServer(exchange);
   const { about } = server;
   const readList = async (): Promise<void> => void (list.value = await read("/api/skills", closing.signal));
@@ -62,7 +68,7 @@ export function createHttpSource(base: string, { wait = waitAbortably } = {}): B
       const { body } = await exchange("/api/events", { headers, cache: "no-store", signal: either });
       await early;
       onLive();
-      connection.value = { status: "live" };
+      connection.value = "live";
       read<About>("/api/about", either).then(
         (newer) => (about.value = { ...about.value, ...newer }),
         () => undefined, // The connection ended; it is read again with the next one.
@@ -74,7 +80,7 @@ export function createHttpSource(base: string, { wait = waitAbortably } = {}): B
     }
   };
 
-  const isOver = (): boolean => closing.signal.aborted || connection.value.status === "refused";
+  const isOver = (): boolean => closing.signal.aborted || connection.value === "refused";
   const keepConnected = async (): Promise<void> => {
     for (let attempts = 0, isFirst = true; !isOver(); isFirst = false) {
       try {
@@ -83,7 +89,7 @@ export function createHttpSource(base: string, { wait = waitAbortably } = {}): B
         // Said by the status, until an attempt succeeds.
       }
       if (isOver()) return;
-      connection.value = { status: "lost" };
+      connection.value = "lost";
       await wait(Math.min(longestRetryMilliseconds, firstRetryMilliseconds * 2 ** attempts++), closing.signal);
     }
   };

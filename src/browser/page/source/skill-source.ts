@@ -19,9 +19,7 @@ export interface BrowserSkillSource {
 }
 
 /** `lost`: what is shown is the last that was heard, and the source keeps trying. `refused`: only a new address of the page helps. */
-export interface ConnectionState {
-  readonly status: "connecting" | "live" | "refused" | "lost";
-}
+export type ConnectionState = "connecting" | "live" | "refused" | "lost";
 
 /** What is absent is not known to the source, and not shown. */
 export type KnownDetail = Pick<SkillDetail, "row"> & Partial<SkillDetail>;

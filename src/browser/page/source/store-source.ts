@@ -30,7 +30,7 @@ export function createStoreSource(store: ReadableStore): BrowserSkillSource {
   return {
     list,
     notAsked,
-    connection: signal({ status: "live" }),
+    connection: signal("live"),
     detail: (id) => {
       const row = list.value.skills.find((one) => one.id === id);
       return Promise.resolve(row && { row });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readEvents, type ServerSentEvent } from "../../../../src/browser/page/source/event-stream.ts";
+import { readEvents, type ServerSentEvent } from "../../../../src/browser/page/source/http-request.ts";
 
 async function read(pieces: readonly string[]): Promise<ServerSentEvent[]> {
   const encoder = new TextEncoder();
