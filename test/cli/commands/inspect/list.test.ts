@@ -148,9 +148,7 @@ test("without --json, prints a table on stdout and a summary of problems on stde
     "",
   ]);
   expect(stdout).not.toContain("\u001b");
-  expect(stderr).toMatch(
-    /^acp-skills: .*\d warnings?; details: acp-skills check --level lenient .agents\/skills\n$/,
-  );
+  expect(stderr).toMatch(/^acp-skills: .*\d warnings?; details: acp-skills check --level lenient .agents\/skills\n$/);
 });
 
 test("uses colours without a terminal only with FORCE_COLOR", async () => {

@@ -60,9 +60,7 @@ test("checks again after a change, and exits with the last exit code on SIGINT",
 
 test("says that it is watching, even without skills, and prints the time of each check", async () => {
   const { nextSummary, nextComplaint, interrupt } = watch();
-  await nextComplaint(
-    /^acp-skills: no skills found in .*\nacp-skills: watching 0 skills; press Ctrl-C to stop\n$/,
-  );
+  await nextComplaint(/^acp-skills: no skills found in .*\nacp-skills: watching 0 skills; press Ctrl-C to stop\n$/);
   project.write("skills/pdf/SKILL.md", skillText("pdf"));
   expect(await nextSummary()).toBe("1 skill checked: no problems");
   await nextComplaint(/press Ctrl-C to stop\nacp-skills: ---- \d\d:\d\d:\d\d ----\n$/);
