@@ -42,7 +42,7 @@ export async function createListing(
   for (const fault of faults) terminal.note(fault);
   const { source: sources, "allow-private": allowPrivate = [] } = options;
   const { fetchSources } = sources === undefined ? {} : await import("./listing/fetch-sources.ts");
-  const fetched = await fetchSources?.({ sources: sources ?? [], allowPrivate }, terminal);
+  const fetched = await fetchSources?.({ sources: sources ?? [], allowPrivate }, cwd, terminal);
   const { roots: searched } = sessionRoots({
     explicit,
     cwd,

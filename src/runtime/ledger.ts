@@ -6,6 +6,9 @@ export { ledgerDirectory, localLedger } from "./ledger/disk-ledger.ts";
 export { verifyLedger } from "./ledger/verify-ledger.ts";
 export type { SessionRecord };
 
+/** How a use ended. */
+export type Outcome = (typeof outcomes)[number];
+
 /** One use of a tool or a skill, or one step of who allowed what. */
 export interface LedgerEntry {
   /** Milliseconds since 1970. */
@@ -33,8 +36,8 @@ export interface LedgerEntry {
   readonly runId?: string;
   /** What isolated the run; `none`: nothing did. */
   readonly isolation?: string;
-  /** How a use ended. Absent in lines of earlier versions. */
-  readonly outcome?: (typeof outcomes)[number];
+  /** Absent in lines of earlier versions. */
+  readonly outcome?: Outcome;
   /** Why it failed or was refused. */
   readonly code?: string;
   /** The question, why it was denied, or what a run that starts may do. */

@@ -4,7 +4,8 @@ import { openSourceCopies, sayFailure } from "../../sources/store.ts";
 import { sourceRoot } from "../../sources/skills-place.ts";
 import { parseSource } from "../../sources/source.ts";
 import type { RemoteRoot } from "../../skills/skillset.ts";
-import { reasonOf } from "../arguments/values.ts";
+import { createPolicies } from "../../runtime/trust.ts";
+import { givenPolicy, reasonOf } from "../arguments/values.ts";
 import { defaultDataDirectory } from "../../base/paths/directories.ts";
 import { errorLines } from "../report/safe-text.ts";
 import { type Terminal, noteSome, onInterruption } from "../report/terminal.ts";
@@ -18,16 +19,18 @@ export interface FetchedSources {
 const patienceMs = 20_000;
 const shownProblems = 3;
 
-/** Looks at sources once, and says where what is listed is a copy of earlier. */
+/** Looks at sources once, as the policies of a directory allow, and says where what is listed is a copy of earlier. */
 export async function fetchSources(
   { sources: texts, allowPrivate }: { readonly sources: readonly string[]; readonly allowPrivate: readonly string[] },
+  directory: string,
   terminal: Pick<Terminal, "note" | "progress" | "home">,
 ): Promise<FetchedSources> {
   const place = defaultDataDirectory(terminal.home);
   const sources = texts.map(parseSource);
   const roots = sources.map((source) => sourceRoot(place, source));
   const given = { dataDirectory: place, sources: texts, allowPrivate, clock: systemClock, log: silentLog };
-  const copies = openSourceCopies(given);
+  const policies = createPolicies({ given: givenPolicy(), home: terminal.home, log: silentLog });
+  const copies = openSourceCopies(given, { denied: (url) => policies.policyFor(directory).deniesSource(url) });
   const { signal, stop } = onInterruption();
   terminal.progress.show("fetching skills");
   let complete = true;

@@ -68,6 +68,13 @@ describe("--source", () => {
     expect(stderr).toContain("The last good copy of");
   });
 
+  test("asks nothing of a source that a policy denies, and says so", async () => {
+    writeFileSync(path.join(cwd, "acp-skills.policy.json"), JSON.stringify({ sources: { deny: [server.url] } }));
+    const { code, stdout, stderr } = await run("list", "--source", server.url);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toContain("sources.deny");
+  });
+
   test("exits with 3 when there is no copy, and lists the rest", async () => {
     await goDown();
     const { code, stdout, stderr } = await run("list", "--source", server.url);
