@@ -7,7 +7,7 @@ export { verifyLedger } from "./ledger/verify-ledger.ts";
 export type { SessionRecord };
 
 /** How a use ended. */
-export type Outcome = (typeof outcomes)[number];
+type Outcome = (typeof outcomes)[number];
 
 /** One use of a tool or a skill, or one step of who allowed what. */
 export interface LedgerEntry {
