@@ -16,7 +16,7 @@ export {
   parseApprovals,
 } from "./trust/approvals.ts";
 export { ConfiguredGrants } from "./trust/configured-grants.ts";
-export { type Subject, blocks, kindOf, reachOf, reaches } from "./trust/grants.ts";
+export { type Subject, blocks, kindOf, reachOf } from "./trust/grants.ts";
 export {
   type Policy,
   type PolicyDecision,

@@ -7,7 +7,7 @@ import type { Policy } from "./policy.ts";
 export type { Block, Grant } from "./approvals/scope-approvals.ts";
 
 /** How far an approval reaches, from narrow to wide: this call, this session, this project, everywhere. */
-export const reaches = ["once", "session", "project", "everywhere"] as const;
+const reaches = ["once", "session", "project", "everywhere"] as const;
 
 export type Reach = (typeof reaches)[number];
 
