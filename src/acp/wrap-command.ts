@@ -70,6 +70,8 @@ export async function wrapAgentCommand(
   const starting = startAgent(options, dependencies.platform);
   const loading = loadInterceptor(settings);
   loading.then(({ service }) => dependencies.opened?.(service)).catch(() => undefined);
+  // The timers of our clock do not keep the process alive while the last messages and the last processes are awaited; this one does.
+  const alive = setInterval(() => undefined, 2 ** 30);
   try {
     return await connect(await starting, loading, settings, options, dependencies);
   } catch (error) {
@@ -83,6 +85,8 @@ export async function wrapAgentCommand(
     const loaded = await loading.catch(() => undefined);
     await loaded?.service?.close();
     return { exitCode: isMissing ? 127 : 126 };
+  } finally {
+    clearInterval(alive);
   }
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -576,3 +577,26 @@ describe("an agent that cannot start", () => {
     expect(wrapped.received().trim().split("\n")).toHaveLength(1);
   });
 });
+
+test.skipIf(process.platform === "win32")(
+  "a program with streams of its own lives until the processes that its agent left have ended",
+  () => {
+    const stubborn = `process.on("SIGTERM", () => {}); setInterval(() => {}, 1_000);`;
+    const agent = `
+      require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(stubborn)}], { stdio: "ignore" });
+      console.log("{}");
+      process.stdin.resume().on("end", () => setTimeout(() => process.exit(), 300));`;
+    const program = `
+      import { PassThrough } from "node:stream";
+      import { wrapCommand } from "acp-skills";
+      const [input, output] = [new PassThrough(), new PassThrough()];
+      output.once("data", () => setTimeout(() => input.end(), 300)).resume();
+      const options = { tools: "none", announce: "none" };
+      const ended = await wrapCommand({ command: process.execPath, args: ["-e", ${JSON.stringify(agent)}], input, output, options });
+      console.log(JSON.stringify(ended));`;
+    const root = fileURLToPath(new URL("../..", import.meta.url));
+    const args = ["--input-type=module", "-e", program];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '{"exitCode":0}\n', stderr: "" });
+  },
+);

@@ -174,17 +174,13 @@ export function onInterruption(): { readonly signal: AbortSignal; readonly stop:
   return { signal: controller.signal, stop };
 }
 
-/**
- * Works until SIGINT or SIGTERM, and returns what to exit with: 130 with a note, which says `what`, if that ended the work. Keeps the process
- * alive meanwhile: our timers do not, so it would exit where work waits for nothing else.
- */
+/** Works until SIGINT or SIGTERM, and returns what to exit with: 130 with a note, which says `what`, if that ended the work. */
 export async function interruptible(
   { note }: Pick<Terminal, "note">,
   work: (signal: AbortSignal) => Promise<ExitCode>,
   what = "interrupted",
 ): Promise<ExitCode> {
   const { signal, stop } = onInterruption();
-  const alive = setInterval(() => undefined, 60_000);
   try {
     return await work(signal);
   } catch (error) {
@@ -192,7 +188,6 @@ export async function interruptible(
     note(what);
     return exit.interrupted;
   } finally {
-    clearInterval(alive);
     stop();
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { interruptible, wantsColour, widthOf, askAtTerminal } from "../../../src/cli/report/terminal.ts";
+import { wantsColour, widthOf, askAtTerminal } from "../../../src/cli/report/terminal.ts";
 import { PassThrough } from "node:stream";
 import { createProgress } from "../../../src/cli/report/progress.ts";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
@@ -107,15 +107,4 @@ test("progress does not overwrite the prompt while a person thinks", async () =>
   expect(String(output.read())).toMatch(/choose 1 to 4 \[3\]: $/);
   input.end("1\n");
   expect(await answered).toEqual({ answer: "once" });
-});
-
-test("work that waits for a timer only keeps the process alive until it is done", async () => {
-  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-  const before = timers();
-  let during = 0;
-  await interruptible({ note: () => undefined }, () => {
-    during = timers();
-    return Promise.resolve(0);
-  });
-  expect([during, timers()]).toEqual([before + 1, before]);
 });
