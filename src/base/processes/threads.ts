@@ -39,11 +39,14 @@ export function chooseChannel<From>({ place, workerData, serve, log }: Served): 
   return sameThreadChannel(serve);
 }
 
+/** The default of 48 MB is used up by one large change on disk, such as a checkout, and then not given back. */
+const resourceLimits = { maxYoungGenerationSizeMb: 12 };
+
 /** Opens a channel to a new worker thread with this entry file and this `workerData`. */
 export function workerChannel<From>(entry: URL, workerData: unknown): OpenChannel<From> {
   return (received, ended) => {
     // What it prints by mistake must not reach our stdout, which belongs to the protocol.
-    const worker = new Worker(entry, { workerData, stdout: true, name: "acp-skills" });
+    const worker = new Worker(entry, { workerData, stdout: true, name: "acp-skills", resourceLimits });
     worker.on("error", (error: unknown) =>
       ended(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     );

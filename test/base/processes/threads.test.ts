@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { chooseChannel } from "../../../src/base/processes/threads.ts";
+import { chooseChannel, workerChannel } from "../../../src/base/processes/threads.ts";
 
 test("runs on the calling thread where the worker file is missing, as in a bundle and in the sources", async () => {
   const open = chooseChannel<string>({
@@ -22,4 +22,14 @@ test("runs on the calling thread where the worker file is missing, as in a bundl
     });
   });
   expect(answer).toBe("asked, on this thread");
+});
+
+test("a thread keeps a fraction of the memory for new objects that it would have by default", async () => {
+  const code =
+    'import { parentPort, resourceLimits } from "node:worker_threads"; parentPort.postMessage(resourceLimits);';
+  const open = workerChannel<unknown>(new URL(`data:text/javascript,${encodeURIComponent(code)}`), undefined);
+  const limits = await new Promise((resolve, reject) => {
+    open(resolve, reject).port.ref();
+  });
+  expect(limits).toMatchObject({ maxYoungGenerationSizeMb: 12 });
 });
