@@ -104,7 +104,7 @@ function git(directory, ...words) {
  * The current and peak memory in megabytes.
  * @param {number} pid
  */
-function memoryOf(pid) {
+export function memoryOf(pid) {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const [now = 0, peak = 0] = ["VmRSS", "VmHWM"].map((name) => {
     const [, kilobytes = "0"] = new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status) ?? [];

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { chromium } from "playwright-core";
 import { writeCorpus } from "./corpus.js";
+import { memoryOf } from "./memory.js";
 import { percentile, summarise, summariseRatio } from "./measure.js";
 
 /** @import { ChildProcess } from "node:child_process" */
@@ -40,7 +41,7 @@ export async function measurePage({ folder, samples, bin, say }) {
       const { root } = writeCorpus(folder, samples, count);
       const server = await startBrowse(browser, { bin, folder, root });
       rows.push(await measurePaint({ browser, server, floor: floor.address, count, target }));
-      if (count === 10_000) rows.push(await measureKeystrokes(browser, server));
+      if (count === 10_000) rows.push(await measureKeystrokes(browser, server), ...memoryOfServer(server.child));
       else rows.push(await measureChanges(browser, server, root));
       server.child.kill("SIGINT");
       await server.closed;
@@ -50,6 +51,26 @@ export async function measurePage({ folder, samples, bin, say }) {
   } finally {
     await browser.close();
   }
+}
+
+/**
+ * Reads `/proc`, so Linux only.
+ * @param {ChildProcess} child
+ * @returns {Row[]}
+ */
+function memoryOfServer({ pid }) {
+  if (process.platform !== "linux" || pid === undefined) return [];
+  const { now, peak } = memoryOf(pid);
+  return [
+    {
+      what: "memory of `browse` with 10,000 skills, after the page was used",
+      unit: "MB",
+      ours: summarise([now]),
+      target: "≤ 250 MB",
+      holds: now <= 250,
+      note: `peak ${peak.toFixed(0)} MB`,
+    },
+  ];
 }
 
 /**
