@@ -120,37 +120,32 @@ export async function walkBrowse(folder) {
   const project = makeProject(folder);
   const served = openRecorded(["browse", "--no-open"], { folder, cwd: project });
   const url = await addressOf(served);
-  const chrome = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  // Directories above the project are watched: what Chromium writes there would run in every walk.
+  const own = path.join(folder, "chromium");
+  mkdirSync(own);
+  const chrome = await chromium.launch({
+    ...{ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] },
+    env: { ...process.env, TMPDIR: own },
+  });
   try {
     const page = await chrome.newPage();
     // The first sweep of blobs is two seconds after the start.
     await served.walk(() => pause(4_000));
     /** @type {Walks} */
     const walks = {};
-    /** @type {Ran} */
-    let idle = {};
-    /**
-     * @param {string} name
-     * @param {() => Promise<unknown>} act
-     */
-    const count = async (name, act) => {
-      walks[name] = Object.fromEntries(without(idle, await served.walk(act)));
-    };
-    await count("browse, first page", async () => {
+    walks["browse, first page"] = await served.walk(async () => {
       await page.goto(url);
       await page.getByRole("option").first().waitFor();
     });
-    // Directories above the project are watched, and Chromium writes there.
-    idle = await served.walk(() => pause(500));
     const tabs = page.getByRole("navigation", { name: "About this skill" }).getByRole("link");
-    await count("browse, one skill opened", async () => {
+    walks["browse, one skill opened"] = await served.walk(async () => {
       await page.getByRole("option").first().click();
       await tabs.first().waitFor();
     });
-    const last = (await tabs.count()) - 1;
-    for (let place = 1; place <= last; place++) {
+    const count = await tabs.count();
+    for (let place = 1; place < count; place++) {
       const name = (await tabs.nth(place).textContent())?.replace(/\d+$/, "");
-      await count(`browse, tab ${name}`, () => tabs.nth(place).click());
+      walks[`browse, tab ${name}`] = await served.walk(() => tabs.nth(place).click());
     }
     return walks;
   } finally {
