@@ -32,7 +32,7 @@ export interface CaseDirectory {
  */
 export function makeCaseDirectory(
   skill: { readonly directory: string; readonly slug: string },
-  { files, id }: EvalCase,
+  { files, id }: Pick<EvalCase, "files" | "id">,
   withSkill: boolean,
 ): CaseDirectory {
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-eval-")));

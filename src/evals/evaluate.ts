@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import type { AgentCommand } from "../acp/wrap-command.ts";
-import type { Clock } from "../base/clock.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import { SkillsError } from "../base/errors.ts";
 import type { SkillsOptions } from "../runtime/options.ts";
@@ -20,11 +19,11 @@ import {
   recordEvalRun,
   writeJson,
 } from "./recorded-runs.ts";
-import { type EvalSession, runSession } from "./run-session.ts";
+import { type EvalSession, type SessionRequest, runSession } from "./run-session.ts";
 import { type Benchmark, toBenchmark } from "./statistics.ts";
 import type { EvalCase } from "../skills/check.ts";
 
-export interface EvaluateOptions {
+export interface EvaluateOptions extends Pick<SessionRequest, "timeout" | "maxCalls" | "clock" | "signal"> {
   readonly skill: { readonly directory: string; readonly name: string; readonly slug: string };
   readonly cases: readonly EvalCase[];
   readonly agent: AgentCommand;
@@ -36,19 +35,12 @@ export interface EvaluateOptions {
   readonly comparesWithout: boolean;
   /** False: the skill is the only one of ours that the agent has. */
   readonly keepsOthers: boolean;
-  /** In milliseconds, for each session. */
-  readonly timeout: number;
-  /** How many tool calls a session may make. */
-  readonly maxCalls: number;
   readonly options: SkillsOptions;
   /** Instead of new sessions: those that were recorded. */
   readonly replay: { readonly iteration: string; readonly runs: readonly EvalRun[] } | undefined;
   /** Where results are recorded, each run as soon as it is done. */
   readonly workspace: string;
   readonly openSandbox: () => Promise<Sandbox>;
-  readonly clock: Clock;
-  /** Ends what is under way; what is done stays. */
-  readonly signal: AbortSignal;
   /** Must not throw. */
   readonly onProgress: (activity: string) => void;
 }
@@ -126,7 +118,7 @@ function plan({ cases, runs, comparesWithout, replay }: EvaluateOptions): readon
 }
 
 async function runOnce({ one, withSkill }: Once, place: string, options: EvaluateOptions): Promise<ObservedSession> {
-  const { skill, agent, timeout, maxCalls, clock, signal, keepsOthers } = options;
+  const { skill, agent, keepsOthers } = options;
   const project = makeCaseDirectory(skill, one, withSkill);
   const { directory } = project;
   const audit = path.join(place, ledgerName);
@@ -141,13 +133,7 @@ async function runOnce({ one, withSkill }: Once, place: string, options: Evaluat
     }),
   };
   try {
-    const session = await runSession({
-      ...agent,
-      cwd: directory,
-      prompt: one.prompt,
-      options: given,
-      ...{ timeout, maxCalls, clock, signal },
-    });
+    const session = await runSession({ ...options, ...agent, cwd: directory, prompt: one.prompt, options: given });
     return { session, ...project.outputs(), ledger: attempt(() => readFileSync(audit, "utf8"), "") };
   } finally {
     project.remove();
@@ -160,18 +146,13 @@ async function toRun(
   seen: ObservedSession,
   options: EvaluateOptions,
 ): Promise<EvalRun> {
-  const { skill, signal, openSandbox } = options;
+  const { skill, signal, openSandbox, judge } = options;
   const { session, files, isCut, ledger } = seen;
   const { prompt, expectedOutput, shouldTrigger } = one;
+  const judged = { prompt, expectedOutput, answer: session.answer, files };
   const results = await grade(one.assertions, {
     ...{ session, files, skill, openSandbox, signal },
-    judge:
-      options.judge === undefined
-        ? undefined
-        : (texts) =>
-            judgeInWords(texts, { prompt, expectedOutput, answer: session.answer, files }, (question) =>
-              askJudge(question, options),
-            ),
+    judge: judge && ((texts) => judgeInWords(texts, judged, (question) => askJudge(question, judge, options))),
   });
   const { stopReason, fault, durationMs, tokens, rejected, entries } = session;
   return {
@@ -185,27 +166,11 @@ async function toRun(
 }
 
 /** In an empty directory, without skills: the session sees only what the question has. */
-async function askJudge(prompt: string, options: EvaluateOptions): Promise<EvalSession> {
-  const { skill, timeout, maxCalls, clock, signal, judge: agent } = options;
-  const empty: EvalCase = {
-    id: "judge",
-    prompt,
-    expectedOutput: undefined,
-    files: [],
-    assertions: [],
-    shouldTrigger: false,
-  };
-  const project = makeCaseDirectory(skill, empty, false);
+async function askJudge(prompt: string, judge: AgentCommand, options: EvaluateOptions): Promise<EvalSession> {
+  const project = makeCaseDirectory(options.skill, { id: "judge", files: [] }, false);
+  const none: SkillsOptions = { announce: "none", tools: "none" };
   try {
-    const none: SkillsOptions = { announce: "none", tools: "none" };
-    return await runSession({
-      command: "",
-      ...agent,
-      cwd: project.directory,
-      prompt,
-      options: none,
-      ...{ timeout, maxCalls, clock, signal },
-    });
+    return await runSession({ ...options, ...judge, cwd: project.directory, prompt, options: none });
   } finally {
     project.remove();
   }

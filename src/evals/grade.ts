@@ -37,21 +37,16 @@ export async function grade(assertions: readonly Assertion[], graded: Graded): P
         ? { passed: false, evidence: `The session failed: ${fault}.` }
         : kind === "words"
           ? (judged?.[next++] ?? { passed: null, evidence: "Nobody judged it: --judge names an agent that does." })
-          : await check(assertion, graded);
+          : await check(assertion, graded).catch((error: unknown) => ({
+              passed: null,
+              evidence: error instanceof Error ? error.message : String(error),
+            }));
     results.push({ text, weight, ...verdict });
   }
   return results;
 }
 
 type Verdict = Pick<AssertionResult, "passed" | "evidence">;
-
-async function check(assertion: Exclude<Assertion, { kind: "words" }>, graded: Graded): Promise<Verdict> {
-  try {
-    return await checkOne(assertion, graded);
-  } catch (error) {
-    return { passed: null, evidence: error instanceof Error ? error.message : String(error) };
-  }
-}
 
 /** What a pattern finds. Throws for one that takes too long, which could otherwise not even be interrupted. */
 function search(pattern: string, text: string): string | undefined {
@@ -63,18 +58,13 @@ function search(pattern: string, text: string): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-async function checkOne(assertion: Exclude<Assertion, { kind: "words" }>, graded: Graded): Promise<Verdict> {
+async function check(assertion: Exclude<Assertion, { kind: "words" }>, graded: Graded): Promise<Verdict> {
   switch (assertion.kind) {
     case "file": {
       const found = graded.files.find(({ path: name }) => name === assertion.file);
-      const names = graded.files
-        .map(({ path: name }) => name)
-        .slice(0, 20)
-        .join(", ");
-      return {
-        passed: found !== undefined,
-        evidence: found ? `${found.bytes.length} bytes` : `There are: ${names || "no files"}.`,
-      };
+      if (found !== undefined) return { passed: true, evidence: `${found.bytes.length} bytes` };
+      const names = graded.files.slice(0, 20).map(({ path: name }) => name);
+      return { passed: false, evidence: `There are: ${names.join(", ") || "no files"}.` };
     }
     case "pattern": {
       const { file, pattern } = assertion;

@@ -64,7 +64,8 @@ export async function runSession(request: SessionRequest): Promise<EvalSession> 
       peer.send({ jsonrpc: "2.0", id, ...answer });
     },
     changed() {
-      if (isToolCall(recorder.entries.at(-1)) && ++calls > maxCalls)
+      const [last] = recorder.entries.slice(-1);
+      if (last && updateOf(last)?.["sessionUpdate"] === "tool_call" && ++calls > maxCalls)
         peer.leave(`it made more than ${counted(maxCalls, "tool call")}`);
     },
   });
@@ -92,15 +93,9 @@ export async function runSession(request: SessionRequest): Promise<EvalSession> 
   } finally {
     signal.removeEventListener("abort", interrupt);
     input.end();
-    if (
-      (await withinTime(
-        exited.catch(() => true),
-        clock,
-        endTime,
-      )) === undefined
-    )
-      closing.abort();
-    await exited.catch(() => undefined);
+    const ended = exited.catch(() => true);
+    if ((await withinTime(ended, clock, endTime)) === undefined) closing.abort();
+    await ended;
   }
 
   function recorded(): Omit<EvalSession, "stopReason" | "fault" | "tokens"> {
@@ -136,10 +131,9 @@ function resultOf(method: string, response: PeerResponse): Readonly<Record<strin
   return fieldsOf(response.result) ?? {};
 }
 
-function isToolCall(entry: TranscriptEntry | undefined): boolean {
-  const update =
-    entry?.from === "agent" ? fieldsOf(fieldsOf(fieldsOf(entry.message)?.["params"])?.["update"]) : undefined;
-  return update?.["sessionUpdate"] === "tool_call";
+/** What an agent said of a session. */
+function updateOf({ from, message }: TranscriptEntry): ReturnType<typeof fieldsOf> {
+  return from === "agent" ? fieldsOf(fieldsOf(fieldsOf(message)?.["params"])?.["update"]) : undefined;
 }
 
 function tokensOf({ usage }: Readonly<Record<string, unknown>>): { readonly tokens?: number } {
@@ -148,11 +142,10 @@ function tokensOf({ usage }: Readonly<Record<string, unknown>>): { readonly toke
 }
 
 function answerIn(entries: readonly TranscriptEntry[]): string {
-  return entries
-    .map(({ from, message }) => {
-      const update = from === "agent" ? fieldsOf(fieldsOf(fieldsOf(message)?.["params"])?.["update"]) : undefined;
-      const text = fieldsOf(update?.["content"])?.["text"];
-      return update?.["sessionUpdate"] === "agent_message_chunk" && typeof text === "string" ? text : "";
-    })
-    .join("");
+  const texts = entries.map((entry) => {
+    const { sessionUpdate, content } = updateOf(entry) ?? {};
+    const text = sessionUpdate === "agent_message_chunk" ? fieldsOf(content)?.["text"] : undefined;
+    return typeof text === "string" ? text : "";
+  });
+  return texts.join("");
 }

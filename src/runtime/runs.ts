@@ -38,7 +38,7 @@ import type { RunResult, RunSpec } from "./runs/run-spec.ts";
 import type { RunStore, StoredRun } from "./runs/run-store.ts";
 
 export { type Standings, findStandings, subjectOf, subjectOfOffered, trustRequest } from "./runs/authorize.ts";
-export { type CalledSkill, callsOf, readPlannedFile } from "./runs/plan.ts";
+export { type CalledSkill, callsOf, isDeclared } from "./runs/plan.ts";
 export { writeWholeResult } from "./runs/record.ts";
 export type { JsonDifference, Replay } from "./runs/replay.ts";
 export { openRunEnvironment, packagesIn, runRecordsIn } from "./runs/run-environment.ts";

@@ -2,7 +2,7 @@ import { isObject } from "../base/json/json-value.ts";
 import { byCodePoint } from "../base/text/code-points.ts";
 import type { Manifest } from "./manifest/manifest-schema.ts";
 
-export { findFrontmatter, isYaml } from "./manifest/frontmatter.ts";
+export { findFrontmatter, hasSourceOf, isYaml } from "./manifest/frontmatter.ts";
 export type { Manifest } from "./manifest/manifest-schema.ts";
 export { readYaml } from "./manifest/yaml.ts";
 

@@ -7,6 +7,7 @@ import { diskSkillFiles } from "./files/disk-skill-files.ts";
 import { type NativeWatcherOptions, nativeWatchers } from "./skillset/native-watcher.ts";
 import { type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
 import { isDeepStrictEqual } from "node:util";
+import { hasSourceOf } from "./manifest.ts";
 import { memorySkillSource } from "./files/memory-skill-files.ts";
 import { permissionsOf } from "./permissions.ts";
 import type { Skill } from "./skill.ts";
@@ -136,7 +137,10 @@ export async function declaresSame(skill: Skill, read: ReadFile): Promise<boolea
     const bytes = read(path);
     return bytes === undefined ? [] : [{ path, bytes }];
   });
-  if (files[0]?.path !== basename(file)) return false;
+  const [main] = files;
+  if (main?.path !== basename(file)) return false;
+  // Without a manifest, frontmatter is all that is read.
+  if (files.length === 1 && hasSourceOf(skill, main.bytes)) return true;
   if (files.length > 1) await loadManifestReader();
   const record = readDirectory(directory, slug, memorySkillSource(directory, files));
   const now = record === needsManifestReader ? undefined : record?.skill;

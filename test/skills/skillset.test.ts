@@ -149,6 +149,9 @@ const reading = (files: Files) => (path: string) =>
 
 const both = { "SKILL.md": skillMd, "skill.toml": manifest("api.example") };
 
+const only = (text: string): Files => ({ "SKILL.md": text });
+const long = skillMd.replace("allowed-tools", `notes: ${"x".repeat(5_000)}\nallowed-tools`);
+
 test.each<[string, Files, Files, boolean]>([
   ["the same files", both, both, true],
   ["other instructions that declare the same", both, { ...both, "SKILL.md": `${skillMd}More.\n` }, true],
@@ -158,6 +161,23 @@ test.each<[string, Files, Files, boolean]>([
   ["a manifest that is not a file of the skill", both, { "SKILL.md": skillMd }, false],
   ["instructions that are not a file of the skill", both, { "skill.toml": both["skill.toml"] }, false],
   ["a manifest that it did not have", { "SKILL.md": skillMd }, both, false],
+  [
+    "frontmatter that declares the same in other words",
+    only(skillMd),
+    only(skillMd.replace("Deploys.", "Ships.")),
+    true,
+  ],
+  ["the same frontmatter after a byte order mark", only(skillMd), only(`\ufeff${skillMd}`), true],
+  ["frontmatter in another language", only(skillMd), only(skillMd.replace("---", "---js")), false],
+  ["permissions after the fence", only(skillMd), only(`${skillMd}metadata:\n  acp-skills-project: write\n---\n`), true],
+  [
+    "permissions before the fence",
+    only(skillMd),
+    only(skillMd.replace("---\nD", "metadata:\n  acp-skills-project: write\n---\nD")),
+    false,
+  ],
+  ["tools after a long frontmatter", only(long), only(long.replace("git", "rm")), false],
+  ["the same long frontmatter", only(long), only(long), true],
   ["invalid instructions", { "SKILL.md": skillMd }, { "SKILL.md": "---\n" }, false],
 ])("%s", async (_what, before, now, same) => {
   expect(await declaresSame(await skillOf(before), reading(now))).toBe(same);

@@ -120,7 +120,13 @@ export async function walkBrowse(folder) {
   const project = makeProject(folder);
   const served = openRecorded(["browse", "--no-open"], { folder, cwd: project });
   const url = await addressOf(served);
-  const chrome = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  // Directories above the project are watched: what Chromium writes there would run in every walk.
+  const own = path.join(folder, "chromium");
+  mkdirSync(own);
+  const chrome = await chromium.launch({
+    ...{ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] },
+    env: { ...process.env, TMPDIR: own },
+  });
   try {
     const page = await chrome.newPage();
     // The first sweep of blobs is two seconds after the start.

@@ -7,7 +7,7 @@ import type { BrowseOptions, BrowseServer } from "../server.ts";
 import type { Reset } from "../wire/skills.ts";
 import { closeServer, listen } from "../../serve/listen.ts";
 import { Nonces } from "./admission/nonces.ts";
-import { type PageSessions, createPageSessions } from "./admission/page-sessions.ts";
+import { type PageSessions, createPageSessions } from "./admission/admit-page.ts";
 import { answerPage } from "./answer/answer-page.ts";
 import { browseRoutes } from "./api/routes.ts";
 import type { BrowseDoor, BrowseRoutes } from "./browse-door.ts";

@@ -4,6 +4,7 @@ import type { SkillFacts } from "../../client/select.ts";
 import type { Match } from "../../skills/environment.ts";
 import type { SkillLicense } from "../../skills/licenses.ts";
 import type { DeclaredArgument } from "../../skills/manifest.ts";
+import type { Capabilities } from "../../skills/permissions.ts";
 import type { Problem } from "../../skills/rules.ts";
 
 /** What the skill browser asks the server of `acp-skills browse`, and what it is answered. JSON; times are milliseconds since 1970. */
@@ -83,11 +84,7 @@ interface EnvironmentMatch extends Omit<Match, "requirement"> {
 }
 
 /** What something may do beyond its sandbox, and the same in words. */
-export interface Wants {
-  readonly network: readonly string[];
-  readonly secrets: readonly string[];
-  readonly project: "none" | "read" | "write";
-  readonly isolation?: "none" | undefined;
+export interface Wants extends Capabilities {
   readonly words: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from "../sandbox.ts";
 import type { RunCaller } from "./run-caller.ts";
-export { planCodeRun, readPlannedFile, skillChanged } from "./plan/plan-run.ts";
+export { isDeclared, planCodeRun, skillChanged } from "./plan/plan-run.ts";
 export { type CalledSkill, type SkillRunRequest, callsOf, planSkillRun } from "./plan/plan-skill-run.ts";
 
 export type RunArguments = Readonly<Record<string, Json>>;

@@ -13,9 +13,7 @@ const systems: Partial<Record<NodeJS.Platform, System>> = { linux: "linux", darw
 
 /** This machine. Runs nothing. */
 export function hostMachine({ env = process.env, platform = process.platform }: HostMachineOptions = {}): Machine {
-  const isPath = platform === "win32" ? /^path$/i : /^PATH$/;
-  const [, searched = ""] = Object.entries(env).find(([name]) => isPath.test(name)) ?? [];
-  const directories = [...new Set(searchPath(searched))];
+  let directories: readonly string[] | undefined;
   const endings = platform === "win32" ? (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
   const found = new Map<string, FoundCommand | undefined>();
   return {
@@ -23,6 +21,7 @@ export function hostMachine({ env = process.env, platform = process.platform }: 
     find(command) {
       if (!isCommandName(command)) return undefined;
       if (found.has(command)) return found.get(command);
+      directories ??= searchedIn(env, platform);
       const file = findProgram(directories, ...endings.map((ending) => command + ending));
       const result = file === undefined ? undefined : { path: file, isPlaceholder: isPlaceholder(file, platform) };
       found.set(command, result);
@@ -30,6 +29,13 @@ export function hostMachine({ env = process.env, platform = process.platform }: 
     },
     hasVariable: (name) => (env[name] ?? "") !== "",
   };
+}
+
+/** The directories in which programs are searched. */
+function searchedIn(env: NonNullable<HostMachineOptions["env"]>, platform: NodeJS.Platform): readonly string[] {
+  const isPath = platform === "win32" ? /^path$/i : /^PATH$/;
+  const [, searched = ""] = Object.entries(env).find(([name]) => isPath.test(name)) ?? [];
+  return [...new Set(searchPath(searched))];
 }
 
 const appleTools = [

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import type { Skill } from "../skill.ts";
 
 /** The position of frontmatter in a file. All numbers are byte offsets. */
 export type Frontmatter =
@@ -81,6 +82,23 @@ export function isYaml(language: string): boolean {
 export function decodeFrontmatter(bytes: Uint8Array, start: number, end: number): { text: string; valid: boolean } {
   const text = toBuffer(bytes).toString("utf8", start, end);
   return { text, valid: !text.includes("\ufffd") || isUtf8(bytes.subarray(start, end)) };
+}
+
+/** What skills were read from; of a longer one, nothing. */
+const sources = new WeakMap<Skill, string>();
+const longestSource = 4096;
+
+/** `source`: the text between the fences from which alone a skill was read. */
+export function rememberSource(skill: Skill, source: string): void {
+  if (source.length <= longestSource) sources.set(skill, source);
+}
+
+/** Whether a file has exactly the frontmatter from which a skill was read. False also where that is not remembered. */
+export function hasSourceOf(skill: Skill, file: Uint8Array): boolean {
+  const found = findFrontmatter(file, true);
+  if (found.kind !== "found" || !isYaml(found.language)) return false;
+  const { text, valid } = decodeFrontmatter(file, found.start, found.end);
+  return valid && text === sources.get(skill);
 }
 
 /** Creating a second view of the bytes dominates the cost, so an existing Buffer is reused. */

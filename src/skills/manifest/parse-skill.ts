@@ -4,7 +4,7 @@ import { type Finding, type RuleCode, fitFaults, rules } from "../rules.ts";
 import { type Skill, toSlug } from "../skill.ts";
 import { cutCodePoints, inDigits } from "../../base/text/code-points.ts";
 import { withoutControls, hasInvisible } from "../../base/text/unsafe-characters.ts";
-import { decodeFrontmatter, findFrontmatter, isYaml } from "./frontmatter.ts";
+import { decodeFrontmatter, findFrontmatter, isYaml, rememberSource } from "./frontmatter.ts";
 import { createTextPositions, toTextRange } from "../../base/text/text-positions.ts";
 import { createKeyRanges } from "./yaml/yaml-keys.ts";
 import { readYaml } from "./yaml.ts";
@@ -55,6 +55,7 @@ export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedS
     manifest === undefined || manifest.isForeign
       ? values && readAgentSkill(text, values, report)
       : manifest.manifest && readProtocolSkill(text, values ?? {}, manifest.manifest, report);
+  if (skill !== undefined && manifest === undefined) rememberSource(skill, source);
   if (faults.length === 0 && findings.length === 0) return { skill, findings: noFindings };
   const keyRange = createKeyRanges(source);
   for (const { code, key, child, part = "value", sought, message, fix, allowedAt } of fitFaults(faults)) {

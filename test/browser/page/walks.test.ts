@@ -11,9 +11,11 @@ describeInBrowser("the skill browser", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "acp-skills-walks-"));
     try {
       expectWalks(await walkBrowse(folder), {
-        "browse, first page": 30,
-        "browse, one skill opened": 42,
-        "browse, tab Permissions": 55,
+        "browse, first page": 24,
+        "browse, one skill opened": 34,
+        "browse, tab Manifest": 34,
+        "browse, tab Permissions": 41,
+        "browse, tab Run": 25,
       });
     } finally {
       rmSync(folder, { recursive: true, force: true, maxRetries: 10 });

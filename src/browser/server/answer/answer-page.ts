@@ -13,8 +13,7 @@ import {
 import { type BrowseSessionResponse, sessionHeader } from "../../wire/sessions.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
 import { createRouter } from "../../../serve/router.ts";
-import { forbidden, faultOfRequest } from "../admission/admit-page.ts";
-import type { PageSessions } from "../admission/page-sessions.ts";
+import { type PageSessions, forbidden, faultOfRequest } from "../admission/admit-page.ts";
 import type { BrowseAnswer, BrowseDoor, BrowseRefusal, BrowseRequest, BrowseRoutes } from "../browse-door.ts";
 import { sendAnswer, toRefusal } from "./send-answer.ts";
 
@@ -122,7 +121,9 @@ function toBrowseRequest(
 ): BrowseRequest {
   const target = incoming.url ?? "";
   const gone = new AbortController();
-  response.once("close", () => gone.abort(new SkillsError("CLOSED", "The page went away.")));
+  response.once("close", () => {
+    if (!response.writableFinished) gone.abort(new SkillsError("CLOSED", "The page went away."));
+  });
   return {
     incoming,
     query: new URLSearchParams(target.includes("?") ? target.slice(target.indexOf("?") + 1) : ""),

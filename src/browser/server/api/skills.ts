@@ -8,7 +8,7 @@ import type { EvalSessionLog, SkillEvals } from "../../wire/evals.ts";
 import { type FileContent, decisionRequest, openFile } from "../../wire/skills.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
 import { decide } from "../decide.ts";
-import { shownVersion, findShown } from "../shown-version.ts";
+import { shownVersion } from "../shown-version.ts";
 import { locateFile } from "../detail/installation.ts";
 import { readSkillDetail, skillParts } from "../detail/show-skill.ts";
 import { openInEditor } from "./open-in-editor.ts";
@@ -31,7 +31,7 @@ export const mountSkills: MountBrowse = (door) => ({
     const asked = query.getAll("part");
     const parts = asked.length === 0 ? skillParts : skillParts.filter((part) => asked.includes(part));
     for (let triesLeft = mostTries; ; triesLeft -= 1) {
-      const shown = await findShown(door, param("id"));
+      const shown = await door.skills.find(param("id"));
       const { detail, isBehind } = await readSkillDetail(shown, parts, door, signal);
       // The list is read a moment after the files changed.
       if (isBehind && triesLeft > 0) {
@@ -44,7 +44,7 @@ export const mountSkills: MountBrowse = (door) => ({
     }
   },
   async "GET /api/skills/:id/files"({ param, query }) {
-    const shown = await findShown(door, param("id"));
+    const shown = await door.skills.find(param("id"));
     const path = query.get("path") ?? "";
     const { source } = door.app;
     const part = source.bytes.head(locateFile(shown, path, source), maxReplyBytes);
@@ -80,7 +80,7 @@ export const mountSkills: MountBrowse = (door) => ({
   },
   async "POST /api/skills/:id/open"({ param, json }) {
     const { path, ...position } = await json(openFile);
-    const file = locateFile(await findShown(door, param("id")), path, door.app.source);
+    const file = locateFile(await door.skills.find(param("id")), path, door.app.source);
     const fault = await openInEditor({ file, ...position });
     return fault === undefined ? { json: {} } : { refused: { status: 503, code: "NOT_EXECUTABLE", message: fault } };
   },
@@ -88,7 +88,7 @@ export const mountSkills: MountBrowse = (door) => ({
 
 /** Where `acp-skills eval` records by default, if it is called in the project. */
 async function workspaceOf(door: BrowseDoor, id: string): Promise<string> {
-  const { offered, row } = await findShown(door, id);
+  const { offered, row } = await door.skills.find(id);
   const name = offered?.skill.name ?? row.name;
   return path.join(door.directory, `${toSlug(name) ?? name}-workspace`);
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { stateOf } from "../../../sources/installed.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
@@ -18,6 +19,7 @@ export async function findInstallation(
 ): Promise<SkillDetail["installed"]> {
   for (const place of installPlaces) {
     const where = toSkillsPlace(place, door);
+    if (!existsSync(where.lockFile)) continue;
     try {
       const skills = findSkillsDirectory(where);
       if (skills === undefined || path.dirname(directory) !== skills) continue;

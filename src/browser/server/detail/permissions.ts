@@ -54,8 +54,7 @@ const nobodyAnswers = (): Promise<{ readonly missing: "nobody" }> => Promise.res
 
 /** What somebody may do, and the same in words. */
 export function toWants(capabilities: Capabilities): Wants {
-  const { network, secrets, project, isolation } = capabilities;
-  return { network, secrets, project, isolation, words: inWords(capabilities) };
+  return { ...capabilities, words: inWords(capabilities) };
 }
 
 function grantsOf(

@@ -1,12 +1,11 @@
 import path from "node:path";
 import { viewSkills } from "../../../runtime/caller.ts";
 import { runInSlices } from "../../../base/promises.ts";
-import { maxMountedBytes, readPlannedFile, trustRequest } from "../../../runtime/runs.ts";
+import { isDeclared, maxMountedBytes, trustRequest } from "../../../runtime/runs.ts";
 import { permissionsOf, noCapabilities } from "../../../skills/permissions.ts";
 import { type Skill, isScript } from "../../../skills/skill.ts";
 import { describeDemand, matchSkill } from "../../../skills/environment.ts";
 import { type HashedSkill, orNothing, walkSkill } from "../../../skills/hash.ts";
-import { declaresSame } from "../../../skills/skillset.ts";
 import { findLicense } from "../../../skills/licenses.ts";
 import type { FullTrustRequest } from "../../../runtime/trust.ts";
 import type { SkillDetail, SkillPart, ShownProblem } from "../../wire/skills.ts";
@@ -45,21 +44,20 @@ export function requestOf(
   return trustRequest({ skill, digest }, caller, { needs: permissionsOf(skill), signal });
 }
 
-/** Whether the files of a digest are those of the document and, before a decision, of what the skill declares: a person decides about all at once. */
+/** Whether the files of a digest are those of the document and of what is shown of the skill's declarations: a person decides about all at once. */
 async function isOfFiles(
-  { files }: HashedSkill,
+  hashed: HashedSkill,
   skill: Skill,
   document: ShownDocument,
-  isDecided: boolean,
+  parts: readonly SkillPart[],
   source: SkillSource,
 ): Promise<boolean> {
-  const find = (name: string): HashedSkill["files"][number] | undefined => files.find((file) => file.path === name);
+  const find = (name: string): HashedSkill["files"][number] | undefined =>
+    hashed.files.find((file) => file.path === name);
   if (document.sha256 !== undefined && find(path.basename(skill.file))?.sha256 !== document.sha256) return false;
-  if (!isDecided) return true;
-  return await declaresSame(skill, (name) => {
-    const file = find(name);
-    return file && readPlannedFile(source, skill.directory, file);
-  });
+  // The form of a run has what a manifest declares.
+  const hasForm = parts.includes("run") && (skill.manifest ?? find("skill.toml")) !== undefined;
+  return !(hasForm || parts.includes("permissions")) || (await isDeclared(skill, hashed, source));
 }
 
 interface ReadDetail {
@@ -144,7 +142,7 @@ export async function readSkillDetail(
   const isBehind =
     offered !== undefined &&
     hashed?.digest !== undefined &&
-    !(await isOfFiles(hashed, offered.skill, document, isDecided, app.source));
+    !(await isOfFiles(hashed, offered.skill, document, parts, app.source));
   const digest = isBehind ? undefined : hashed?.digest;
   const files = hashed?.files ?? [];
   const isUnhashed = hashed !== undefined && hashed.digest === undefined;

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { localOwner } from "../../../runtime/caller.ts";
+import { SkillsError } from "../../../base/errors.ts";
 import { latestWork, runInSlices } from "../../../base/promises.ts";
 import type { SkillEnvironments } from "../../../skills/environment.ts";
+import { nearest } from "../../../base/text/nearest.ts";
 import { isNothing, permissionsOf } from "../../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { SkillListChange } from "../../wire/skills.ts";
@@ -18,8 +20,8 @@ export interface ShownSkills {
   readonly revision: () => number;
   /** `SkillList` as bytes. */
   readonly list: () => Promise<CachedResponse>;
-  /** Finds a skill by the id of its row; waits for the first list. */
-  readonly find: (id: string) => Promise<ShownSkill | undefined>;
+  /** The skill with the id of a row; waits for the first list. Rejects with SKILL_NOT_FOUND. */
+  readonly find: (id: string) => Promise<ShownSkill>;
   /** All of them, in the order of the list. */
   readonly all: () => Promise<readonly ShownSkill[]>;
   /**
@@ -108,7 +110,12 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
     },
     async find(id) {
       await ready;
-      return rows.byId.get(id);
+      const shown = rows.byId.get(id);
+      if (shown !== undefined) return shown;
+      const available = nearest(id.slice(0, 128), [...rows.byId.keys()]);
+      const hint = "It may have been removed or renamed; look at the list.";
+      const message = `There is no skill ${JSON.stringify(id.slice(0, 128))}.`;
+      throw new SkillsError("SKILL_NOT_FOUND", message, { facts: { available, hint } });
     },
     async all() {
       await ready;

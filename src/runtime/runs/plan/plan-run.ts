@@ -233,21 +233,25 @@ export function readPlannedFile(
 const checked = new WeakMap<Skill, string>();
 
 /**
- * A digest is approved together with what the skill declares, so both must be of the same files: throws SKILL_NOT_READY where a skill was
- * read when its files were others, or declares something in a file that its digest does not cover.
+ * Whether a skill declares what the files of a digest declare, which are read for it. False where it was read when its files were others, or
+ * declares something in a file that the digest does not cover.
  */
-export async function checkDeclared(skill: Skill, { digest, files }: HashedSkill, source: SkillSource): Promise<void> {
-  if (digest === undefined || checked.get(skill) === digest) return;
-  if (isNothing(permissionsOf(skill)) && (skill.allowedTools ?? []).length === 0) return;
-  const read = (path: string): Uint8Array | undefined => {
+export async function isDeclared(skill: Skill, { digest, files }: HashedSkill, source: SkillSource): Promise<boolean> {
+  if (digest !== undefined && checked.get(skill) === digest) return true;
+  const isSame = await declaresSame(skill, (path) => {
     const file = files.find((other) => other.path === path);
     return file && readPlannedFile(source, skill.directory, file);
-  };
-  if (!(await declaresSame(skill, read))) {
-    const message = `What the skill ${skill.name} declares is not what its files declare now.`;
-    const hint =
-      "If it was just changed, list the skills again. SKILL.md and skill.toml must be files of the skill, not links to files outside of its directory.";
-    throw new SkillsError("SKILL_NOT_READY", message, { facts: { hint, retryable: true } });
-  }
-  checked.set(skill, digest);
+  });
+  if (isSame && digest !== undefined) checked.set(skill, digest);
+  return isSame;
+}
+
+/** A digest is approved together with what the skill declares, so both must be of the same files. Throws SKILL_NOT_READY if they are not. */
+export async function checkDeclared(skill: Skill, hashed: HashedSkill, source: SkillSource): Promise<void> {
+  const isPlain = isNothing(permissionsOf(skill)) && (skill.allowedTools ?? []).length === 0;
+  if (hashed.digest === undefined || isPlain || (await isDeclared(skill, hashed, source))) return;
+  const message = `What the skill ${skill.name} declares is not what its files declare now.`;
+  const hint =
+    "If it was just changed, list the skills again. SKILL.md and skill.toml must be files of the skill, not links to files outside of its directory.";
+  throw new SkillsError("SKILL_NOT_READY", message, { facts: { hint, retryable: true } });
 }

@@ -21,6 +21,8 @@ const wanting = {
     'import os\nKEY = os.environ["OTHER_KEY"]\nurl = "https://cdn.example.net/x"\n\ndef main(url):\n    return 1\n',
 };
 
+const plain = "---\nname: get\ndescription: Gets it.\nmetadata:\n  acp-skills-secrets: API_KEY\n---\n# Get\n";
+
 const detailOf = async (id: string): Promise<SkillDetail> =>
   (await browse.ask(`/api/skills/${encodeURIComponent(id)}`)).json() as unknown as SkillDetail;
 const rowsNow = async (): Promise<readonly SkillRow[]> =>
@@ -270,21 +272,27 @@ describe("decisions", () => {
     expect((await detailOf("net-get")).permissions.grants).toEqual([]);
   });
 
-  it("are about what the files of the digest declare, also before the list was read again", async () => {
-    const clock = manualClock();
-    browse = await openBrowse({ skills: wanting, clock });
-    expect((await detailOf("net-get")).permissions.wants.secrets).toEqual(["API_KEY"]);
-    browse.write("net-get/skill.toml", action("1.0.0", network.replace("API_KEY", "OTHER_KEY")));
-    let detail: SkillDetail | undefined;
-    void detailOf("net-get").then((read) => (detail = read));
-    await expect
-      .poll(() => {
-        clock.pass(10);
-        return detail?.digest;
-      }, patience)
-      .toBeDefined();
-    expect(detail?.permissions.wants.secrets).toEqual(["OTHER_KEY"]);
-  });
+  it.each([
+    ["a manifest", "net-get", "skill.toml", action("1.0.0", network)],
+    ["frontmatter", "get", "SKILL.md", plain],
+  ])(
+    "are about what the files of the digest declare in %s, also before the list was read again",
+    async (_in, id, file, text) => {
+      const clock = manualClock();
+      browse = await openBrowse({ skills: { ...wanting, "get/SKILL.md": plain }, clock });
+      expect((await detailOf(id)).permissions.wants.secrets).toEqual(["API_KEY"]);
+      browse.write(`${id}/${file}`, text.replace("API_KEY", "OTHER_KEY"));
+      let detail: SkillDetail | undefined;
+      void detailOf(id).then((read) => (detail = read));
+      await expect
+        .poll(() => {
+          clock.pass(10);
+          return detail?.digest;
+        }, patience)
+        .toBeDefined();
+      expect(detail?.permissions.wants.secrets).toEqual(["OTHER_KEY"]);
+    },
+  );
 
   it("about bytes that are no longer there are stale", async () => {
     browse = await openBrowse({ skills: wanting });
