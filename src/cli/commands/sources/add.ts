@@ -35,8 +35,7 @@ import {
 import { restoreLocked } from "./install/restore-locked.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
 import { shortDigest } from "../../../skills/hash.ts";
-import { labelled } from "../../report/table.ts";
-import { safeText } from "../../report/safe-text.ts";
+import { labelled, safeText } from "../../report/safe-text.ts";
 
 const options = {
   all: flag("Install every skill of the source."),
