@@ -9,7 +9,7 @@ import {
   type Subject,
   explainPolicies,
 } from "../../../runtime/trust.ts";
-import { policyFileName } from "../../../wire/policy-file.ts";
+import { policyFileName } from "../../../base/paths/directories.ts";
 import { policiesIn } from "../../arguments/policies.ts";
 import { directoryFault } from "../../arguments/values.ts";
 import { padToWidth, table } from "../../report/table.ts";

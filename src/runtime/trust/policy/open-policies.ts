@@ -8,7 +8,7 @@ import { type GuardedText, fileStamp, readGuardedFile } from "../../../base/path
 import type { Policy, PolicyRefusal } from "../policy.ts";
 import { readLicense } from "../../../skills/licenses.ts";
 import type { Skill, Snapshot } from "../../../skills/skill.ts";
-import { organisationPolicy, policyFileName } from "../../../wire/policy-file.ts";
+import { organisationPolicy, policyFileName } from "../../../base/paths/directories.ts";
 import { lstatSync } from "node:fs";
 import { isRepository } from "../project-of.ts";
 import { policyLimits } from "./policy-file.ts";
