@@ -1,6 +1,6 @@
 import path from "node:path";
-import { lstatSync, mkdirSync, statSync, readdirSync } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
+import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, statSync, readdirSync } from "node:fs";
+import { lstat, open, readdir } from "node:fs/promises";
 import { SkillsError } from "../errors.ts";
 import { ifThere } from "../failures/system-error.ts";
 import type { Clock } from "../clock.ts";
@@ -88,6 +88,28 @@ export function ownershipFault(directory: string): string | undefined {
     return `others may write in ${above}; take that right away: chmod go-w ${above}`;
   }
   return undefined;
+}
+
+/** Makes the entries of a directory durable. Windows neither supports nor needs this. */
+export async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(directory, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes the entries of a directory durable, synchronously. */
+export function syncDirectoryNow(directory: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(directory, constants.O_RDONLY);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** The names in a directory; none if it does not exist. Throws any other error of the system. */

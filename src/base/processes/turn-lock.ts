@@ -6,7 +6,7 @@ import { identifyProcess, isRunning, parseIdentity } from "./live-process.ts";
 import { attempt, systemCode } from "../failures/system-error.ts";
 import { SkillsError } from "../errors.ts";
 import { Tickets, type TicketsOptions, turnThatStages } from "./tickets.ts";
-import { syncDirectory } from "../paths/replace-file.ts";
+import { syncDirectory } from "../paths/directories.ts";
 
 /** The right to change files while nobody else does. */
 export interface Turn {
