@@ -12,7 +12,7 @@ import {
 } from "../skillset/read-directory.ts";
 import { attempt } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
-import { fileStamp } from "../../base/paths/read-guarded-file.ts";
+import { fileStamp } from "../../base/paths/identity.ts";
 import { type Finding, type Level, toProblems } from "../rules.ts";
 import type { Root } from "../skillset/roots.ts";
 import { Scan } from "../skillset/scan.ts";
