@@ -2,6 +2,7 @@ import { SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock-file.ts";
 import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
 import { isCut, parseSource } from "../../../sources/source.ts";
+import type { InspectedSkill } from "../../../skills/check.ts";
 import { isNothing } from "../../../skills/permissions.ts";
 import { type OptionValues, defineCommand, usageError, flag, type ExitCode, exit } from "../../command.ts";
 import { counted, cutCodePoints, shortList } from "../../../base/text/code-points.ts";
@@ -29,7 +30,6 @@ import {
   reasonLines,
   recoverSkillsDirectory,
   renameWords,
-  type InspectedSkill,
   wantedWords,
 } from "../../../sources/install.ts";
 import { restoreLocked } from "./install/restore-locked.ts";
