@@ -83,7 +83,7 @@ export function downloadAll(
 }
 
 /** What the lock says of a downloaded skill. */
-export function entryOf(
+function entryOf(
   index: RemoteIndex,
   { remote, files, inspected }: Downloaded,
   {
