@@ -17,7 +17,7 @@ const wrapper = {
   run_code: 42,
   "blob of 8 MiB": 27,
 };
-const add = { "add URL NAME": 80 };
+const add = { "add URL NAME": 66 };
 
 test.each([
   ["through the wrapper", walkWrapper, wrapper],

@@ -2,7 +2,7 @@ import { type Stats, accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../base/failures/system-error.ts";
 import { ownershipFault } from "../base/paths/directories.ts";
-import { foreignTo } from "../base/processes/tickets.ts";
+import { foreignTo } from "../base/processes/turn-lock.ts";
 
 /** Collects what a store lists into an array. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

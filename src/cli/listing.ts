@@ -13,8 +13,7 @@ import type { Standings } from "../runtime/runs.ts";
 import { isNothing, permissionsOf } from "../skills/permissions.ts";
 import { SkillsError } from "../base/errors.ts";
 import { type OfferedSkill, noSuchSkill } from "../skills/skill.ts";
-import { organisationPolicy, policyFileName } from "../wire/policy-file.ts";
-import { defaultDataDirectory } from "../base/paths/directories.ts";
+import { defaultDataDirectory, organisationPolicy, policyFileName } from "../base/paths/directories.ts";
 
 type ListingOptions = OptionValues<typeof roots> & { readonly cwd?: string };
 

@@ -1,4 +1,4 @@
-import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
+import type { DirectoryIdentity } from "../base/paths/identity.ts";
 
 export { findCommand, findPython } from "./sandbox/find.ts";
 export { findCgroups } from "./sandbox/choose-sandbox.ts";

@@ -1,7 +1,21 @@
+import path from "node:path";
+import { SkillsError, isSkillsError } from "../base/errors.ts";
+import { joinPath } from "../base/paths/at-real-path.ts";
+import { describeDemand, readFileRequirements, statedRequirements } from "./environment.ts";
+import { type SkillFiles, memorySkillSource } from "./files.ts";
+import { createSkillHasher } from "./hash.ts";
+import { findBodyFaults, readsBody } from "./manifest/check-document.ts";
+import { type Capabilities, permissionsOf } from "./permissions.ts";
 import type { Problem } from "./rules/problem.ts";
-import type { Level, RuleSettings } from "./rules.ts";
-import type { Skill, SkillCounts } from "./skill.ts";
-import type { SkillFiles } from "./files.ts";
+import { type Finding, type Level, type RuleSettings, inOrder, toProblems } from "./rules.ts";
+import { type SkillCounts, directoryName, isScript, isSkillFileName } from "./skill.ts";
+import {
+  type DirectoryRecord,
+  loadManifestReader,
+  manifestName,
+  needsManifestReader,
+  readDirectory,
+} from "./skillset/read-directory.ts";
 import type { Assertion, EvalCase } from "./check/evals-file.ts";
 import type { FixedFile } from "./check/fix-files.ts";
 
@@ -56,23 +70,6 @@ export async function checkPaths(paths: readonly string[], options: CheckOptions
   return await checkSkillPaths(paths, options);
 }
 
-/** A skill that is only in memory yet. */
-export interface CheckedFiles {
-  /** Undefined if no agent would be offered it. */
-  readonly skill: Skill | undefined;
-  /** Also of skills in its subdirectories. */
-  readonly problems: readonly Problem[];
-}
-
-/** The files of a skill; paths are relative, with `/`. */
-export type SkillContent = readonly { readonly path: string; readonly bytes: Uint8Array }[];
-
-/** Checks the files of one skill as where they are to be installed. */
-export async function checkFiles(directory: string, files: SkillContent, level: Level): Promise<CheckedFiles> {
-  const { checkSkillFiles } = await import("./check/check-skills.ts");
-  return await checkSkillFiles(directory, files, level);
-}
-
 /**
  * Validates the skills at paths as `acp-skills check` does: each is a SKILL.md, a skill's directory, or a directory that contains skills.
  * Problems are returned, not thrown.
@@ -83,4 +80,97 @@ export async function checkSkills(
 ): Promise<Omit<CheckReport, "stamp">> {
   const { problems, checked, counts, fixed, fixable, complaints } = await checkPaths(paths, options);
   return { problems, checked, counts, fixed, fixable, complaints };
+}
+
+/** What a skill from elsewhere is and wants, read from its files before they are installed. */
+export interface InspectedSkill {
+  /** As its source names it: its directory, and its key in the lock. */
+  readonly key: string;
+  /** As agents are offered it, by what its own files say. */
+  readonly slug: string;
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly digest: string;
+  readonly wants: Capabilities;
+  /** Tools of the agent that it lists: shown, never granted. */
+  readonly expects: readonly string[];
+  /** Paths of files that `execute_skill` can run. */
+  readonly scripts: readonly string[];
+  /** What it needs of the machine, in words. */
+  readonly requires: readonly string[];
+  /** Errors and warnings of `acp-skills check` at a level; the files are relative to the skill. */
+  readonly problems: readonly Problem[];
+}
+
+/** Reads and validates a skill as it would be where it is installed. Throws SOURCE_INVALID if no agent would be offered it. */
+export async function inspectSkill(
+  files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
+  key: string,
+  level: Level = "agents",
+): Promise<InspectedSkill> {
+  const directory = path.resolve("/", "skills", directoryName(key));
+  const source = memorySkillSource(directory, files);
+  const names = files.map((file) => path.posix.basename(file.path));
+  const { skill, problems } = await checkOne(directory, source.files, names, level);
+  if (skill === undefined) {
+    const error = problems.find(({ severity }) => severity === "error");
+    throw unusable(error?.message ?? "it has no SKILL.md");
+  }
+  const hashed = await createSkillHasher()
+    .hash(source, directory, new AbortController().signal)
+    .catch((error: unknown) => {
+      throw isSkillsError(error) ? unusable(error.message.replace(directory, key)) : error;
+    });
+  if (hashed.digest === undefined) throw new SkillsError("SOURCE_INVALID", "it has too many files");
+  const requirements = [...statedRequirements(skill), ...(await readFileRequirements(skill, source))];
+  return {
+    key,
+    slug: skill.slug,
+    name: skill.name,
+    version: skill.version,
+    description: skill.description,
+    digest: hashed.digest,
+    wants: permissionsOf(skill),
+    expects: skill.allowedTools ?? [],
+    scripts: skill.dialect === "agent-skills" ? hashed.files.map((file) => file.path).filter(isScript) : [],
+    requires: [...new Set(requirements.map(describeDemand))],
+    problems: problems
+      .filter(({ severity }) => severity !== "note")
+      .map((problem) => ({ ...problem, file: path.relative(directory, problem.file) })),
+  };
+}
+
+function unusable(why: string): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `no agent can use it: ${why}`);
+}
+
+/** Checks one skill, of whose files these are the names: without a search, if it has no other skill inside. */
+async function checkOne(directory: string, files: SkillFiles, names: readonly string[], level: Level) {
+  if (names.includes(manifestName)) await loadManifestReader();
+  const { records, findings, collisions } =
+    names.filter(isSkillFileName).length === 1
+      ? readWhole(directory, files)
+      : await (await import("./check/check-skills.ts")).searchWhole(directory, files);
+  const bodies = records.flatMap((record) => {
+    const file = record.skill?.file;
+    return file === undefined || !readsBody(record, level) ? [] : findBodyFaults(file, files);
+  });
+  const problems = [...toProblems([...findings, ...bodies], level), ...collisions].sort(inOrder);
+  return { skill: records.find((record) => record.path === directory)?.skill, problems };
+}
+
+/** All directories of a skill. */
+function readWhole(directory: string, files: SkillFiles) {
+  const records: DirectoryRecord[] = [];
+  const findings: Finding[] = [];
+  const waiting = [directory];
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    const record = readDirectory(place, path.basename(place), { files });
+    if (record === undefined || record === needsManifestReader) continue;
+    findings.push(...record.findings, ...record.unread);
+    if (record.isSkill) records.push(record);
+    waiting.push(...record.children.map(({ name }) => joinPath(record.path, name)));
+  }
+  return { records, findings, collisions: [] };
 }

@@ -6,13 +6,7 @@ export { findFrontmatter, hasSourceOf, isYaml } from "./manifest/frontmatter.ts"
 export type { Manifest } from "./manifest/manifest-schema.ts";
 export { readYaml } from "./manifest/yaml.ts";
 
-const semver = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$/;
 const loose = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
-
-/** Whether a directory with this name contains one version of the skill in its parent directory. */
-export function isVersion(name: string): boolean {
-  return semver.test(name);
-}
 
 export function isPrerelease(version: string): boolean {
   return version.includes("-") && loose.exec(version.trim())?.[4] !== undefined;

@@ -1,7 +1,7 @@
 import { counted } from "../base/text/code-points.ts";
 import { quoted } from "../base/text/quoted.ts";
 import type { Skill } from "./skill.ts";
-import type { ValueFault } from "./manifest/check-frontmatter.ts";
+import type { ValueFault } from "./manifest/check-document.ts";
 
 /** What a skill can request, or be allowed, beyond the defaults of its sandbox. Lists have no order. */
 export interface Capabilities {

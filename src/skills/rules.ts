@@ -1,5 +1,5 @@
 import type { FileFault } from "../base/failures/file-problem.ts";
-import { cutCodePoints } from "../base/text/code-points.ts";
+import { byCodePoint, cutCodePoints } from "../base/text/code-points.ts";
 import { hasControls, withoutControls } from "../base/text/unsafe-characters.ts";
 import type { Problem } from "./rules/problem.ts";
 
@@ -152,6 +152,11 @@ export function toProblems(findings: readonly Finding[], level: Level, settings:
   }
   // An array grown by push has spare capacity, and thousands of these arrays are retained.
   return problems.slice();
+}
+
+/** By file, then by position. */
+export function inOrder(a: Problem, b: Problem): number {
+  return byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column;
 }
 
 export function severityAt(code: RuleCode, level: Level): Problem["severity"] | "off" {

@@ -134,6 +134,13 @@ export function isSkillFileName(name: string): boolean {
   return name.length === 8 && (name === "SKILL.md" || name.toLowerCase() === "skill.md");
 }
 
+const semver = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z.-]+)?$/;
+
+/** Whether a directory with this name contains one version of the skill in its parent directory. */
+export function isVersion(name: string): boolean {
+  return semver.test(name);
+}
+
 export const requirementsFile = "code/requirements.txt";
 
 /** The directory of an entry of a lock below the directory of skills, as the `skills` package names it: always one name. */

@@ -1,6 +1,6 @@
 import { basename, isAbsolute } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { type DirectoryIdentity, pinDirectory } from "../base/paths/directory-identity.ts";
+import { type DirectoryIdentity, pinDirectory } from "../base/paths/identity.ts";
 import { type Log, createOnceLog } from "../base/log.ts";
 import { Catalog } from "./skillset/catalog.ts";
 import { diskSkillFiles } from "./files/disk-skill-files.ts";

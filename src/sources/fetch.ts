@@ -3,7 +3,7 @@ import { type Socket, connect as connectSocket } from "node:net";
 import type { Agent, Dispatcher, buildConnector } from "undici";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type Connect, type Resolve, reach, sharedResolver } from "../base/network/reach.ts";
-import { type Target, toAuthority } from "../base/network/target.ts";
+import { type Target, toAuthority } from "../base/network/address.ts";
 import { unlessAborted } from "../base/promises.ts";
 import { version } from "../base/version.ts";
 import { SkillsError, isSkillsError } from "../base/errors.ts";

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { holdDirectory, joinPath, within } from "../base/paths/at-real-path.ts";
 import { isWithin } from "../base/paths/location.ts";
-import { fileStamp } from "../base/paths/read-guarded-file.ts";
+import { fileStamp } from "../base/paths/identity.ts";
 import { leadsIntoGit } from "../base/paths/guarded-names.ts";
 import { SkillsError } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";

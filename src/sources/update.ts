@@ -7,23 +7,23 @@ import { type NamedSources, confirmSource, findLocked, keyRefusal, sourceOfEntry
 import type { SkillsPlace } from "./skills-place.ts";
 import { type Source, isLoopbackHost } from "./source.ts";
 import { type InstalledState, lossWords, stateOf } from "./installed.ts";
-import {
-  type Downloaded,
-  type Downloading,
-  type InspectedSkill,
-  download,
-  inspectSkill,
-  readNow,
-  reasonLines,
-  renameWords,
-  wantedWords,
-} from "./install/offered-skills.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile } from "./reader.ts";
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type ChangedFile, type CopiedFile, changesOf, toCopy } from "../skills/copied-files.ts";
 import { beyond, noCapabilities } from "../skills/permissions.ts";
-import { type ConfirmedInstall, sameFiles } from "./install.ts";
+import {
+  type ConfirmedInstall,
+  type Downloaded,
+  type Downloading,
+  download,
+  readNow,
+  reasonLines,
+  renameWords,
+  sameFiles,
+  wantedWords,
+} from "./install.ts";
+import { type InspectedSkill, inspectSkill } from "../skills/check.ts";
 
 /** Why a skill on disk is to be as in the lock again. */
 export type Restorable = "missing" | "changed";

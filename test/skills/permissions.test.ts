@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ValueFault } from "../../src/skills/manifest/check-frontmatter.ts";
+import type { ValueFault } from "../../src/skills/manifest/check-document.ts";
 import { readMetadataPermissions } from "../../src/skills/permissions.ts";
 
 test("reports an invalid port and ignores the entry", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isSlug, toSlug } from "../../src/skills/skill.ts";
+import { isSlug, isVersion, toSlug } from "../../src/skills/skill.ts";
 
 test.each([
   ["pdf", "pdf"],
@@ -33,4 +33,9 @@ test("toSlug returns a valid slug and is idempotent", () => {
   );
   expect(isSlug("a--b")).toBe(false);
   expect(isSlug("a".repeat(65))).toBe(false);
+});
+
+test("directories are versions of a skill only by a complete version", () => {
+  expect(["1.2.3", "1.0.0-rc.1", "0.0.1+build"].every(isVersion)).toBe(true);
+  expect(["1.2", "v1.2.3", "a1.2.3", "1.2.3/", "1.2.3 "].some(isVersion)).toBe(false);
 });

@@ -3,8 +3,7 @@ import { lookup } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
 import type { Clock } from "../clock.ts";
 import { createSemaphore, unlessAborted } from "../promises.ts";
-import { isPublicAddress } from "./address.ts";
-import { type Target, canonicalAddress } from "./target.ts";
+import { isPublicAddress, type Target, canonicalAddress } from "./address.ts";
 
 /** Starts to connect to an address, without resolving it again. */
 export type Connect = (address: string, port: number) => Socket;

@@ -1,6 +1,6 @@
 import path from "node:path";
-import { lstatSync, mkdirSync, statSync, readdirSync } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
+import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, statSync, readdirSync } from "node:fs";
+import { lstat, open, readdir } from "node:fs/promises";
 import { SkillsError } from "../errors.ts";
 import { ifThere } from "../failures/system-error.ts";
 import type { Clock } from "../clock.ts";
@@ -22,6 +22,21 @@ export function defaultDataDirectory(
   }
   if (platform === "darwin") return paths.join(home, "Library", "Application Support", "acp-skills");
   return paths.join(paths.isAbsolute(xdg) ? xdg : paths.join(home, ".local", "share"), "acp-skills");
+}
+
+/** The name of a policy file, everywhere. */
+export const policyFileName = "acp-skills.policy.json";
+
+/** Where an organisation puts its policy: a place that only administrators can write to. */
+export function organisationPolicy(
+  platform: NodeJS.Platform = process.platform,
+  env: Readonly<NodeJS.ProcessEnv> = process.env,
+): string {
+  if (platform === "darwin") return `/Library/Application Support/acp-skills/${policyFileName}`;
+  // Unlike %ProgramData%, where all users may create directories.
+  if (platform === "win32")
+    return path.win32.join(env.ProgramFiles ?? "C:\\Program Files", "acp-skills", policyFileName);
+  return `/etc/acp-skills/${policyFileName}`;
 }
 
 /** Creates a directory and its missing parents. Not by `recursive`, which never ends where a file system returns ENOENT, like /proc. */
@@ -73,6 +88,28 @@ export function ownershipFault(directory: string): string | undefined {
     return `others may write in ${above}; take that right away: chmod go-w ${above}`;
   }
   return undefined;
+}
+
+/** Makes the entries of a directory durable. Windows neither supports nor needs this. */
+export async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(directory, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes the entries of a directory durable, synchronously. */
+export function syncDirectoryNow(directory: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(directory, constants.O_RDONLY);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** The names in a directory; none if it does not exist. Throws any other error of the system. */

@@ -18,22 +18,6 @@ export type GuardedText =
   /** `isDamaged`: whoever may write it did, and its content cannot be used. */
   | { readonly fault: string; readonly fix: string; readonly isDamaged?: true };
 
-/** Changes when the file does; undefined if there is none. Cheap. Links are followed. */
-export function fileStamp(file: string): string | undefined {
-  try {
-    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
-    return found && [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs, found.uid, found.mode].join(":");
-  } catch (error) {
-    return `unreadable: ${systemCode(error)}`;
-  }
-}
-
-/** When a file with this stamp was changed last, in milliseconds since 1970; Infinity if it cannot be read. */
-export function changedAt(stamp: string): number {
-  const [, , , modified, changed] = stamp.split(":").map(Number);
-  return Math.max(modified ?? Infinity, changed ?? Infinity) / 1_000_000;
-}
-
 export interface GuardedFileOptions {
   readonly maxBytes: number;
   /** Whose word it is: the user's, also through links; our own; or the project's, of those who may write in its directory. */

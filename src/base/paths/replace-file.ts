@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import {
   closeSync,
-  constants,
   fchmodSync,
   fchownSync,
   fsyncSync,
@@ -12,7 +11,6 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { open } from "node:fs/promises";
 import { holdDirectory, within } from "./at-real-path.ts";
 import { SkillsError } from "../errors.ts";
 import { attempt } from "../failures/system-error.ts";
@@ -29,28 +27,6 @@ export function replaceFile(real: string, text: string, temporary = temporaryOf(
 /** A new name beside a file. */
 export function temporaryOf(real: string): string {
   return `.${path.basename(real)}.${randomBytes(6).toString("hex")}.tmp`;
-}
-
-/** Makes the entries of a directory durable. Windows neither supports nor needs this. */
-export async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const handle = await open(directory, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Makes the entries of a directory durable, synchronously. */
-export function syncDirectoryNow(directory: string): void {
-  if (process.platform === "win32") return;
-  const descriptor = openSync(directory, constants.O_RDONLY);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 function replaceIn(directory: string, name: string, text: string, temporaryName: string): void {

@@ -40,7 +40,7 @@ const form = /^(?:(https?:\/\/[^=\s]+)=)?env:([A-Za-z_][A-Za-z0-9_]*)$/;
 
 /** Tokens by origin; those without one are for that of the sources, which a person named: a project's lock may name anybody. Throws INVALID_OPTIONS, which never repeats what may be a token. */
 export function tokensByOrigin(
-  texts: readonly string[] = [],
+  texts: readonly string[],
   sources: readonly Pick<Source, "url">[],
   env: NodeJS.ProcessEnv = process.env,
 ): ReadonlyMap<string, string> {

@@ -3,7 +3,7 @@ import type { SkillFiles } from "../../skills/files.ts";
 import { cutToWidth } from "./table.ts";
 import { safeText } from "./safe-text.ts";
 
-/** A progress line, updated in place once work has taken a second. Nothing is written where it is not shown. */
+/** A progress line, updated in place once work has taken a second. */
 export interface Progress {
   /** Sets the text. Cheap: may be called for every file. */
   readonly show: (activity: string) => void;
@@ -22,7 +22,7 @@ const patienceMs = 1000;
 const redrawMs = 100;
 const eraseLine = "\r\u001b[2K";
 
-export function createProgress(stream: ProgressStream, clock: Clock, isShown = true): Progress {
+export function createProgress(stream: ProgressStream, clock: Clock): Progress {
   let activity = "";
   let startedAt: number | undefined;
   let drawnAt = -Infinity;
@@ -47,7 +47,6 @@ export function createProgress(stream: ProgressStream, clock: Clock, isShown = t
   }
   return {
     show(next) {
-      if (!isShown) return;
       activity = next;
       if (startedAt === undefined) {
         startedAt = clock.now();

@@ -1,3 +1,4 @@
+import type { Paint } from "./terminal.ts";
 import { replaceInvisible } from "../../base/text/unsafe-characters.ts";
 
 /**
@@ -12,6 +13,12 @@ export function safeText(text: string): string {
   return plain
     .replace(ciCommand, toEscape)
     .replace(workflowCommand, (_whole, blanks: string) => blanks + toEscape(":"));
+}
+
+/** Formats `label  value` lines of one width; none for an absent or empty value. */
+export function labelled(paint: Paint, width: number): (label: string, value: string | undefined) => string {
+  return (label, value) =>
+    value === undefined || value === "" ? "" : `${paint("dim", label.padEnd(width))}${safeText(value)}\n`;
 }
 
 function toEscape(character: string): string {

@@ -1,5 +1,5 @@
 import { safeText } from "./safe-text.ts";
-import type { Paint, Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The minimum width of the last column. */
 const leastLastColumn = 20;
@@ -28,12 +28,6 @@ export function* table(
   };
   yield `${paint("dim", line(heading))}\n`;
   for (const row of rows) yield `${line(row)}\n`;
-}
-
-/** Formats `label  value` lines of one width; none for an absent or empty value. */
-export function labelled(paint: Paint, width: number): (label: string, value: string | undefined) => string {
-  return (label, value) =>
-    value === undefined || value === "" ? "" : `${paint("dim", label.padEnd(width))}${safeText(value)}\n`;
 }
 
 /** The columns that a text takes in a terminal: two for wide characters and emoji, none for combining marks. */

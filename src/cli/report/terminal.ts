@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import type { Readable, Writable } from "node:stream";
-import { systemClock } from "../../base/clock.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Ask, Question } from "../../runtime/question.ts";
@@ -55,10 +55,12 @@ const writeSize = 64 * 1024;
  * The streams and the environment of this process; streams are not touched before their first use. If the reader closes stdout, printing stops and the
  * exit code stays the same. `isQuiet`: asked before progress is first shown.
  */
-export function createTerminal(streams: Streams, isQuiet = (): boolean => false): Terminal {
+export function createTerminal(streams: Streams, isQuiet = (): boolean => false, clock: Clock = systemClock): Terminal {
   const { env } = process;
   const reader = new AbortController();
-  const progress = once(() => createProgress(streams.stderr, systemClock, streams.stderr.isTTY === true && !isQuiet()));
+  const progress = once(() =>
+    streams.stderr.isTTY === true && !isQuiet() ? createProgress(streams.stderr, clock) : noProgress,
+  );
   const stdout = once(() => {
     streams.stdout.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") reader.abort();
@@ -143,6 +145,11 @@ export function createStderrLog(write: (line: string) => void): Log {
     if (level !== "info") write(`acp-skills: ${safeText(message)}\n`);
   };
 }
+
+const nothing = (): void => undefined;
+
+/** Where the line would be in the way. */
+const noProgress: Progress = { show: nothing, erase: nothing, done: nothing };
 
 function once<Value>(open: () => Value): () => Value {
   let opened: { readonly value: Value } | undefined;

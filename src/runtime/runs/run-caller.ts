@@ -1,4 +1,4 @@
-import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
+import type { DirectoryIdentity } from "../../base/paths/identity.ts";
 import type { BlobStore } from "../blobs.ts";
 import type { SkillSource } from "../../skills/files.ts";
 import type { HashedSkill } from "../../skills/hash.ts";

@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Invocation, InvocationEnd } from "../../sources/invoke.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
-import { directoryIdentityOf } from "../../base/paths/directory-identity.ts";
+import { directoryIdentityOf } from "../../base/paths/identity.ts";
 import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
 import { findPython } from "../sandbox/find.ts";
 import { liesIn } from "../../base/paths/location.ts";

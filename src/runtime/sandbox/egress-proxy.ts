@@ -13,13 +13,14 @@ import {
   systemResolver,
 } from "../../base/network/reach.ts";
 import {
+  isPublicAddress,
+  isReachableAddress,
   type Target,
   parseAbsoluteForm,
   parseConnectTarget,
   toNetworkPermission,
   parseAuthority,
-} from "../../base/network/target.ts";
-import { isPublicAddress, isReachableAddress } from "../../base/network/address.ts";
+} from "../../base/network/address.ts";
 import { SkillsError } from "../../base/errors.ts";
 
 export interface EgressOptions {

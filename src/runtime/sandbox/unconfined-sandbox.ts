@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, sep } from "node:path";
-import { directoryReplaced, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
+import { directoryReplaced, directoryIdentityOf, isSameDirectory } from "../../base/paths/identity.ts";
 import { makeHostDirectory, sweepLeftovers } from "./directory/host-directory.ts";
 import { missingOwnFiles } from "./directory/own-files.ts";
 import type { Roots } from "./directory/private-directory.ts";

@@ -10,7 +10,7 @@ import {
   directoryIdentityOf,
   directoryReplaced,
   isSameDirectory,
-} from "../../base/paths/directory-identity.ts";
+} from "../../base/paths/identity.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { skillPathFault } from "../../skills/hash.ts";
 import { isWithin } from "../../base/paths/location.ts";

@@ -1,37 +1,23 @@
 import { type Stats, realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { byCodePoint } from "../../base/text/code-points.ts";
 import { fileIdentityOf } from "../files/follow-path.ts";
 import type { Problem } from "../rules/problem.ts";
-import {
-  type DirectoryRecord,
-  loadManifestReader,
-  manifestName,
-  needsManifestReader,
-  readDirectory,
-} from "../skillset/read-directory.ts";
+import type { DirectoryRecord } from "../skillset/read-directory.ts";
 import { attempt } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
-import { fileStamp } from "../../base/paths/read-guarded-file.ts";
-import { type Finding, type Level, toProblems } from "../rules.ts";
+import { fileStamp } from "../../base/paths/identity.ts";
+import { type Finding, inOrder, toProblems } from "../rules.ts";
 import type { Root } from "../skillset/roots.ts";
 import { Scan } from "../skillset/scan.ts";
-import { isVersion } from "../manifest.ts";
-import { isSkillFileName } from "../skill.ts";
+import { isSkillFileName, isVersion } from "../skill.ts";
 import { runInSlices } from "../../base/promises.ts";
 import { assemble } from "../skillset/assemble.ts";
 import { diskSkillFiles } from "../files/disk-skill-files.ts";
 import type { SkillFiles } from "../files.ts";
 import type { FixOutcome, FixableSkill } from "./fix-files.ts";
 import { replaceFile } from "../../base/paths/replace-file.ts";
-import type { CheckOptions, CheckReport, CheckedFiles, SkillContent } from "../check.ts";
-import { isUtf8 } from "node:buffer";
-import { joinPath } from "../../base/paths/at-real-path.ts";
-import { memorySkillSource } from "../files/memory-skill-files.ts";
-import { findFrontmatter } from "../manifest/frontmatter.ts";
-import { findInvisible, invisibleIn } from "../../base/text/unsafe-characters.ts";
-import { createTextPositions } from "../../base/text/text-positions.ts";
-import { endOfText } from "../../base/text/content.ts";
+import type { CheckOptions, CheckReport } from "../check.ts";
+import { findBodyFaults, readsBody } from "../manifest/check-document.ts";
 import { evalsFileOf, readEvalsFile } from "./evals-file.ts";
 
 /** Rules whose problems may be fixable. */
@@ -83,15 +69,6 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
       .flatMap((record) => [skillFile(record), evalsFileOf(record.path)].map((file) => fileStamp(file) ?? "gone"))
       .join(" "),
   };
-}
-
-function inOrder(a: Problem, b: Problem): number {
-  return byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column;
-}
-
-/** Whether the body of a skill is checked, too. */
-function readsBody({ findings }: DirectoryRecord, level: Level): boolean {
-  return (level === "spec" || level === "agents") && !findings.some(({ code }) => code === "invalid-utf8");
 }
 
 function findFaultsBesideFrontmatter(record: DirectoryRecord, files: SkillFiles): readonly Finding[] {
@@ -202,63 +179,8 @@ function explicitRoot(directory: string): Root {
   return { path: directory, origin: "explicit" };
 }
 
-/** Checks the files of one skill: without a search, if it has no other skill inside. */
-export async function checkSkillFiles(directory: string, given: SkillContent, level: Level): Promise<CheckedFiles> {
-  const { files } = memorySkillSource(directory, given);
-  const names = given.map((file) => path.posix.basename(file.path));
+/** Searches the directory of one skill for all skills in it. */
+export function searchWhole(directory: string, files: SkillFiles): ReturnType<typeof search> {
   const roots = [{ ...explicitRoot(directory), holdsAnything: true }];
-  if (names.includes(manifestName)) await loadManifestReader();
-  const { records, findings, collisions } =
-    names.filter(isSkillFileName).length === 1
-      ? readWhole(directory, files)
-      : await search([{ roots, lookedIn: [], within: directory, alone: false }], { files });
-  const bodies = records.flatMap((record) => {
-    const file = record.skill?.file;
-    return file === undefined || !readsBody(record, level) ? [] : findBodyFaults(file, files);
-  });
-  const problems = [...toProblems([...findings, ...bodies], level), ...collisions].sort(inOrder);
-  return { skill: records.find((record) => record.path === directory)?.skill, problems };
-}
-
-/** All directories of a skill. */
-function readWhole(directory: string, files: SkillFiles) {
-  const records: DirectoryRecord[] = [];
-  const findings: Finding[] = [];
-  const waiting = [directory];
-  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    const record = readDirectory(place, path.basename(place), { files });
-    if (record === undefined || record === needsManifestReader) continue;
-    findings.push(...record.findings, ...record.unread);
-    if (record.isSkill) records.push(record);
-    waiting.push(...record.children.map(({ name }) => joinPath(record.path, name)));
-  }
-  return { records, findings, collisions: [] };
-}
-
-const checkedBytes = 16 * 1024 * 1024;
-
-/**
- * Finds the first invalid UTF-8 of a file, in frontmatter or body, because readers decode whole files, and the first invisible
- * character of the body. Reads at most the first 16 MiB. Returns nothing for an unreadable file, which the scan reports.
- */
-export function findBodyFaults(file: string, files: SkillFiles = diskSkillFiles()): readonly Finding[] {
-  const read = attempt(() => files.head(file, checkedBytes), undefined);
-  if (read === undefined) return [];
-  const start = Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.length);
-  const bytes = read.whole ? start : start.subarray(0, endOfText(start));
-  const findings: Finding[] = [];
-  const text = bytes.toString("utf8");
-  if (!isUtf8(bytes)) {
-    const place = createTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
-    findings.push({ code: "invalid-utf8", file, ...place, message: "invalid UTF-8", fix: "Save the file as UTF-8." });
-  }
-  const frontmatter = findFrontmatter(bytes, true);
-  const head = frontmatter.kind === "found" ? bytes.toString("utf8", 0, frontmatter.bodyStart) : "";
-  const found = findInvisible(text.slice(head.length));
-  if (found !== undefined) {
-    const [message, fix] = invisibleIn("the body", found);
-    const place = createTextPositions(text)(head.length + found.offset);
-    findings.push({ code: "invisible-characters", file, ...place, message, fix });
-  }
-  return findings;
+  return search([{ roots, lookedIn: [], within: directory, alone: false }], { files });
 }

@@ -75,14 +75,17 @@ async function find(requirement: Requirement, probes: EnvironmentProbes): Promis
   }
 }
 
-const toFinding = (status: Finding["status"]) => {
-  return (evidence: string, advice?: string): Finding => ({
-    status,
-    evidence,
-    ...(advice !== undefined && { advice }),
-  });
-};
-const [met, missing, unknown] = [toFinding("met"), toFinding("missing"), toFinding("unknown")];
+function met(evidence: string): Finding {
+  return { status: "met", evidence };
+}
+
+function missing(evidence: string, advice: string): Finding {
+  return { status: "missing", evidence, advice };
+}
+
+function unknown(evidence: string, advice?: string): Finding {
+  return { status: "unknown", evidence, ...(advice !== undefined && { advice }) };
+}
 
 function matchSandbox(needs: readonly string[], found: FoundSandbox): Finding {
   const doctor = "Run acp-skills doctor.";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { maxDescriptionLength } from "./check-frontmatter.ts";
+import { maxDescriptionLength } from "./check-document.ts";
 import type { RuleCode } from "../rules.ts";
 import { countCodePoints } from "../../base/text/code-points.ts";
 import { credentialHeader, endpointUrl, networkEntry, secretName } from "../permissions.ts";

@@ -1,5 +1,5 @@
 import type { TextRange } from "../../base/failures/file-problem.ts";
-import { type ValueFault, checkFields, checkName, maxDescriptionLength } from "./check-frontmatter.ts";
+import { type ValueFault, checkFields, checkName, maxDescriptionLength } from "./check-document.ts";
 import { type Finding, type RuleCode, fitFaults, rules } from "../rules.ts";
 import { type Skill, toSlug } from "../skill.ts";
 import { cutCodePoints, inDigits } from "../../base/text/code-points.ts";

@@ -1,7 +1,7 @@
 import { TomlError, parse } from "smol-toml";
 import type { core } from "zod";
 import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../../base/text/code-points.ts";
-import { maxDescriptionLength } from "./check-frontmatter.ts";
+import { maxDescriptionLength } from "./check-document.ts";
 import {
   cleanValue,
   controlsIn,

@@ -1,5 +1,5 @@
 import { readDeclared } from "../environment/read-declared.ts";
-import { type ValueFault, agentTables, maxCompatibilityLength, maxDescriptionLength } from "./check-frontmatter.ts";
+import { type ValueFault, agentTables, maxCompatibilityLength, maxDescriptionLength } from "./check-document.ts";
 import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../../base/text/code-points.ts";
 import {
   cleanValue,

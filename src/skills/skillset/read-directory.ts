@@ -6,9 +6,8 @@ import { isSkillsError } from "../../base/errors.ts";
 import type { DirectoryEntry, SkillFiles } from "../files.ts";
 import { type ManifestReading, type ParsedSkill, parseSkill } from "../manifest/parse-skill.ts";
 import { maxFrontmatterBytes } from "../manifest/frontmatter.ts";
-import { isVersion } from "../manifest.ts";
 import type { Finding } from "../rules.ts";
-import { type Skill, fileNameFault, isSkillFileName } from "../skill.ts";
+import { type Skill, fileNameFault, isSkillFileName, isVersion } from "../skill.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import {
   directoryLoop,

@@ -4,7 +4,7 @@ import { type Steps, withinTimeBudget } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files.ts";
 import { invalidName, walkSkill } from "../hash.ts";
-import { isVersion } from "../manifest.ts";
+import { isVersion } from "../skill.ts";
 import { CopyFinder, type UnreadPlace, UnreadPlaces } from "./scan/unread-places.ts";
 import * as findings from "./scan/disk-findings.ts";
 import { type IgnoreRules, findIgnoreRule } from "./scan/ignore-files.ts";

@@ -1,13 +1,15 @@
 import { systemAddresses } from "../../base/network/reach.ts";
-import { isLoopbackAddress, isPublicAddress, isReachableAddress } from "../../base/network/address.ts";
 import {
+  isLoopbackAddress,
+  isPublicAddress,
+  isReachableAddress,
   type CanonicalHost,
   type Target,
   canonicalAddress,
   canonicalHost,
   parseAuthority,
   toAuthority,
-} from "../../base/network/target.ts";
+} from "../../base/network/address.ts";
 import { SkillsError } from "../../base/errors.ts";
 
 /** Which hosts may be contacted. */

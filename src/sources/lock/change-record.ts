@@ -2,13 +2,12 @@ import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from "node:f
 import path from "node:path";
 import { shortList } from "../../base/text/code-points.ts";
 import { attempt, systemCode } from "../../base/failures/system-error.ts";
-import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
-import { makeOwnDirectories, ownershipFault, namesIn } from "../../base/paths/directories.ts";
+import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/identity.ts";
+import { makeOwnDirectories, ownershipFault, namesIn, syncDirectoryNow } from "../../base/paths/directories.ts";
 import { isAbandoned, ownedName } from "../../base/processes/live-process.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { LockEntry } from "../lock.ts";
 import { type SkillsPlace, findSkillsDirectory } from "../skills-place.ts";
-import { syncDirectoryNow } from "../../base/paths/replace-file.ts";
 
 /** What becomes of one entry of a lock; undefined is no entry. */
 export interface EntryChange {

@@ -9,9 +9,9 @@ import {
   listHeld,
 } from "../../base/paths/at-real-path.ts";
 import { groupBy } from "../../base/limited-map.ts";
-import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
+import { type DirectoryIdentity, directoryIdentityOf, isSameDirectory } from "../../base/paths/identity.ts";
 import { ifThere, systemCode } from "../../base/failures/system-error.ts";
-import { syncDirectoryNow } from "../../base/paths/replace-file.ts";
+import { syncDirectoryNow } from "../../base/paths/directories.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { type ChangeRecord, type UnfinishedChange, stagingPrefix } from "./change-record.ts";
 import { type InstalledFiles, readInstalled } from "./read-installed.ts";

@@ -1,5 +1,5 @@
 import { SkillsError } from "../../base/errors.ts";
-import { type CanonicalHost, canonicalHost } from "../../base/network/target.ts";
+import { type CanonicalHost, canonicalHost } from "../../base/network/address.ts";
 import { toLabel } from "../source.ts";
 
 /** The address of a repository, in a form in which git can take it for nothing else. */

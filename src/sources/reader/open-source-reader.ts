@@ -1,15 +1,23 @@
-import { SkillsError, isSkillsError } from "../../base/errors.ts";
+import { SkillsError } from "../../base/errors.ts";
+import {
+  type SourceClient,
+  type SourceResponse,
+  createSourceClient,
+  urlsOf,
+  withoutPrivateLinks,
+} from "./source-client.ts";
+import { type FoundListing, type ListingResult, readDescriptors, readListing } from "./read-listing.ts";
 import { type Fetcher, type FetcherOptions, openFetcher } from "../fetch.ts";
-import type { GitSource } from "./git/git-source.ts";
-import { toSkillFiles } from "../invoke/to-skill-files.ts";
 import { fetchSkillFiles } from "./fetch-skill-files.ts";
-import { readSource } from "./read-source.ts";
-import { createSourceClient, urlsOf, withoutPrivateLinks } from "./source-client.ts";
-import type { ReadDescriptors, RemoteSkill, SourceLister } from "../reader.ts";
-import { toLabel } from "../source.ts";
-import { inParallel } from "../../base/promises.ts";
-import { parseDescriptor } from "./indexes/skill-sharing.ts";
+import { toSkillFiles } from "../invoke/to-skill-files.ts";
 import { indexLimits } from "./indexes/collect-skills.ts";
+import { type Source, toLabel } from "../source.ts";
+import type { GitSource } from "./git/git-source.ts";
+import { describeSkillText } from "../../skills/document.ts";
+import { byCodePoint } from "../../base/text/code-points.ts";
+import type { RemoteIndex, RemoteSkill, SeenBefore, SourceLister } from "../reader.ts";
+import { cleanText } from "../../base/text/unsafe-characters.ts";
+import { isSlug } from "../../skills/skill.ts";
 
 /** Why nothing may be read from a URL, as a policy has it; undefined if it may. */
 export type SourceDenial = (url: string) => { readonly why: string; readonly hint: string } | undefined;
@@ -76,48 +84,187 @@ function placesOf(content: RemoteSkill["content"]): readonly string[] {
   return content.type === "api" ? [content.descriptor.endpoint.url] : urlsOf(content);
 }
 
-const concurrentRequests = 4;
-
-/**
- * Reads the descriptors of skills; other skills stay as they are. What is wrong with a descriptor makes its skill unusable and is reported.
- * Rejects only with the reason of the signal, or for a fault of ours.
- */
-export async function readDescriptors(
-  skills: readonly RemoteSkill[],
-  { fetcher, signal }: { readonly fetcher: Fetcher; readonly signal: AbortSignal },
-): Promise<ReadDescriptors> {
-  const asker = createSourceClient({ fetcher, signal, maxBytes: indexLimits.descriptorBytes });
-  const problems: string[] = [];
-  let isPartial = false as boolean;
-  let asked = 0;
-  const read = await inParallel(skills, concurrentRequests, async (skill): Promise<RemoteSkill> => {
-    if (skill.content.type !== "descriptor") return skill;
-    if (++asked > indexLimits.descriptors) return skill;
-    const { url } = skill.content;
-    const answer = await asker.ask(url);
-    if (answer.type === "failed") {
-      isPartial = true;
-      problems.push(`${skill.name}: ${answer.said}`);
-      return skill;
-    }
-    const found = answer.type === "text" ? parse(answer.text, answer.url, skill) : { why: answer.said };
-    if (!("why" in found)) return withoutPrivateLinks({ ...found, name: skill.name }, url, fetcher);
-    problems.push(`${skill.name}: ${found.why}`);
-    return { ...skill, content: { type: "unusable", why: found.why } };
-  });
-  if (asked > indexLimits.descriptors)
-    problems.push(`${asked} skills have descriptors; the first ${indexLimits.descriptors} are read`);
-  return { skills: read, problems, ...(isPartial && { isPartial }) };
+/** How a source is read. */
+export interface ReadSourceOptions extends SeenBefore {
+  readonly fetcher: Fetcher;
+  readonly signal: AbortSignal;
+  /** Opens git, which most sources do not need. */
+  readonly git: () => Promise<Pick<GitSource, "readIndex" | "readMarketplace">>;
 }
 
-function parse(text: string, url: string, { id }: RemoteSkill): RemoteSkill | { readonly why: string } {
-  try {
-    const found = parseDescriptor(JSON.parse(text) as unknown, url);
-    if (id === undefined || found.id === id) return found;
-    return { why: `${toLabel(url)} describes another skill, ${found.id ?? "without an id"}` };
-  } catch (error) {
-    if (error instanceof SyntaxError) return { why: `${toLabel(url)} is not JSON` };
-    if (isSkillsError(error)) return { why: error.message };
-    throw error;
+/**
+ * Finds out what a source lists. `descriptor` contents are left to `readDescriptors`. Throws ENDPOINT_UNREACHABLE if
+ * something may be there that could not be read now; SOURCE_INVALID if nothing is, naming every address and its answer;
+ * VERSION_INCOMPATIBLE. Rejects with the reason of the signal.
+ */
+export async function readSource(
+  source: Source,
+  reading: ReadSourceOptions & { readonly etags?: never; readonly commit?: never },
+): Promise<RemoteIndex>;
+export async function readSource(source: Source, reading: ReadSourceOptions): Promise<RemoteIndex | "unchanged">;
+export async function readSource(source: Source, reading: ReadSourceOptions): Promise<RemoteIndex | "unchanged"> {
+  const { fetcher, signal, git, ...before } = reading;
+  if (source.kind === "git") return await (await git()).readIndex(source, { signal, ...before });
+  const asker = createSourceClient({ fetcher, signal });
+  if (await asker.areUnchanged(before.etags ?? {})) return "unchanged";
+  return await readWeb(source, asker, reading);
+}
+
+async function readWeb(source: Source, asker: SourceClient, reading: ReadSourceOptions): Promise<RemoteIndex> {
+  const url = new URL(source.url);
+  const archive = source.kind === "auto" ? archiveName(url) : undefined;
+  if (archive !== undefined) return toArchiveIndex(source, archive);
+  const tried: ListingResult[] = [];
+  for (const addresses of addressesOf(source, url)) {
+    const found = await Promise.all(addresses.map((address) => readAddress(address, asker)));
+    tried.push(...found);
+    const listings = found.filter((one) => "skills" in one);
+    if (listings.length > 0) return toIndex(source, listings, tried, reading);
+    const marketplace = found.find((one) => one.form === "marketplace");
+    if (marketplace !== undefined) {
+      const git = await reading.git();
+      return await git.readMarketplace(source, marketplace.json, marketplace.url, reading.signal);
+    }
+    if (found.every((one) => one.form === "nothing" && one.why !== undefined)) break;
   }
+  throw nothingAt(source, tried);
+}
+
+/** What is asked, in turn; addresses of one step are asked at a time. */
+function* addressesOf({ kind }: Source, url: URL): Generator<readonly string[], void> {
+  const directory = pathWithoutTrailingSlash(url);
+  if (kind !== "auto") {
+    yield [kind === "registry" ? registryAddress(url) : url.href];
+    return;
+  }
+  if (isDocument(url)) yield [url.href];
+  // Its own answer first, so that a page that lists skills is not missed, and a path never gets less than it names.
+  yield [...wellKnownAddresses(url, directory), ...(directory === "" || isDocument(url) ? [] : [url.href])];
+  if (directory === "") {
+    yield [url.href];
+    yield ["/.claude-plugin/marketplace.json", "/marketplace.json"].map((path) => new URL(path, url).href);
+  } else if (!isShare(url)) {
+    yield wellKnownAddresses(url, "");
+  }
+}
+
+/** `{registry}/skills`, which may be given itself. */
+function registryAddress(url: URL): string {
+  const address = new URL(url);
+  if (!/\/skills\/?$/.test(address.pathname)) address.pathname = `${pathWithoutTrailingSlash(url)}/skills`;
+  return address.href;
+}
+
+async function readAddress(address: string, asker: SourceClient): Promise<ListingResult> {
+  const found = await readListing(address, asker);
+  if (found.form !== "nothing") return found;
+  const answer = await asker.ask(address);
+  return (answer.type === "text" ? readSkillMdListing(answer, address) : undefined) ?? found;
+}
+
+function toArchiveIndex(source: Source, name: string): RemoteIndex {
+  if (!isSlug(name)) {
+    const why = "the name of the archive does not name a skill; expected lower-case letters, digits and hyphens";
+    throw new SkillsError("SOURCE_INVALID", `${source.label}: ${why}`);
+  }
+  const content = { type: "archive", url: source.url } as const;
+  return { source, form: "agent-skills-0.2", skills: [{ name, description: "", content }], problems: [] };
+}
+
+function toIndex(
+  source: Source,
+  listings: readonly FoundListing[],
+  tried: readonly ListingResult[],
+  { fetcher }: Pick<ReadSourceOptions, "fetcher">,
+): RemoteIndex {
+  const [first] = listings;
+  if (first === undefined) throw new TypeError("no listing");
+  const isSharing = ({ form }: FoundListing): boolean => !form.startsWith("agent-skills");
+  const faults = tried.filter((one) => one.form === "nothing").filter(({ hasFailed }) => hasFailed);
+  const skills = mergeListings(
+    listings.filter(isSharing).flatMap((listing) => listing.skills),
+    listings.filter((listing) => !isSharing(listing)).flatMap((listing) => listing.skills),
+  ).map((skill) => withoutPrivateLinks(skill, source.url, fetcher));
+  const isPartial = faults.length > 0 || listings.some((listing) => listing.isPartial);
+  return {
+    source,
+    form: (listings.find(isSharing) ?? first).form,
+    skills,
+    problems: [...faults.map(({ said }) => said), ...listings.flatMap(({ problems }) => problems)],
+    ...(isPartial && { isPartial }),
+    etags: Object.assign({}, ...listings.map(({ etags }) => etags)) as Readonly<Record<string, string>>,
+  };
+}
+
+function nothingAt({ label }: Source, tried: readonly ListingResult[]): SkillsError {
+  const nothing = tried.filter((one) => one.form === "nothing");
+  const fault = nothing.find((one) => one.fault !== undefined)?.fault;
+  if (fault !== undefined) return fault;
+  const code = nothing.some(({ hasFailed }) => hasFailed) ? "ENDPOINT_UNREACHABLE" : "SOURCE_INVALID";
+  // A host that cannot be asked has one reason for all its addresses.
+  const [why, ...others] = new Set(nothing.map((one) => one.why));
+  if (why !== undefined && others.length === 0) return new SkillsError(code, `${label} cannot be read: ${why}`);
+  return new SkillsError(code, `${label} lists no skills: ${nothing.map(({ said }) => said).join("; ")}`);
+}
+
+/**
+ * What one place publishes in several forms, as one list sorted by name. Of a skill in both, Skill Sharing says what it is; its files come
+ * from Agent Skills, which has their digests, unless it is to be invoked.
+ */
+function mergeListings(sharing: readonly RemoteSkill[], agentSkills: readonly RemoteSkill[]): readonly RemoteSkill[] {
+  const merged = new Map<string, RemoteSkill>();
+  for (const skill of agentSkills) if (!merged.has(skill.name)) merged.set(skill.name, skill);
+  for (const skill of sharing) {
+    const files = merged.get(skill.name)?.content;
+    const isDownloaded = files !== undefined && files.type !== "unusable" && skill.capabilityType !== "api";
+    merged.set(skill.name, isDownloaded ? { ...skill, content: files } : skill);
+  }
+  return [...merged.values()].sort((one, other) => byCodePoint(one.name, other.name));
+}
+
+/** The one skill of a SKILL.md; undefined if the text is not one. */
+function readSkillMdListing(
+  { text, url, etag }: Extract<SourceResponse, { type: "text" }>,
+  address: string,
+): FoundListing | undefined {
+  if (!/^\uFEFF?---[ \t]*\r?\n/.test(text)) return undefined;
+  const { name: own = "", description = "" } = describeSkillText(text);
+  const parts = new URL(address).pathname.split("/").filter((part) => part !== "");
+  const name = [own, parts.at(-2) ?? ""].find(isSlug);
+  if (name === undefined) return undefined;
+  const skill = {
+    name,
+    description: cleanText(description, indexLimits.descriptionLength),
+    content: { type: "skill-md", url } as const,
+  };
+  const etags = etag === undefined ? {} : { [address]: etag };
+  return { form: "agent-skills-0.2", skills: [skill], problems: [], isPartial: false, etags };
+}
+
+/** Where a domain, or a path of it, publishes its skills; the later ones are older forms of the same. */
+function wellKnownAddresses(base: URL, directory: string): readonly string[] {
+  return ["skill-sharing", "agent-skills/index.json", "skills/index.json"].map(
+    (name) => new URL(`${directory}/.well-known/${name}`, base).href,
+  );
+}
+
+/** The path of a URL without a slash at its end: empty for a bare domain. */
+function pathWithoutTrailingSlash({ pathname }: URL): string {
+  return pathname.replace(/\/+$/, "");
+}
+
+/** Whether the path has the form of a document's: it is asked for itself first. */
+function isDocument({ pathname }: URL): boolean {
+  return /\.(?:json|md)$/i.test(pathname);
+}
+
+/** The name of the skill that an archive's path names: `rows-clean` of `/x/rows-clean-1.2.0.tar.gz`; undefined for other paths. */
+function archiveName({ pathname }: URL): string | undefined {
+  const [, name] = /\/([^/]+)\.(?:tar\.gz|tgz|zip|tar)$/i.exec(pathname) ?? [];
+  return name?.replace(/[-_.]v?\d+(?:\.\d+)+.*$/, "");
+}
+
+/** Whether the path starts with the capability of a share: its root is another set of skills, and never stands in for it. */
+function isShare({ pathname }: URL): boolean {
+  return /^\/s\/[^/]/.test(pathname);
 }

@@ -7,7 +7,7 @@ import { isWithin } from "../../base/paths/location.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { remotePathFault } from "../archive/check-path.ts";
 import { type CopiedSkill, type StorePlaces, copyPlace } from "./store-places.ts";
-import { syncDirectory } from "../../base/paths/replace-file.ts";
+import { syncDirectory } from "../../base/paths/directories.ts";
 import { skillLimits } from "../source.ts";
 import type { SkillFile } from "../reader.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";

@@ -6,8 +6,7 @@ import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { identifyProcess } from "../../../src/base/processes/live-process.ts";
-import { foreignTo } from "../../../src/base/processes/tickets.ts";
-import { type Turn, TurnLock } from "../../../src/base/processes/turn-lock.ts";
+import { type Turn, TurnLock, foreignTo } from "../../../src/base/processes/turn-lock.ts";
 
 let directory = "";
 let waited = 0;

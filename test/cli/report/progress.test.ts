@@ -3,10 +3,10 @@ import { createProgress, showReads } from "../../../src/cli/report/progress.ts";
 import type { SkillFiles } from "../../../src/skills/files.ts";
 import { manualClock } from "../../manual-clock.ts";
 
-function openTerminal(stream: { readonly columns?: number } = { columns: 30 }, isShown = true) {
+function openTerminal(stream: { readonly columns?: number } = { columns: 30 }) {
   const clock = manualClock();
   const written: string[] = [];
-  const progress = createProgress({ ...stream, write: (text) => void written.push(text) }, clock, isShown);
+  const progress = createProgress({ ...stream, write: (text) => void written.push(text) }, clock);
   return { clock, progress, take: () => written.splice(0) };
 }
 
@@ -54,15 +54,6 @@ describe("progress", () => {
     progress.show("\u001b[31minstalling rows.clean");
     clock.pass(1000);
     expect(take()).toEqual([`${erased}\\u{1b}[31m…`]);
-  });
-
-  test("is never shown where stderr is no terminal, or with --json", () => {
-    const { clock, progress, take } = openTerminal({ columns: 80 }, false);
-    progress.show("installing");
-    clock.pass(60_000);
-    progress.erase();
-    progress.done();
-    expect({ written: take(), pending: clock.pending }).toEqual({ written: [], pending: 0 });
   });
 
   test("counts directories during synchronous work, at most ten times a second", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wantsColour, widthOf, askAtTerminal } from "../../../src/cli/report/terminal.ts";
+import { createTerminal, wantsColour, widthOf, askAtTerminal } from "../../../src/cli/report/terminal.ts";
 import { PassThrough } from "node:stream";
 import { createProgress } from "../../../src/cli/report/progress.ts";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
@@ -94,6 +94,22 @@ test("says once what a changed skill wants beyond the version that was approved"
   input.end("3\n");
   await askAtTerminal(input, output, noProgress)(askAboutSkill({ ...asked, before }), signal);
   expect(String(output.read()).match(/may connect to api\.example/g)).toHaveLength(1);
+});
+
+test.each([
+  { isTTY: true, isQuiet: false, isShown: true },
+  { isTTY: false, isQuiet: false, isShown: false },
+  { isTTY: true, isQuiet: true, isShown: false },
+])("with stderr as a terminal: $isTTY, and --json: $isQuiet, progress is shown: $isShown", (given) => {
+  const clock = manualClock();
+  const stderr = Object.assign(new PassThrough(), { isTTY: given.isTTY });
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr };
+  const { progress } = createTerminal(streams, () => given.isQuiet, clock);
+  progress.show("installing");
+  clock.pass(60_000);
+  progress.erase();
+  progress.done();
+  expect({ isShown: stderr.read() !== null, pending: clock.pending }).toEqual({ isShown: given.isShown, pending: 0 });
 });
 
 test("progress does not overwrite the prompt while a person thinks", async () => {

@@ -1,7 +1,7 @@
 import { lchownSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
+import { directoryIdentityOf } from "../../../src/base/paths/identity.ts";
 import { isSkillsError } from "../../../src/base/errors.ts";
 import type { RunEnd } from "../../../src/runtime/sandbox.ts";
 import { startSwapping } from "../../swapping.ts";

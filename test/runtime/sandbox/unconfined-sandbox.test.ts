@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
+import { directoryIdentityOf } from "../../../src/base/paths/identity.ts";
 import type { Json, RunEnd, Sandbox, SandboxRun } from "../../../src/runtime/sandbox.ts";
 import { environmentOf, openUnconfinedSandbox } from "../../../src/runtime/sandbox/unconfined-sandbox.ts";
 import { identifyProcess, pidExists } from "../../../src/base/processes/live-process.ts";

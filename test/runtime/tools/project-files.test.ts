@@ -19,7 +19,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { projectFiles, projectPathFault } from "../../../src/runtime/tools/project-files.ts";
 import { gather, streamOf } from "../blobs/gather.ts";
-import { directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
+import { directoryIdentityOf } from "../../../src/base/paths/identity.ts";
 import { startSwapping } from "../../swapping.ts";
 import { type OpenTools, openTools, refusal } from "./open-tools.ts";
 

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, truncateSyn
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { checkSkillPaths, findBodyFaults } from "../../../src/skills/check/check-skills.ts";
+import { findBodyFaults } from "../../../src/skills/manifest/check-document.ts";
+import { checkSkillPaths } from "../../../src/skills/check/check-skills.ts";
 import { diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 
 let cwd: string;
@@ -85,6 +86,8 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
+const faultsIn = (file: string) => findBodyFaults(file, diskSkillFiles());
+
 function fileWith(bytes: string | Uint8Array): string {
   const file = path.join(directory, "SKILL.md");
   writeFileSync(file, bytes);
@@ -92,34 +95,34 @@ function fileWith(bytes: string | Uint8Array): string {
 }
 
 test("accepts valid text of any length, wherever read blocks split its characters", () => {
-  expect(findBodyFaults(fileWith("é😀文\n".repeat(200_000)))).toEqual([]);
-  expect(findBodyFaults(fileWith("😀".repeat(200_000)))).toEqual([]);
-  expect(findBodyFaults(fileWith(""))).toEqual([]);
+  expect(faultsIn(fileWith("é😀文\n".repeat(200_000)))).toEqual([]);
+  expect(faultsIn(fileWith("😀".repeat(200_000)))).toEqual([]);
+  expect(faultsIn(fileWith(""))).toEqual([]);
 });
 
 test("reports the first invalid byte with its line and column", () => {
   const bytes = Buffer.concat([Buffer.from("---\nname: a\n---\n文字"), Buffer.from([0xe9]), Buffer.from("t\xe9\n")]);
-  expect(findBodyFaults(fileWith(bytes))).toMatchObject([{ code: "invalid-utf8", line: 4, column: 3 }]);
+  expect(faultsIn(fileWith(bytes))).toMatchObject([{ code: "invalid-utf8", line: 4, column: 3 }]);
 });
 
 test("finds an invalid byte after the first blocks", () => {
   const bytes = Buffer.concat([Buffer.from("line\n".repeat(300_000)), Buffer.from([0xff])]);
-  expect(findBodyFaults(fileWith(bytes))).toMatchObject([{ line: 300_001, column: 1 }]);
+  expect(faultsIn(fileWith(bytes))).toMatchObject([{ line: 300_001, column: 1 }]);
 });
 
 test("reads only part of a huge file", () => {
   const file = fileWith("---\nname: a\n---\n");
   truncateSync(file, 2 * 1024 ** 3);
-  expect(findBodyFaults(file)).toEqual([]);
+  expect(faultsIn(file)).toEqual([]);
 });
 
 test("reports nothing for a directory or a missing file", () => {
-  expect(findBodyFaults(directory)).toEqual([]);
-  expect(findBodyFaults(path.join(directory, "nothing"))).toEqual([]);
+  expect(faultsIn(directory)).toEqual([]);
+  expect(faultsIn(path.join(directory, "nothing"))).toEqual([]);
 });
 
 test("reports the first invisible character of the body, but none in frontmatter or emoji", () => {
   const text = "---\nname: a\u200b\n---\n👩‍💻 ⚠️\n文hid\u200bden\u{e0041}\n";
-  expect(findBodyFaults(fileWith(text))).toMatchObject([{ code: "invisible-characters", line: 5, column: 5 }]);
-  expect(findBodyFaults(fileWith(`${"line\n".repeat(300_000)}a\u2060b`))).toMatchObject([{ line: 300_001, column: 2 }]);
+  expect(faultsIn(fileWith(text))).toMatchObject([{ code: "invisible-characters", line: 5, column: 5 }]);
+  expect(faultsIn(fileWith(`${"line\n".repeat(300_000)}a\u2060b`))).toMatchObject([{ line: 300_001, column: 2 }]);
 });

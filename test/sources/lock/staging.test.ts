@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { computedHash, fileDigests, lockDifferenceOf } from "../../../src/sources/lock.ts";
 import { readInstalled } from "../../../src/sources/lock/read-installed.ts";
-import { type DirectoryIdentity, directoryIdentityOf } from "../../../src/base/paths/directory-identity.ts";
+import { type DirectoryIdentity, directoryIdentityOf } from "../../../src/base/paths/identity.ts";
 import { type Staging, openStaging as openRecorded, reopenStaging } from "../../../src/sources/lock/staging.ts";
 import { useTemporaryProject } from "../../cli/temporary-project.ts";
 

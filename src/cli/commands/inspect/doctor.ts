@@ -12,8 +12,8 @@ import { defineCommand, exit } from "../../command.ts";
 import { policiesIn } from "../../arguments/policies.ts";
 import { foreignFiles, storageFault } from "../../data-directory.ts";
 import { type Listing, createListing } from "../../listing.ts";
-import { labelled } from "../../report/table.ts";
 import { homePath } from "../../../base/paths/location.ts";
+import { labelled } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
 const mebibyte = 1024 * 1024;

@@ -8,9 +8,9 @@ import { oneOf } from "../../arguments/values.ts";
 import { defineCommand, usageError, type ExitCode, exit } from "../../command.ts";
 import { collect } from "../../data-directory.ts";
 import { defaultDataDirectory } from "../../../base/paths/directories.ts";
-import { labelled, table } from "../../report/table.ts";
+import { table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
-import { safeLines, safeText } from "../../report/safe-text.ts";
+import { labelled, safeLines, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import { defaultPreviewBytes } from "../../../wire/tools.ts";
 

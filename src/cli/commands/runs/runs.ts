@@ -4,8 +4,8 @@ import { json, dataNote } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError, exit } from "../../command.ts";
 import { collect } from "../../data-directory.ts";
 import { defaultDataDirectory } from "../../../base/paths/directories.ts";
-import { labelled, table } from "../../report/table.ts";
-import { jsonText, safeLines, safeText } from "../../report/safe-text.ts";
+import { table } from "../../report/table.ts";
+import { jsonText, labelled, safeLines, safeText } from "../../report/safe-text.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
 export const command = defineCommand({

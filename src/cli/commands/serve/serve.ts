@@ -19,7 +19,7 @@ import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import { prettyProblem } from "../../report/problem-report.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { fileStamp } from "../../../base/paths/read-guarded-file.ts";
+import { fileStamp } from "../../../base/paths/identity.ts";
 
 const defaultPort = 7331;
 

@@ -2,6 +2,7 @@ import { SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock-file.ts";
 import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
 import { isCut, parseSource } from "../../../sources/source.ts";
+import type { InspectedSkill } from "../../../skills/check.ts";
 import { isNothing } from "../../../skills/permissions.ts";
 import { type OptionValues, defineCommand, usageError, flag, type ExitCode, exit } from "../../command.ts";
 import { counted, cutCodePoints, shortList } from "../../../base/text/code-points.ts";
@@ -29,14 +30,12 @@ import {
   reasonLines,
   recoverSkillsDirectory,
   renameWords,
-  type InspectedSkill,
   wantedWords,
 } from "../../../sources/install.ts";
 import { restoreLocked } from "./install/restore-locked.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
 import { shortDigest } from "../../../skills/hash.ts";
-import { labelled } from "../../report/table.ts";
-import { safeText } from "../../report/safe-text.ts";
+import { labelled, safeText } from "../../report/safe-text.ts";
 
 const options = {
   all: flag("Install every skill of the source."),

@@ -9,11 +9,11 @@ import {
   type Subject,
   explainPolicies,
 } from "../../../runtime/trust.ts";
-import { policyFileName } from "../../../wire/policy-file.ts";
+import { policyFileName } from "../../../base/paths/directories.ts";
 import { policiesIn } from "../../arguments/policies.ts";
 import { directoryFault } from "../../arguments/values.ts";
-import { padToWidth, labelled, table } from "../../report/table.ts";
-import { safeText } from "../../report/safe-text.ts";
+import { padToWidth, table } from "../../report/table.ts";
+import { labelled, safeText } from "../../report/safe-text.ts";
 import { saySeverities, prettyProblem } from "../../report/problem-report.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";

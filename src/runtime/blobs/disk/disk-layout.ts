@@ -11,9 +11,8 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-error.ts";
-import { makeDirectories, ownershipFault } from "../../../base/paths/directories.ts";
+import { makeDirectories, ownershipFault, syncDirectory, syncDirectoryNow } from "../../../base/paths/directories.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
-import { syncDirectory, syncDirectoryNow } from "../../../base/paths/replace-file.ts";
 
 export const fileMode = 0o600;
 const directoryMode = 0o700;

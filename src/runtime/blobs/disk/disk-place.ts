@@ -3,7 +3,7 @@ import path from "node:path";
 import { attempt, systemCode } from "../../../base/failures/system-error.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { identifyProcess, isRunning, parseIdentity } from "../../../base/processes/live-process.ts";
-import { Tickets } from "../../../base/processes/tickets.ts";
+import { Tickets } from "../../../base/processes/turn-lock.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { type DiskLayout, createFlags, fileMode, isFull, readIfFile } from "./disk-layout.ts";
 

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { attempt } from "../../../base/failures/system-error.ts";
 import { type Capabilities, listed, permissionsOf } from "../../../skills/permissions.ts";
-import { directoryIdentityOf, directoryReplaced, isSameDirectory } from "../../../base/paths/directory-identity.ts";
+import { directoryIdentityOf, directoryReplaced, isSameDirectory } from "../../../base/paths/identity.ts";
 import { isWithin } from "../../../base/paths/location.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import type { Invocation, InvocationEnd } from "../../../sources/invoke.ts";

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { type Duplex, pipeline } from "node:stream";
 import { type IncomingMessage, type ServerResponse, request as openRequest } from "node:http";
-import { type Target, canonicalHost, toAuthority } from "../../../base/network/target.ts";
+import { type Target, canonicalHost, toAuthority } from "../../../base/network/address.ts";
 
 /** Connects to the target; undefined if the client was sent an error response. */
 type Reach = () => Promise<Socket | undefined>;

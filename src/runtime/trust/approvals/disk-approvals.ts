@@ -3,14 +3,13 @@ import { copyFile, link } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as pauseFor } from "node:timers/promises";
 import type { Log } from "../../../base/log.ts";
-import { makeOwnDirectories } from "../../../base/paths/directories.ts";
+import { makeOwnDirectories, syncDirectory } from "../../../base/paths/directories.ts";
 import { systemCode } from "../../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { ApprovalScope, ApprovalStore } from "../approvals.ts";
 import { type CopiedFile, toCopy } from "../../../skills/copied-files.ts";
 import { ApprovalFiles, UnusableFileError, maxApprovalFileBytes, maxCopyBytes, toCopyText } from "./approval-files.ts";
 import { type Turn, TurnLock } from "../../../base/processes/turn-lock.ts";
-import { syncDirectory } from "../../../base/paths/replace-file.ts";
 import { type Approvals, changeApprovals, howToRemove, nothingApproved } from "./scope-approvals.ts";
 
 export interface DiskApprovalOptions {

@@ -16,7 +16,6 @@ import {
   type PolicySettings,
   type ReportPolicyProblem,
   type SettingName,
-  defaultPolicySettings,
   lists,
   settings,
 } from "./policy-file.ts";
@@ -94,8 +93,13 @@ function settle(name: SettingName, layers: readonly PolicyLayer[]): Settled {
     });
   const strictest = (all: readonly Settled[], first: Settled): Settled =>
     all.reduce((best, other) => (strictness(name, other.value) > strictness(name, best.value) ? other : best), first);
-  const [first = { value: defaultPolicySettings[name], layer: undefined }, ...others] = stated(false);
+  const [first = { value: defaultOf(name), layer: undefined }, ...others] = stated(false);
   return strictest(stated(true), strictest(others, first));
+}
+
+/** What holds where no policy says anything: the most permissive value, except of reads. */
+function defaultOf(name: SettingName): PolicySettings[SettingName] {
+  return name === "reads" ? "ask" : settings[name].values[0];
 }
 
 /** The place of a value among those of its setting. */

@@ -33,12 +33,6 @@ export type SettingName = keyof typeof settings;
 
 export type PolicySettings = { readonly [Name in SettingName]: (typeof settings)[Name]["values"][number] };
 
-/** What holds where no policy says anything: the most permissive value, except of reads. */
-export const defaultPolicySettings = Object.freeze({
-  ...Object.fromEntries(Object.entries(settings).map(([name, { values }]) => [name, values[0]])),
-  reads: "ask",
-}) as PolicySettings;
-
 interface ListForm {
   readonly about: string;
   readonly expected: string;

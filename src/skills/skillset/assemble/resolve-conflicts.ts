@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
-import { isVersion } from "../../manifest.ts";
 import type { Finding, RuleCode } from "../../rules.ts";
 import { copied, qualified, shadowed, slugCollision, versionCollision } from "../scan/disk-findings.ts";
 import type { FoundSkill } from "../scan/scan-memory.ts";
-import { type Skill, maxNameLength, toSlug } from "../../skill.ts";
+import { type Skill, isVersion, maxNameLength, toSlug } from "../../skill.ts";
 import { groupBy } from "../../../base/limited-map.ts";
 import { byCodePoint } from "../../../base/text/code-points.ts";
 

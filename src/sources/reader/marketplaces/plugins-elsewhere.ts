@@ -4,7 +4,7 @@ import { groupBy } from "../../../base/limited-map.ts";
 import { inParallel } from "../../../base/promises.ts";
 import { readArchive } from "../../archive/read-archive.ts";
 import type { AddressRules } from "../../fetch/address-rules.ts";
-import type { Target } from "../../../base/network/target.ts";
+import type { Target } from "../../../base/network/address.ts";
 import type { Fetcher } from "../../fetch.ts";
 import { type FileTree, archiveTree } from "../trees/file-tree.ts";
 import type { Marketplace, PluginEntry, PluginPlace } from "./marketplace.ts";

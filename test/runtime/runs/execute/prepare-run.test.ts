@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync }
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type DirectoryIdentity, directoryIdentityOf } from "../../../../src/base/paths/directory-identity.ts";
+import { type DirectoryIdentity, directoryIdentityOf } from "../../../../src/base/paths/identity.ts";
 import { mountedProjectOf } from "../../../../src/runtime/runs/execute/prepare-run.ts";
 import type { SandboxProject } from "../../../../src/runtime/sandbox.ts";
 

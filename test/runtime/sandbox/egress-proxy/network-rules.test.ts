@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isPublicAddress, isReachableAddress } from "../../../../src/base/network/address.ts";
+import {
+  isPublicAddress,
+  isReachableAddress,
+  type Scheme,
+  parseAuthority,
+} from "../../../../src/base/network/address.ts";
 import { judge, parseNetworkRule, parseNetworkRules } from "../../../../src/runtime/sandbox/egress-proxy.ts";
-import { type Scheme, parseAuthority } from "../../../../src/base/network/target.ts";
 import { networkEntry } from "../../../../src/skills/permissions.ts";
 
 function allows(entries: readonly string[], scheme: Scheme, authority: string): boolean {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { noCapabilities } from "../../../../src/skills/permissions.ts";
 import { type Policies, createPolicies, noPolicy } from "../../../../src/runtime/trust/policy/open-policies.ts";
 import { subjectOf, wanting } from "./layers.ts";
-import { organisationPolicy } from "../../../../src/wire/policy-file.ts";
+import { organisationPolicy } from "../../../../src/base/paths/directories.ts";
 
 const name = "acp-skills.policy.json";
 const onPosix = test.skipIf(process.platform === "win32");

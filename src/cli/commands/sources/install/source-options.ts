@@ -65,12 +65,12 @@ export async function withReader(
   terminal: Terminal,
   work: (reader: SourceLister, signal: AbortSignal) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const urls = typed.map(({ url }) => url);
-  const tokens = tokensByOrigin(token, typed);
   const policy = createPolicies({ given: givenPolicy(), home: terminal.home, log: terminal.log }).policyFor(directory);
   const { openSourceReader } = await import("../../../../sources/reader.ts");
   const reader = openSourceReader({
-    ...{ allowPrivate, typed: urls, tokens },
+    allowPrivate,
+    typed: typed.map(({ url }) => url),
+    tokens: token && tokensByOrigin(token, typed),
     denied: (url) => policy.deniesSource(url),
   });
   return await interruptible(terminal, async (signal) => {

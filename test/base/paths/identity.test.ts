@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { directoryIdentityOf, isSameDirectory, pinDirectory } from "../../../src/base/paths/directory-identity.ts";
+import { directoryIdentityOf, isSameDirectory, pinDirectory } from "../../../src/base/paths/identity.ts";
 
 let directory = "";
 beforeEach(() => {

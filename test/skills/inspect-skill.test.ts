@@ -2,10 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createSkillHasher } from "../../../src/skills/hash.ts";
-import { checkPaths } from "../../../src/skills/check.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files.ts";
-import { inspectSkill } from "../../../src/sources/install/offered-skills.ts";
+import { createSkillHasher } from "../../src/skills/hash.ts";
+import { checkPaths, inspectSkill } from "../../src/skills/check.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../src/skills/files.ts";
 
 let directory = "";
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { chooseSkills } from "../../../src/sources/install/offered-skills.ts";
-import type { RemoteIndex } from "../../../src/sources/reader.ts";
+import { chooseSkills } from "../../src/sources/install.ts";
+import type { RemoteIndex } from "../../src/sources/reader.ts";
 
 it("says that a source offers no skills rather than naming none", () => {
   const index = { source: { label: "https://example.com" }, skills: [] } as unknown as RemoteIndex;

@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { SkillsError } from "../errors.ts";
-import { attempt } from "../failures/system-error.ts";
+import { attempt, systemCode } from "../failures/system-error.ts";
 
 /** Identifies a directory independently of its path. Decimal digits, because inodes may exceed safe integers; plain data. */
 export interface DirectoryIdentity {
@@ -54,4 +54,20 @@ export function pinDirectory(path: string): PinnedDirectory {
 
 function toIdentity({ dev, ino }: BigIntStats): DirectoryIdentity {
   return { device: String(dev), inode: String(ino) };
+}
+
+/** Changes when the file does; undefined if there is none. Cheap. Links are followed. */
+export function fileStamp(file: string): string | undefined {
+  try {
+    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return found && [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs, found.uid, found.mode].join(":");
+  } catch (error) {
+    return `unreadable: ${systemCode(error)}`;
+  }
+}
+
+/** When a file with this stamp was changed last, in milliseconds since 1970; Infinity if it cannot be read. */
+export function changedAt(stamp: string): number {
+  const [, , , modified, changed] = stamp.split(":").map(Number);
+  return Math.max(modified ?? Infinity, changed ?? Infinity) / 1_000_000;
 }

@@ -1,9 +1,15 @@
-import { specificationFields } from "./frontmatter.ts";
+import { isUtf8 } from "node:buffer";
+import { attempt } from "../../base/failures/system-error.ts";
+import { endOfText } from "../../base/text/content.ts";
+import { createTextPositions } from "../../base/text/text-positions.ts";
+import { findInvisible, invisibleIn } from "../../base/text/unsafe-characters.ts";
+import type { SkillFiles } from "../files.ts";
+import { findFrontmatter, specificationFields } from "./frontmatter.ts";
 import { countCodePoints, tooLong } from "../../base/text/code-points.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import { listed } from "../permissions.ts";
-import type { Level, RuleCode } from "../rules.ts";
+import type { Finding, Level, RuleCode } from "../rules.ts";
 import { isSlug, longestNormalised, maxNameLength, toSlug } from "../skill.ts";
 
 /** A rule violation in frontmatter, before the position of its key is known. */
@@ -126,4 +132,37 @@ function unexpected(keys: readonly string[], what: string): Omit<ValueFault, "fi
     mostNamed,
   );
   return { code: "field-unexpected", key: keys[0] ?? "", part: "key", message: `${what}: ${names}` };
+}
+
+/** Whether the body of a skill is checked, too. */
+export function readsBody({ findings }: { readonly findings: readonly Finding[] }, level: Level): boolean {
+  return (level === "spec" || level === "agents") && !findings.some(({ code }) => code === "invalid-utf8");
+}
+
+const checkedBytes = 16 * 1024 * 1024;
+
+/**
+ * Finds the first invalid UTF-8 of a file, in frontmatter or body, because readers decode whole files, and the first invisible
+ * character of the body. Reads at most the first 16 MiB. Returns nothing for an unreadable file, which the scan reports.
+ */
+export function findBodyFaults(file: string, files: SkillFiles): readonly Finding[] {
+  const read = attempt(() => files.head(file, checkedBytes), undefined);
+  if (read === undefined) return [];
+  const start = Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.length);
+  const bytes = read.whole ? start : start.subarray(0, endOfText(start));
+  const findings: Finding[] = [];
+  const text = bytes.toString("utf8");
+  if (!isUtf8(bytes)) {
+    const place = createTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
+    findings.push({ code: "invalid-utf8", file, ...place, message: "invalid UTF-8", fix: "Save the file as UTF-8." });
+  }
+  const frontmatter = findFrontmatter(bytes, true);
+  const head = frontmatter.kind === "found" ? bytes.toString("utf8", 0, frontmatter.bodyStart) : "";
+  const found = findInvisible(text.slice(head.length));
+  if (found !== undefined) {
+    const [message, fix] = invisibleIn("the body", found);
+    const place = createTextPositions(text)(head.length + found.offset);
+    findings.push({ code: "invisible-characters", file, ...place, message, fix });
+  }
+  return findings;
 }
