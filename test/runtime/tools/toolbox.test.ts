@@ -275,7 +275,9 @@ test("a call sees one state of the skills, and one that uses none looks at neith
   await call("read_blob", { blob_id: id, mode: "full" }, { skills });
   expect(looks).toEqual([]);
   const named = { name: "pdf", detail: "full" };
-  expect(await call("describe_skill", named, { skills, door: "mcp" })).toMatchObject({ versions: ["0.0.0"] });
+  expect(await call("describe_skill", named, { skills, door: "mcp" })).toMatchObject({
+    skill: { versions: ["0.0.0"] },
+  });
   expect(looks.toSorted()).toEqual(["policy", "skills"]);
 });
 
