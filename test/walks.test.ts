@@ -14,8 +14,8 @@ const wrapper = {
   "message to the editor": 5,
   "edit of SKILL.md": 49,
   list_skills: 15,
-  run_code: 42,
-  "blob of 8 MiB": 27,
+  run_code: 39,
+  "blob of 8 MiB": 24,
 };
 const add = { "add URL NAME": 66 };
 

@@ -1,5 +1,5 @@
 import { withinTime } from "../base/clock.ts";
-import { guideSkill, toSkillRows, viewSkills, visibleTo } from "../runtime/caller.ts";
+import { guideSkill, seeSkills, toSkillRows } from "../runtime/caller.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { ToolName } from "../wire/tools.ts";
 import type { McpApp, McpCaller } from "./mcp-caller.ts";
@@ -9,14 +9,12 @@ const readingTime = 2_000;
 
 /** The `instructions` for this caller's client. */
 export async function instructionsFor(
-  { clock, policyFor }: Pick<McpApp, "clock" | "policyFor">,
+  { clock, policyFor, source }: Pick<McpApp, "clock" | "policyFor" | "source">,
   caller: McpCaller,
 ): Promise<string | undefined> {
-  const { skills, visible, project } = caller;
-  await withinTime(Promise.resolve(skills.ready), clock, readingTime);
-  const { snapshot } = skills;
-  const view = viewSkills(snapshot, visibleTo("mcp", snapshot, { visible, policy: policyFor(project) }));
-  return toInstructions(view.after(undefined, undefined), caller);
+  await withinTime(Promise.resolve(caller.skills.ready), clock, readingTime);
+  const { skills } = seeSkills(caller, policyFor(caller.project), source);
+  return toInstructions(skills.after(undefined, undefined), caller);
 }
 
 /** The limit of the instructions in bytes: agents put them into every session's context, and Claude Code truncates them here. */

@@ -5,7 +5,7 @@ import type { Ask } from "./question.ts";
 
 export { toSkillRows } from "./caller/skill-rows.ts";
 export { type DeniedSkills, deniedSkills } from "./trust/policy.ts";
-export { type SkillView, toVisibleSource, viewSkills, visibleTo } from "./caller/skill-view.ts";
+export { type SeenSkills, type SkillView, seeSkills, viewSkills, visibleTo } from "./caller/skill-view.ts";
 export { rankByWords, toQueryWords } from "./caller/rank-by-words.ts";
 export { guideSkill } from "./caller/guide.ts";
 

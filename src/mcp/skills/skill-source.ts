@@ -15,7 +15,7 @@ import type { Log } from "../../base/log.ts";
 import { hasTags } from "../../base/text/unsafe-characters.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { fromCursor, toCursor } from "../../runtime/tools.ts";
-import { type SkillView, guideSkill, toVisibleSource, viewSkills, visibleTo } from "../../runtime/caller.ts";
+import { type SeenSkills, type SkillView, guideSkill, seeSkills } from "../../runtime/caller.ts";
 import { type HashedFile, locateSkillFile, skillPathFault } from "../../skills/hash.ts";
 import { type SkillSource, toMimeType } from "../../skills/files.ts";
 import { toWireError } from "../../wire/error-table.ts";
@@ -44,13 +44,9 @@ export function createSkillResources(
   const leftOut = new WeakSet<Skill>();
 
   /** The skills that the caller sees now. */
-  async function readSkills() {
-    const { skills } = caller;
-    await skills.ready;
-    const { snapshot } = skills;
-    const policy = app.policyFor(caller.project);
-    const visible = visibleTo("mcp", snapshot, { visible: caller.visible, policy });
-    return { view: viewSkills(snapshot, visible), source: toVisibleSource(app.source, snapshot, visible) };
+  async function readSkills(): Promise<SeenSkills> {
+    await caller.skills.ready;
+    return seeSkills(caller, app.policyFor(caller.project), app.source);
   }
 
   async function toEntry(source: SkillSource, skill: Skill, signal: AbortSignal): Promise<SkillEntry | undefined> {
@@ -110,7 +106,7 @@ export function createSkillResources(
     const skills: SkillEntry[] = [];
     let last = "";
     let visited = 0;
-    const { view, source } = await readSkills();
+    const { skills: view, source } = await readSkills();
     for (const skill of view.after(after, undefined)) {
       if (visited++ === pageSize) return { skills, nextCursor: toCursor({}, { name: last }) };
       last = skill.name;
@@ -124,13 +120,13 @@ export function createSkillResources(
     list: ({ cursor }, { mcpReq: { signal } }) => answer(log, signal, () => readPage(cursor, signal)),
     get: (uri, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
-        const { view, source } = await readSkills();
+        const { skills: view, source } = await readSkills();
         const found = findSkill(view, uri, "SKILL.md");
         return found === undefined ? undefined : await toEntry(source, found.skill, signal);
       }),
     read: (uri, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
-        const { view, source } = await readSkills();
+        const { skills: view, source } = await readSkills();
         const found = findSkill(view, uri);
         if (found === undefined) return undefined;
         await untilAllowed(found.skill, signal);
@@ -139,7 +135,7 @@ export function createSkillResources(
       }),
     readDirectory: (uri, _page, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
-        const { view, source } = await readSkills();
+        const { skills: view, source } = await readSkills();
         // With or without a trailing slash.
         const found = findSkill(view, uri.replace(/\/$/, ""));
         if (found === undefined) return undefined;

@@ -12,7 +12,7 @@ import { type Policy, deniedSkills } from "../trust/policy.ts";
 import type { Door } from "../../wire/tools.ts";
 
 /** A skill with the versions that the caller sees. */
-interface SeenSkill {
+interface SeenOffer {
   /** The newest version. */
   readonly skill: Skill;
   /** Newest first; never empty. */
@@ -22,16 +22,44 @@ interface SeenSkill {
 /** The skills that one caller sees; others behave exactly as absent. */
 export interface SkillView extends CallerSkills {
   /** The newest version unless one is given. The errors name the nearest visible names. */
-  find(nameOrSlug: string, version?: string): SeenSkill;
+  find(nameOrSlug: string, version?: string): SeenOffer;
   /** In order of names, those after `after`; with `namespace`, only it and its dotted descendants. */
   after(after: string | undefined, namespace: string | undefined): Generator<Skill, void>;
 }
 
 type IsVisible = (skill: Skill) => boolean;
 
+/** What one caller sees at one moment. */
+export interface SeenSkills {
+  readonly skills: SkillView;
+  /** The files of these skills. */
+  readonly source: SkillSource;
+}
+
+/** What a caller sees now. `policy`: of the caller's project; `source`: the files of all skills. */
+export function seeSkills(
+  caller: {
+    readonly door: Door;
+    readonly skills: { readonly snapshot: Snapshot };
+    readonly visible?: IsVisible | undefined;
+  },
+  policy: Policy,
+  source: SkillSource,
+): SeenSkills {
+  const { snapshot } = caller.skills;
+  const visible = visibleTo(caller.door, snapshot, { visible: caller.visible, policy });
+  let visibleSource: SkillSource | undefined;
+  return {
+    skills: viewSkills(snapshot, visible),
+    get source() {
+      return (visibleSource ??= toVisibleSource(source, snapshot, visible));
+    },
+  };
+}
+
 export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): SkillView {
   const index = indexOf(snapshot);
-  const see = (offer: OfferedSkill): SeenSkill | undefined =>
+  const see = (offer: OfferedSkill): SeenOffer | undefined =>
     visible === undefined || offer === guideSkill ? offer : seen(offer, visible);
 
   function* within(from: number, to: number): Generator<Skill, void> {
@@ -89,7 +117,7 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
 }
 
 /** With its newest visible version; a prerelease only if there is no other. */
-function seen({ skill, versions }: OfferedSkill, visible: IsVisible): SeenSkill | undefined {
+function seen({ skill, versions }: OfferedSkill, visible: IsVisible): SeenOffer | undefined {
   const left = versions.filter(visible);
   const newest = left.includes(skill) ? skill : (left.find(({ version }) => !isPrerelease(version)) ?? left[0]);
   return newest && { skill: newest, versions: left };
@@ -113,7 +141,7 @@ function skillNotFound(name: string, names: Iterable<string>): SkillsError {
   return new SkillsError("SKILL_NOT_FOUND", `Unknown skill ${quote(name)}.`, { facts });
 }
 
-function versionNotFound({ skill, versions }: SeenSkill, version: string): SkillsError {
+function versionNotFound({ skill, versions }: SeenOffer, version: string): SkillsError {
   const available = versions.slice(0, 10).map((other) => other.version);
   const hint = `Omit version for the latest, ${skill.version}.`;
   const facts = { available, hint };
@@ -204,7 +232,7 @@ function hidesAny(snapshot: Snapshot): boolean {
  * The files that one caller sees: none in the directory of a skill or version that is not visible, even if that directory is inside a
  * visible skill or reached by a link. A file belongs to the innermost skill that contains it.
  */
-export function toVisibleSource(
+function toVisibleSource(
   { files, bytes }: SkillSource,
   { skills }: Snapshot,
   visible: IsVisible | undefined,

@@ -122,11 +122,11 @@ type Caller = CallingSkill | undefined;
  * Whose code makes the calls of a run: that of its skill or of the model, and of each mounted skill that came with a project, because
  * that code runs in the same process. A call must be allowed to all of them.
  */
-export function callersOf({ skill: own, mounts }: RunSpec, { skills }: Pick<RunCaller, "skills">): readonly Caller[] {
+export function callersOf({ skill: own, mounts }: RunSpec, caller: Pick<RunCaller, "skills">): readonly Caller[] {
   const toCaller = ({ name, slug, version, digest }: SkillVersion): CallingSkill => ({
     name,
     digest,
-    isOwn: skills.isOwn(skills.find(slug, version).skill),
+    isOwn: caller.skills.isOwn(caller.skills.find(slug, version).skill),
   });
   const foreign = mounts.filter(({ slug }) => slug !== own?.slug).map(toCaller);
   return [own && toCaller(own), ...foreign.filter(({ isOwn }) => !isOwn)];

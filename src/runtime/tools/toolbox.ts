@@ -19,7 +19,7 @@ import { inputFault } from "./toolbox/input-fault.ts";
 import { projectFilesOf } from "./project-files.ts";
 import type { RunContext, Tool, ToolCaller, UsedSkill } from "./tool.ts";
 import { allTools, availableTools } from "../tools.ts";
-import { isDoorOfModels, toVisibleSource, viewSkills, visibleTo } from "../caller/skill-view.ts";
+import { type SeenSkills, isDoorOfModels, seeSkills } from "../caller/skill-view.ts";
 import type { ToolName } from "../../wire/tools.ts";
 import { type ToolLimits, defaultToolLimits } from "../blobs/blob-rules.ts";
 
@@ -179,27 +179,32 @@ export class Toolbox {
     signal.throwIfAborted();
     await caller.skills.ready;
     signal.throwIfAborted();
-    const context = this.#toRunContext(caller, onEvent);
-    await this.#options.runs?.notice?.(caller.skills.snapshot, context);
+    const { notice } = this.#options.runs ?? {};
+    if (notice === undefined) return this.#toRunContext(caller, onEvent);
+    // Grants are pinned to the skills that the call sees.
+    const { snapshot } = caller.skills;
+    const context = this.#toRunContext({ ...caller, skills: { snapshot } }, onEvent);
+    await notice(snapshot, context);
     return context;
   }
 
   #toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
     const { blobs, source, hasher, trust, runs, dataDirectory } = this.#options;
-    const visible = this.#visibleIn(caller);
     const guide: RunContext["guide"] = () => this.#guideFor(availableTools(caller.tools).map(({ name }) => name));
     const reportSkillCalls = onSkillCalls((skill, ending) => this.#report(caller, "execute_skill", ending, skill));
-    let seen: SkillSource | undefined;
-    const { snapshot } = caller.skills;
-    const sourceOf: RunContext["sourceOf"] = (skill) =>
-      skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, snapshot, visible));
-    const skills = viewSkills(snapshot, visible);
+    let seen: SeenSkills | undefined;
+    // Once, so that a call sees one state of the skills; and not for calls that use none.
+    const see = (): SeenSkills => (seen ??= seeSkills(caller, trust.policyFor(caller.project), source));
+    const sourceOf: RunContext["sourceOf"] = (skill) => (skill === guideSkill.skill ? guide().source : see().source);
     return {
       ...caller,
-      skills,
+      get skills() {
+        return see().skills;
+      },
       mayRead: async (skill, signal) => {
         if (!isDoorOfModels(caller.door) || skill === guideSkill.skill) return;
-        const authorization = await trust.mayRead(subjectOf(skill, { skills, sourceOf }), askerOf(caller), signal);
+        const subject = subjectOf(skill, { skills: see().skills, sourceOf });
+        const authorization = await trust.mayRead(subject, askerOf(caller), signal);
         if (!authorization.allowed) throw denied(authorization);
       },
       digestOf: (skill, signal) => recordedDigest(hasher, sourceOf(skill), skill, signal),
@@ -221,14 +226,9 @@ export class Toolbox {
     };
   }
 
-  /** Which versions of skills the caller sees now. */
-  #visibleIn({ door, skills, visible, project }: ToolCaller): ReturnType<typeof visibleTo> {
-    return visibleTo(door, skills.snapshot, { visible, policy: this.#options.trust.policyFor(project) });
-  }
-
   /** The skill of a name, if the caller sees it. */
   #skillNamed(name: string, caller: ToolCaller): Skill | undefined {
-    return attempt(() => viewSkills(caller.skills.snapshot, this.#visibleIn(caller)).find(name).skill, undefined);
+    return attempt(() => this.#toRunContext(caller, undefined).skills.find(name).skill, undefined);
   }
 
   /** The error for the caller: refusals of tools and blobs unchanged, everything else without details. */

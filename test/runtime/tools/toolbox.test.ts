@@ -4,6 +4,7 @@ import { SkillsError } from "../../../src/base/errors.ts";
 import type { LedgerEntry } from "../../../src/runtime/ledger.ts";
 import type { Skill } from "../../../src/skills/skill.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
+import { openTrust } from "../trust/open-trust.ts";
 import { toolNames } from "../../../src/wire/tools.ts";
 
 const snapshot = { skills: [], problems: [] };
@@ -251,6 +252,33 @@ test("a call waits until the skills have been read", async () => {
   now = full.skills.snapshot as typeof now;
   resolve();
   expect(await call).toMatchObject({ skills: [{ name: "pdf" }, { name: "skills.protocol.guide" }] });
+});
+
+test("a call sees one state of the skills, and one that uses none looks at neither skills nor policy", async () => {
+  const { trust } = openTrust();
+  const looks: string[] = [];
+  const policyFor: typeof trust.policyFor = (directory) => {
+    looks.push("policy");
+    return trust.policyFor(directory);
+  };
+  const mayRead: typeof trust.mayRead = (...given) => trust.mayRead(...given);
+  const { call, context: full } = await openTools(agentSkill("pdf"), { trust: { policyFor, mayRead } });
+  const skills = {
+    get snapshot() {
+      looks.push("skills");
+      return full.skills.snapshot;
+    },
+  };
+  const { blob_id: id } = (await call("create_blob", { content: "a", kind: "text/plain" }, { skills })) as {
+    blob_id: string;
+  };
+  await call("read_blob", { blob_id: id, mode: "full" }, { skills });
+  expect(looks).toEqual([]);
+  const named = { name: "pdf", detail: "full" };
+  expect(await call("describe_skill", named, { skills, door: "mcp" })).toMatchObject({
+    skill: { versions: ["0.0.0"] },
+  });
+  expect(looks.toSorted()).toEqual(["policy", "skills"]);
 });
 
 test("every call is recorded once with its outcome, and the skill's canonical name and version", async () => {

@@ -201,11 +201,12 @@ type ProjectCaller = Pick<RunCaller, "project" | "projectIdentity"> & {
  */
 export function mountedProjectOf(
   { skill, needs }: Pick<RunSpec, "skill" | "needs">,
-  { project: directory, projectIdentity, skills }: ProjectCaller,
+  caller: ProjectCaller,
   { refuseProject }: Pick<RunEnvironment, "refuseProject">,
 ): SandboxProject | undefined {
   if (skill === undefined || needs.project === "none") return undefined;
   const { name } = skill;
+  const { project: directory, projectIdentity } = caller;
   if (directory === undefined)
     throw denied(
       `The skill ${name} needs a project, and this call has none.`,
@@ -220,7 +221,7 @@ export function mountedProjectOf(
   const project = { directory, writable: needs.project === "write", identity };
   if (!project.writable) return project;
   // As they are spelled, too: a link could be replaced by something that it does not lead to.
-  const places = [...new Set(skills.ownPlaces().flatMap((place) => [place, realPathOf(place)]))];
+  const places = [...new Set(caller.skills.ownPlaces().flatMap((place) => [place, realPathOf(place)]))];
   const around = places.find((place) => isWithin(root, place));
   if (around !== undefined)
     throw denied(
