@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { maxInstructionBytes, toInstructions } from "../../src/mcp/instructions.ts";
+import { maxInstructionBytes, toInstructions } from "../../src/mcp/mcp-server.ts";
 import type { McpCaller } from "../../src/mcp/mcp-caller.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import type { Skill } from "../../src/skills/skill.ts";
