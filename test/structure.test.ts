@@ -113,3 +113,11 @@ function entriesOf(folder: string): readonly string[] {
   const names = readdirSync(folder).filter((name) => name !== "README.md" && name !== "__pycache__");
   return [...new Set(names.map((name) => name.replace(/\.tsx?$/, "")))];
 }
+
+test("a doc comment is a sentence that can be read by itself: none begins with Of, Like or The same", () => {
+  const begun = /\/\*\*\s+(?:\*\s+)?(?:Of|Like|The same)\b.*/g;
+  const bad = sources().flatMap((file) =>
+    (readFileSync(path.join(source, file), "utf8").match(begun) ?? []).map((comment) => `${file}: ${comment}`),
+  );
+  expect(bad).toEqual([]);
+});

@@ -18,7 +18,7 @@ import { defaultDataDirectory, organisationPolicy, policyFileName } from "../bas
 type ListingOptions = OptionValues<typeof roots> & { readonly cwd?: string };
 
 export interface Listing {
-  /** Of a session that would have these skills: `--cwd`, absolute. */
+  /** The directory of a session that would have these skills: `--cwd`, absolute. */
   readonly directory: string;
   readonly catalog: Catalog;
   readonly roots: readonly Root[];

@@ -15,7 +15,7 @@ export function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Of several with one name, the last counts. */
+/** Items by their names; the last of several with one name counts. */
 export function byName<Named extends { readonly name: string }>(all: Iterable<Named>): ReadonlyMap<string, Named> {
   const named = new Map<string, Named>();
   for (const one of all) named.set(one.name, one);

@@ -98,7 +98,7 @@ interface Once {
   readonly one: EvalCase;
   readonly number: number;
   readonly withSkill: boolean;
-  /** Of a replay. */
+  /** What was recorded, for a replay. */
   readonly recorded?: EvalRun;
 }
 

@@ -14,7 +14,7 @@ export interface Share {
   readonly high: number;
 }
 
-/** Of sessions with the skill, or of those without it. */
+/** The figures of sessions with the skill, or of those without it. */
 export interface Configuration {
   readonly runs: number;
   readonly failed: number;
@@ -31,7 +31,7 @@ interface Compared {
 export interface CaseSummary extends Compared {
   readonly id: string;
   readonly shouldTrigger: boolean;
-  /** Of the sessions with the skill that worked, how many used it; absent if that cannot be seen in one of them. */
+  /** How many of the sessions with the skill that worked used it; absent if that cannot be seen in one of them. */
   readonly use?: { readonly count: number; readonly of: number };
 }
 
@@ -42,9 +42,9 @@ export interface Benchmark {
     readonly delta?: { readonly pass_rate?: number; readonly time_seconds: number; readonly tokens?: number };
   };
   readonly triggering: {
-    /** Of the runs that used the skill, those that should. */
+    /** The share of the runs that used the skill that should. */
     readonly precision?: Share;
-    /** Of the runs that should use the skill, those that did. */
+    /** The share of the runs that should use the skill that did. */
     readonly recall?: Share;
     /** Runs in which it cannot be seen, because the agent handed its work on. */
     readonly unseen: number;

@@ -72,14 +72,14 @@ type Program =
 /** Hard limits: exceeding one ends the run with the failure of that name. */
 export interface RunLimits {
   readonly timeoutMs: number;
-  /** Of all processes of the run together. */
+  /** For all processes of the run together. */
   readonly memoryBytes: number;
   readonly processes: number;
-  /** Of `/workspace`, `/output` and the temporary directory, each. */
+  /** For each of `/workspace`, `/output` and the temporary directory. */
   readonly diskBytes: number;
-  /** Of everything the program prints. */
+  /** For everything that the program prints. */
   readonly printedBytes: number;
-  /** Of the result, as compact JSON. */
+  /** For the result, as compact JSON. */
   readonly resultBytes: number;
   readonly outputFiles: number;
 }

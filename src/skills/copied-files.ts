@@ -17,7 +17,7 @@ export interface ChangedFile {
 }
 
 const maxFiles = 4_096;
-/** Of larger files, and of those after the first 512 KiB, only the digest is stored. */
+/** The largest text that is stored; for larger files, and those after the first 512 KiB, it is only the digest. */
 export const maxTextBytes = 64 * 1024;
 export const maxTextBytesTogether = 512 * 1024;
 

@@ -94,7 +94,7 @@ export class SkillEnvironments {
     this.#listeners.clear();
   }
 
-  /** Of its sandbox. That of others is not opened: this is asked for every skill of a list. */
+  /** What its sandbox needs. That of others is not opened: this is asked for every skill of a list. */
   #needsOf(skill: Skill): readonly string[] {
     return this.#options.findSandbox === undefined ? [] : sandboxNeeds(skill);
   }

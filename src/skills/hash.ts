@@ -169,7 +169,7 @@ export interface HashedFile {
 export interface HashedSkill {
   /** Ordered by code point. */
   readonly files: readonly HashedFile[];
-  /** Of the paths and digests of all files; undefined if there are too many or they are too large. */
+  /** The digest of the paths and digests of all files; undefined if there are too many or they are too large. */
   readonly digest: string | undefined;
   /** The files exceed `maxBytes`; nothing was hashed. */
   readonly tooLarge?: true;
@@ -186,7 +186,7 @@ export interface SkillHasher {
   ): Promise<HashedSkill>;
 }
 
-/** Of larger skills, the record of a read has no digest. */
+/** For larger skills, the record of a read has no digest. */
 const maxRecordedBytes = 4 * 1024 * 1024;
 
 /** The digest of a skill's files for the record; undefined where that takes long or is not possible. */

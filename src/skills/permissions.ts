@@ -197,7 +197,7 @@ export function shortParts({ network, secrets, project, isolation }: Capabilitie
   return { shown, names: names.join("; ") };
 }
 
-/** The same as one phrase, of bounded length: `read the secret API_KEY and connect to api.example.com`. */
+/** Capabilities as one phrase, of bounded length: `read the secret API_KEY and connect to api.example.com`. */
 export function inOnePhrase(capabilities: Capabilities): string {
   const short = (names: readonly string[]): string => listed(names.map(shortName), fewNames);
   return listed(inWords(capabilities, short).map((words) => words.replace(/^may /, "")));

@@ -7,7 +7,7 @@ import type { SkillFile } from "./reader.ts";
 
 const nameBytes = 100;
 const prefixBytes = 155;
-/** Of the header of gzip: where the platform stands, and what means "unknown". */
+/** In the header of gzip: where the platform stands, and what means "unknown". */
 const platformAt = 9;
 const anyPlatform = 255;
 const level = 9;

@@ -71,7 +71,7 @@ const headerBytes = 16 * 1024;
 const connectionsOfHost = 4;
 const keptConnection = 30_000;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Of the request; all others may hold what only the first host may know. */
+/** The headers that a redirect to another origin keeps; all others may hold what only the first host may know. */
 const headersForOthers: ReadonlySet<string> = new Set(["accept", "if-none-match"]);
 const ownHeaders = { "user-agent": `acp-skills/${version}`, "accept-encoding": "identity" };
 

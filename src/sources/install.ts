@@ -74,7 +74,7 @@ export async function download(
   }
 }
 
-/** The same for many, a few at a time, in their order. */
+/** Downloads and validates many, a few at a time; results are in their order. */
 export function downloadAll(
   remotes: readonly RemoteSkill[],
   downloading: Downloading,
@@ -153,7 +153,7 @@ export interface PlannedInstall {
 
 export interface PlannedInstalls {
   readonly plans: readonly PlannedInstall[];
-  /** Of those that could not be downloaded, too. */
+  /** Also for those that could not be downloaded. */
   readonly refusals: readonly Reason[];
 }
 
@@ -271,7 +271,7 @@ function isSameUrl(entry: LockEntry, from: LockEntry): boolean {
   return url === undefined || url === (from.sourceBaseUrl ?? from.sourceUrl);
 }
 
-/** The same paths and bytes; links and others that we never install make a difference. */
+/** Whether paths and bytes are the same; links and others that we never install make a difference. */
 export function sameFiles({ files, others }: InstalledFiles, downloaded: Downloaded["files"]): boolean {
   return others.length === 0 && hasSameFiles(files, downloaded);
 }

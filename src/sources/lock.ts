@@ -17,13 +17,13 @@ export interface LockEntry {
   readonly sourceUrl?: string;
   /** A branch, tag or commit, as a person typed it. */
   readonly ref?: string;
-  /** Of SKILL.md in a repository. */
+  /** The path of SKILL.md in a repository. */
   readonly skillPath?: string;
   /** See `computedHash`; of a project's lock only. */
   readonly computedHash?: string;
-  /** Of a global lock only: the id of a git tree, the same as `computedHash`, or empty. */
+  /** In a global lock only: the id of a git tree, the same as `computedHash`, or empty. */
   readonly skillFolderHash?: string;
-  /** Of a global lock only: the URL that a person typed. */
+  /** In a global lock only: the URL that a person typed. */
   readonly sourceBaseUrl?: string;
   readonly wellKnownDigest?: string;
   /** ISO 8601; of a global lock only. */
@@ -61,7 +61,7 @@ const lockKeys: Readonly<Record<LockForm, readonly (keyof LockEntry)[]>> = {
   ],
 };
 
-/** Of a skill with more, no digests of files are locked. */
+/** For a skill with more, no digests of files are locked. */
 const maxLockedFiles = 200;
 
 export function emptyLock(form: LockForm): Lock {

@@ -51,7 +51,7 @@ export type RemoteContent =
       readonly type: "files";
       readonly files: readonly { readonly path: string; readonly url: string; readonly digest?: string }[];
     }
-  /** Of a repository at a full commit id. */
+  /** A directory of a repository at a full commit id. */
   | { readonly type: "git"; readonly repository: string; readonly commit: string; readonly directory: string }
   /** Not downloaded but invoked, over HTTP. */
   | { readonly type: "api"; readonly descriptor: SkillDescriptor }
@@ -68,7 +68,7 @@ export interface RemoteSkill {
   readonly version?: string;
   /** The publisher's id, such as `com.example.translate-v1`. */
   readonly id?: string;
-  /** Of Skill Sharing; undefined for skills that are only files. */
+  /** As Skill Sharing has it; undefined for skills that are only files. */
   readonly capabilityType?: CapabilityType;
   readonly access?: AccessPolicy;
   readonly content: RemoteContent;
@@ -88,7 +88,7 @@ export interface RemoteIndex {
   readonly problems: readonly string[];
   /** Something that may list more could not be read now: what it listed before is still there. */
   readonly isPartial?: true;
-  /** Of a git source: the commit that was read. */
+  /** For a git source: the commit that was read. */
   readonly commit?: string;
   /** For `If-None-Match` at the next look, by URL; of a git source, commits of other repositories that it leads to. */
   readonly etags?: Readonly<Record<string, string>>;

@@ -28,7 +28,7 @@ export function projectPlace(cwd: string, home: string, env: NodeJS.ProcessEnv):
   return { form: "project", base, lockFile: path.join(base, "skills-lock.json"), records: recordsOf(home, env) };
 }
 
-/** Of this user. As the `skills` package has it: with `$XDG_STATE_HOME`, the lock is there. */
+/** The place of this user, as the `skills` package has it: with `$XDG_STATE_HOME`, the lock is there. */
 export function globalPlace(home: string, env: NodeJS.ProcessEnv): SkillsPlace {
   const { XDG_STATE_HOME: state = "" } = env;
   const base = realpathSync.native(home);
@@ -59,7 +59,7 @@ export function findSkillsDirectory(place: SkillsPlace): string | undefined {
   return walk(place, () => undefined);
 }
 
-/** The same; creates what is missing. */
+/** The real path of the directory of skills; creates what is missing. */
 export function makeSkillsDirectory(place: SkillsPlace): string {
   const made = walk(place, (parent, name) => {
     within(holdDirectory(parent), (held) => mkdirSync(`${held.path}/${name}`, { mode: 0o755 }));

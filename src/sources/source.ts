@@ -9,9 +9,9 @@ export interface Source {
   readonly kind: "auto" | "descriptor" | "registry" | "git" | "marketplace";
   /** Absolute, http or https; of git also ssh where a person says so. */
   readonly url: string;
-  /** Of a git source: a branch, a tag or a commit. Default: HEAD. */
+  /** For a git source: a branch, a tag or a commit. Default: HEAD. */
   readonly ref?: string;
-  /** Of a git source: the directory to look in. */
+  /** For a git source: the directory to look in. */
   readonly path?: string;
 }
 
@@ -176,9 +176,9 @@ function invalid(why: string, example = "example.com"): SkillsError {
 /** Limits on one skill from elsewhere. */
 export const skillLimits = {
   files: 1_000,
-  /** Of all its files, unpacked. */
+  /** For all its files, unpacked. */
   bytes: 50 * 1024 * 1024,
-  /** Of an archive, packed. */
+  /** For an archive, packed. */
   packedBytes: 25 * 1024 * 1024,
   pathLength: 512,
 } as const;

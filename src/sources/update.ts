@@ -51,7 +51,7 @@ interface FindUpdatesOptions extends Downloading {
   /** The real path of the directory of skills; undefined if it is missing. */
   readonly skills: string | undefined;
   readonly named: NamedSources;
-  /** Of `--allow-private`. */
+  /** The values of `--allow-private`. */
   readonly allowPrivate: readonly string[] | undefined;
   /** Which skills are downloaded although the lock has what their source has. */
   readonly restored: readonly Restorable[];
@@ -179,7 +179,7 @@ export function versionWords({ version = "", commit, digest }: VersionFacts): st
   return `${version}${exact === undefined ? "" : ` (${exact})`}`.trim() || "unknown";
 }
 
-/** Of what was downloaded. */
+/** How the version that was downloaded is named. */
 export function latestWords({ remote: { content }, inspected: { version, digest } }: Downloaded): string {
   return versionWords({ version, digest, commit: content.type === "git" ? content.commit : undefined });
 }

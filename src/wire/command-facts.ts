@@ -5,7 +5,7 @@ import type { Summary } from "../skills/environment.ts";
 
 /** What is known of a skill on this machine, besides the skill. */
 export interface KnownFacts {
-  /** The same object while nothing changes. */
+  /** Stays one object while nothing changes. */
   readonly environment?: Summary | undefined;
   /** Why it cannot be used now; absent if it can. */
   readonly state?: NonNullable<SkillFacts>["state"] | undefined;

@@ -80,7 +80,7 @@ const caseSchema = caseFields.transform(
       prompt: asked ?? "",
       expectedOutput: expected_output,
       files,
-      /** Of a case with only an expected output: that the result is like it. */
+      /** A case with only an expected output has one: that the result is like it. */
       assertions:
         stated.length > 0 || expected === ""
           ? stated

@@ -35,7 +35,7 @@ export function followPath(target: string): Way {
   return follow(target, root, segments(target.slice(root.length)));
 }
 
-/** The same if the parent is known to be a real path. */
+/** Follows only the last name of a path, whose parent is known to be a real path. */
 export function followLast(target: string): Way {
   return follow(target, path.dirname(target), [path.basename(target)]);
 }

@@ -8,7 +8,7 @@ export interface Root {
    * that others publish.
    */
   readonly origin: "explicit" | "project" | "user" | "remote";
-  /** Of a `remote` root. */
+  /** Present for a `remote` root. */
   readonly remote?: RemoteOrigin;
   /** Whether it is not a directory of skills, but any directory that may contain some. */
   readonly holdsAnything?: boolean;

@@ -25,7 +25,7 @@ interface ArchiveLimits {
   /** The number of extracted files, and their bytes. */
   readonly files: number;
   readonly bytes: number;
-  /** Of everything that the archive grows to: against zip bombs. */
+  /** The limit of everything that the archive grows to: against zip bombs. */
   readonly unpacked: number;
   /** Files, directories, links and headers. */
   readonly entries: number;

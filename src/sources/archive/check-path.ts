@@ -3,7 +3,7 @@ import { SkillsError } from "../../base/errors.ts";
 import { unseenCharacters } from "../../base/text/unsafe-characters.ts";
 import { skillLimits } from "../source.ts";
 
-/** Of one segment, in bytes of UTF-8; what file systems take. */
+/** The longest segment that file systems take, in bytes of UTF-8. */
 const segmentBytes = 255;
 const unseen = new RegExp(`[${unseenCharacters}]`, "u");
 const unfitForWindows = /[<>:"|?*]|[. ]$/;

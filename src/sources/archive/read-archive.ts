@@ -4,7 +4,7 @@ import { ArchiveCollector, type ArchiveContent, type ArchiveOptions, badArchive,
 import { readZip } from "./read-zip.ts";
 import { type TarHeader, blockSize, paddingAfter, parsePax, parseTarHeader, parseText } from "./tar-header.ts";
 
-/** Of one extended header or long name. */
+/** The limit of one extended header or long name. */
 const metadataBytes = 64 * 1024;
 
 /**

@@ -7,7 +7,7 @@ export interface TarHeader {
   readonly executable: boolean;
   /** One character; a file is `0`. */
   readonly type: string;
-  /** Of a link. */
+  /** Where a link leads. */
   readonly target: string;
 }
 

@@ -39,7 +39,7 @@ export interface UnfinishedChange extends Recorded {
   drop(): void;
 }
 
-/** Of the directory in which a change stages, before its id. */
+/** What the name of the directory in which a change stages begins with, before its id. */
 export const stagingPrefix = ".acp-skills-";
 const suffix = ".jsonl";
 const mostNamed = 5;

@@ -65,16 +65,16 @@ export const gitLimits = {
   readMs: 30_000,
   /** Milliseconds for the list of its branches and tags, and for looking up its host. */
   refsMs: 20_000,
-  /** Of the list of its branches and tags. */
+  /** For the list of its branches and tags. */
   refsBytes: 4 * 1024 * 1024,
   /** On disk while it is fetched: what the host sends, compressed, and an index of it. */
   diskBytes: 256 * 1024 * 1024,
-  /** Of an archive, packed and unpacked. */
+  /** For an archive, packed and unpacked. */
   packedBytes: 100 * 1024 * 1024,
   unpackedBytes: 400 * 1024 * 1024,
   /** Files at a commit. */
   files: 50_000,
-  /** Of the list of these files. */
+  /** For the list of these files. */
   listBytes: 16 * 1024 * 1024,
   /** Contents that one read returns together. */
   readBytes: 64 * 1024 * 1024,

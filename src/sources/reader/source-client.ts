@@ -47,7 +47,7 @@ const mostKept = `${indexLimits.documentBytes / 1024 / 1024} MiB`;
 export function createSourceClient(options: AskerOptions): SourceClient {
   const answers = new Map<string, Promise<SourceResponse>>();
   let stored = 0;
-  /** Of many pages, each within its limit, not all would fit into memory. */
+  /** Many pages, each within its limit, would not all fit into memory. */
   const askWithin = async (url: string, etag?: string): Promise<SourceResponse> => {
     if (stored >= indexLimits.documentBytes)
       return { type: "absent", said: `${toLabel(url)} was not asked: what was read before has ${mostKept} together` };

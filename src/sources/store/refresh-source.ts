@@ -7,9 +7,9 @@ import type { SourceCopies } from "./source-copies.ts";
 import type { CopiedSkill, SourceState } from "./store-places.ts";
 
 export const sourceLimits = {
-  /** Of one source. */
+  /** For one source. */
   skills: 10_000,
-  /** Of all sources together, unpacked. */
+  /** For all sources together, unpacked. */
   bytes: 2 * 1024 * 1024 * 1024,
   /** Problems that are stored; the rest is a count. */
   problems: 50,

@@ -171,7 +171,7 @@ export class SourceRefresh {
     return `The copies of the skills of ${this.#options.copies.source.label} cannot be changed: ${why}`;
   }
 
-  /** The same message is not repeated at each look. */
+  /** Does not repeat a message at each look. */
   #logOnce(message: string): void {
     if (message !== this.#reported && message !== "") this.#options.log("warning", message);
     this.#reported = message;

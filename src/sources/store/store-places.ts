@@ -76,7 +76,7 @@ export interface CopiedSkill {
   /** `sha256:…` of its files, as describe_skill gives it. */
   readonly digest: string;
   readonly bytes: number;
-  /** Of a source that is a repository: the commit that the files are from. */
+  /** For a source that is a repository: the commit that the files are from. */
   readonly commit?: string;
   /** Identifies what was downloaded; absent where only downloading it again shows whether it changed. */
   readonly pin?: string;
@@ -137,7 +137,7 @@ function isCopied({ name, slug, digest, bytes }: Partial<CopiedSkill>): boolean 
   );
 }
 
-/** Of a source that was never read. */
+/** The state of a source that was never read. */
 export function newState({ label }: Pick<SourceState, "label">, now: number): SourceState {
   return { label, nextLook: now, failures: 0, problems: [], skills: [] };
 }

@@ -33,7 +33,7 @@ export function sendAnswer(response: ServerResponse, answer: BrowseAnswer, ifNon
 }
 
 /**
- * Of every answer. Nothing but the page's own scripts runs, nothing leaves for another origin, nobody frames or embeds it, and HTML is made
+ * Headers of every answer. Nothing but the page's own scripts runs, nothing leaves for another origin, nobody frames or embeds it, and HTML is made
  * through the page's one policy for trusted types.
  */
 const pageHeaders: Readonly<Record<string, string>> = Object.freeze({

@@ -71,7 +71,8 @@ export function closableSandbox(tier: Sandbox): Sandbox {
   }
 
   function refuses(run: RunNeeds): string | undefined {
-    if (tier.tier === "none" && run.isolation !== "none") return "Only code that may run without a sandbox runs in it.";
+    if (tier.tier === "none" && run.isolation !== "none")
+      return "There is no sandbox here, and this code may not run without one.";
     if (tier.tier !== "none" && run.isolation === "none") return `The ${tier.tier} tier isolates every run.`;
     const lack = abilitiesFor(run).find((ability) => tier.lacks[ability] !== undefined);
     return lack === undefined ? tier.refuses(run) : tier.lacks[lack];

@@ -15,7 +15,7 @@ interface Cursor {
   at: number;
   /** Cached offset of the next `: `, so that each occurrence is searched for only once. */
   colon: number;
-  /** The same for ` #`, which starts a comment. */
+  /** Where ` #` is found next, which starts a comment. */
   comment: number;
 }
 

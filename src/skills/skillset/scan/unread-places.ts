@@ -143,12 +143,12 @@ export class CopyFinder {
     return contents;
   }
 
-  /** Of the skill's own two files: few skills with the same name are equal in those. */
+  /** A digest of the skill's own two files: few skills with the same name are equal in those. */
   #textOf(record: DirectoryRecord): string | undefined {
     return this.#digest(this.#texts, record, (name) => isSkillFileName(name) || name === "skill.toml");
   }
 
-  /** Of everything in a skill's directory except nested skills. */
+  /** A digest of everything in a skill's directory except nested skills. */
   *#contentOf(record: DirectoryRecord): Steps<string | undefined> {
     const parts: string[] = [];
     const waiting = [record];

@@ -114,7 +114,7 @@ function isLoss(before: DirectoryRecord, now: DirectoryRecord | undefined): bool
 
 /** Detects reads that failed because file descriptors ran out, and retries: no file event occurs when some become available. */
 export interface Starvation {
-  /** The same files, with failures detected. */
+  /** These files, with failures detected. */
   readonly files: SkillFiles;
   /** Call after each look: schedules another one with exponential backoff if descriptors were missing. */
   afterLook(): void;

@@ -96,11 +96,11 @@ export function resolveDocumentLink(link: string, base: string): { readonly url:
 
 /** Limits on what a source lists. Above those on texts a text is cut; above the others the rest is left out and reported. */
 export const indexLimits = {
-  /** Of one document. */
+  /** For one document. */
   bytes: 8 * 1024 * 1024,
-  /** Of all documents in memory while one source is read, and of all its descriptors. */
+  /** For all documents in memory while one source is read, and for all its descriptors. */
   documentBytes: 64 * 1024 * 1024,
-  /** Of one descriptor. */
+  /** For one descriptor. */
   descriptorBytes: 256 * 1024,
   /** Levels of arrays and objects in a descriptor. */
   descriptorDepth: 32,

@@ -5,7 +5,7 @@ import { remotePathFault } from "../../archive/check-path.ts";
 
 /** Where a plugin of a marketplace is. */
 export type PluginPlace =
-  /** Of the marketplace's own files; the first of these directories that exists. */
+  /** The marketplace's own files, in the first of these directories that exists. */
   | { readonly type: "directory"; readonly paths: readonly string[] }
   | {
       readonly type: "git";

@@ -144,7 +144,7 @@ function invalid(why: string): SkillsError {
   return new SkillsError("SOURCE_INVALID", `${why}.`);
 }
 
-/** Of plugins elsewhere: more would make one look at a marketplace a download of hundreds of repositories. */
+/** How many plugins elsewhere are read: more would make one look at a marketplace a download of hundreds of repositories. */
 const mostElsewhere = 40;
 
 /**

@@ -22,7 +22,7 @@ export interface SkillPlace {
   readonly fallback: string;
 }
 
-/** The same with its text, which needs its tree no longer. */
+/** A place with the text of its skill, which needs its tree no longer. */
 export interface TreeSkill extends SkillPlace {
   /** Undefined for one that is too large. */
   readonly text: string | undefined;
@@ -32,7 +32,7 @@ export interface TreeSkill extends SkillPlace {
 const mostSkills = 5_000;
 /** Then other work has its turn. */
 const describedAtOnce = 50;
-/** Of one skill's files. */
+/** The limit of problems with one skill's files. */
 const mostProblems = 8;
 const largest = 1024 * 1024;
 const longestDescription = 1_024;

@@ -85,7 +85,7 @@ export function toToolArguments(draft: RunDraft): Readonly<Record<string, unknow
   };
 }
 
-/** The same as the call that a model makes. */
+/** The run as the call that a model makes. */
 export function toToolCall(runDraft: RunDraft): string {
   return JSON.stringify({ name: "execute_skill", arguments: toToolArguments(runDraft) }, undefined, 2);
 }

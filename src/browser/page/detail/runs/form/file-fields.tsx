@@ -13,7 +13,7 @@ import { Button, IconButton } from "../../../parts/icon.tsx";
 interface BlobFieldProps {
   readonly ids: FieldIds;
   readonly form: RunFormState;
-  /** Of the argument. */
+  /** The argument's name. */
   readonly name: string;
 }
 

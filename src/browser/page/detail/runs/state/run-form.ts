@@ -53,7 +53,7 @@ export interface RunDraft {
   /** The slug. */
   readonly skill: string;
   readonly script?: string | undefined;
-  /** Of a script: `{argv, stdin?}`. */
+  /** For a script: `{argv, stdin?}`. */
   readonly args: Readonly<Record<string, unknown>>;
   /** Besides those that arguments name. `name`: of the file. */
   readonly blobs: readonly { readonly id: string; readonly name: string }[];
