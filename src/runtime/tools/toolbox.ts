@@ -57,13 +57,11 @@ const never = new AbortController().signal;
 /** The meta-tools, independent of any door. Each call is reported once, however it ended, and so are the skills that its code called. */
 export class Toolbox {
   readonly #options: ToolboxOptions;
-  readonly #limits: ToolLimits;
   readonly #guideFor: ReturnType<typeof createGuides>;
 
   constructor(options: ToolboxOptions) {
     this.#options = options;
-    this.#limits = options.limits ?? defaultToolLimits;
-    this.#guideFor = createGuides(this.#limits);
+    this.#guideFor = createGuides(options.limits ?? defaultToolLimits);
   }
 
   /**
@@ -189,7 +187,7 @@ export class Toolbox {
   }
 
   #toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
-    const { blobs, source, hasher, trust, runs, dataDirectory } = this.#options;
+    const { blobs, source, hasher, trust, runs, dataDirectory, limits = defaultToolLimits } = this.#options;
     const guide: RunContext["guide"] = () => this.#guideFor(availableTools(caller.tools).map(({ name }) => name));
     const reportSkillCalls = onSkillCalls((skill, ending) => this.#report(caller, "execute_skill", ending, skill));
     let seen: SeenSkills | undefined;
@@ -209,7 +207,7 @@ export class Toolbox {
       },
       digestOf: (skill, signal) => recordedDigest(hasher, sourceOf(skill), skill, signal),
       blobs,
-      limits: this.#limits,
+      limits,
       guide,
       sourceOf,
       hashFiles: (skill, signal) =>

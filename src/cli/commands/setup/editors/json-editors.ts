@@ -31,11 +31,12 @@ interface JsonEditor extends Pick<Editor, "title" | "places" | "readsAll" | "mar
   readonly lenient: boolean;
   /** Keys of the objects and lists of agents. A new agent is added to the first. */
   readonly holders: readonly [string, ...string[]];
-  readonly form: EntryForm;
+  /** Default: `{command, args}`. */
+  readonly form?: EntryForm;
   /** The entry of a new agent, besides its command. */
-  readonly blank: Entry;
-  /** The name of a new agent for which none is given. */
-  nameFor(agent: readonly string[]): string;
+  readonly blank?: Entry;
+  /** The name of a new agent for which none is given. Default: that of its program, with skills. */
+  readonly nameFor?: (agent: readonly string[]) => string;
   /** For an entry without a command: the agent to add beside it, or why it is left alone. */
   beside?(name: string, entry: Entry): { readonly name: string; readonly words: readonly string[] } | string;
 }
@@ -59,7 +60,7 @@ function stringItems(value: unknown): readonly string[] {
 }
 
 function createJsonEditor(editor: JsonEditor): Editor {
-  const { title, lenient, form, blank, holders, ...shared } = editor;
+  const { title, lenient, form = commandAndArgs, blank = {}, holders, nameFor = nameWithSkills, ...shared } = editor;
   const find = (text: string): readonly Placed[] => {
     const settings = readSettings(text, lenient);
     refuseTwins(text, holders);
@@ -130,7 +131,7 @@ function createJsonEditor(editor: JsonEditor): Editor {
 
   function entryFor({ name, words }: NewAgent, { wrapper, home }: SetupEnvironment): JsonChange {
     const value = { ...blank, ...form.write(wrapWords(wrapper, words, home), {}) };
-    return { path: [holders[0], name ?? editor.nameFor(words)], value };
+    return { path: [holders[0], name ?? nameFor(words)], value };
   }
 }
 
@@ -178,9 +179,7 @@ export const zed = createJsonEditor({
   },
   lenient: true,
   holders: ["agent_servers"],
-  form: commandAndArgs,
   blank: { type: "custom" },
-  nameFor: nameWithSkills,
   beside(name, { type }) {
     const known = registry[type === undefined ? (builtIn[name] ?? name) : name];
     if (known !== undefined && type !== "extension") return { name: `${known.name} with skills`, words: known.words };
@@ -195,9 +194,6 @@ export const jetbrains = createJsonEditor({
   places: ({ home }) => [path.join(home, ".jetbrains", "acp.json")],
   lenient: true,
   holders: ["agent_servers"],
-  form: commandAndArgs,
-  blank: {},
-  nameFor: nameWithSkills,
   next: "Choose this agent in the AI chat of the IDE, and type /.",
 });
 
@@ -242,9 +238,6 @@ export const vscode = createJsonEditor({
   hasDefaults: true,
   lenient: true,
   holders: ["acp.agents", "agent_servers", "vscodeAcp.agents"],
-  form: commandAndArgs,
-  blank: {},
-  nameFor: nameWithSkills,
   next: "Connect to this agent in the panel of the ACP extension, and type /.",
 });
 
@@ -282,7 +275,6 @@ export const acpx = createJsonEditor({
   lenient: false,
   holders: ["agents"],
   form,
-  blank: {},
   nameFor: (agent) => `${agentName(agent)}-skills`,
   next: "Run acpx with the name of this agent.",
 });
