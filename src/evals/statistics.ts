@@ -42,9 +42,9 @@ export interface Benchmark {
     readonly delta?: { readonly pass_rate?: number; readonly time_seconds: number; readonly tokens?: number };
   };
   readonly triggering: {
-    /** The share of the runs that used the skill that should. */
+    /** Among the runs that used the skill, the share that should have. */
     readonly precision?: Share;
-    /** The share of the runs that should use the skill that did. */
+    /** Among the runs that should use the skill, the share that did. */
     readonly recall?: Share;
     /** Runs in which it cannot be seen, because the agent handed its work on. */
     readonly unseen: number;

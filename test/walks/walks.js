@@ -124,7 +124,8 @@ export async function walkBrowse(folder) {
   const own = path.join(folder, "chromium");
   mkdirSync(own);
   const chrome = await chromium.launch({
-    ...{ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] },
+    executablePath,
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
     env: { ...process.env, TMPDIR: own },
   });
   try {

@@ -24,6 +24,7 @@ export interface ToolCaller extends Requester {
 /** What a tool works with during one call. */
 export interface RunContext extends RunCaller {
   readonly digest?: ToolCaller["digest"];
+  /** What the caller sees: looked up when it is first read, which code that needs no skills does not do. */
   readonly skills: SkillView;
   readonly limits: ToolLimits;
   /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions. */

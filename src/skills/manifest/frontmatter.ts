@@ -84,11 +84,11 @@ export function decodeFrontmatter(bytes: Uint8Array, start: number, end: number)
   return { text, valid: !text.includes("\ufffd") || isUtf8(bytes.subarray(start, end)) };
 }
 
-/** What skills were read from; of a longer one, nothing. */
-const sources = new WeakMap<Skill, string>();
+/** The longest frontmatter that is remembered, in UTF-16 units: others are read again where they are compared. */
 const longestSource = 4096;
+const sources = new WeakMap<Skill, string>();
 
-/** `source`: the text between the fences from which alone a skill was read. */
+/** Remembers the text between the fences, if a skill was read from it alone. */
 export function rememberSource(skill: Skill, source: string): void {
   if (source.length <= longestSource) sources.set(skill, source);
 }

@@ -39,7 +39,7 @@ export interface UnfinishedChange extends Recorded {
   drop(): void;
 }
 
-/** What the name of the directory in which a change stages begins with, before its id. */
+/** The beginning of the name of a directory in which a change stages; its id follows. */
 export const stagingPrefix = ".acp-skills-";
 const suffix = ".jsonl";
 const mostNamed = 5;

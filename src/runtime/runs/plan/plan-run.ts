@@ -233,8 +233,8 @@ export function readPlannedFile(
 const checked = new WeakMap<Skill, string>();
 
 /**
- * Whether a skill declares what the files of a digest declare, which are read for it. False where it was read when its files were others, or
- * declares something in a file that the digest does not cover.
+ * Whether a skill declares what the files of a digest declare; reads those files. False where the skill was read when its files were others,
+ * or declares something in a file that the digest does not cover.
  */
 export async function isDeclared(skill: Skill, { digest, files }: HashedSkill, source: SkillSource): Promise<boolean> {
   if (digest !== undefined && checked.get(skill) === digest) return true;
