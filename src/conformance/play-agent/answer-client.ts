@@ -14,7 +14,7 @@ import {
 /** What the played agent knows of its client. */
 export class PlayedState {
   protocol: 1 | 2 = 1;
-  forms: Forms = { skills: undefined, commands: true, problems: false };
+  forms: Forms = { skills: undefined, commands: "command", problems: false };
   sessions = 0;
 }
 
