@@ -25,6 +25,8 @@ export interface Negotiation {
   readonly takesSkillEntries: boolean;
   /** Where in a prompt the agent itself takes `skill` blocks. */
   readonly ownBlocks: "nowhere" | "first" | "anywhere";
+  /** The client shows forms (`elicitation/create`). */
+  readonly showsForms: boolean;
   /** What the client declared wrongly, in sentences. */
   readonly faults: readonly string[];
   /** The client said something about skills. Others get commands as agents send them, without `_meta` of ours. */
@@ -86,6 +88,7 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
   const optIn = optInOf(ofClient);
   const jetbrains = ofClient.some((capabilities) => Boolean(recordAt(capabilities, "_meta", "jetbrains")?.["air"]));
   const declared = skillEntries(protocol, ofClient);
+  const forms = ofClient.map((capabilities) => recordAt(capabilities, "elicitation")?.["form"]).find(isDeclared);
   const ofPrompts = protocol === 2 ? recordAt(ofAgent, "session", "prompt") : recordAt(ofAgent, "promptCapabilities");
   return {
     protocol,
@@ -93,12 +96,11 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
     jetbrains,
     takesSkillEntries: isRecord(declared),
     ownBlocks: protocol === 2 ? ownBlocksOf(recordAt(ofPrompts, "skill")) : "nowhere",
-    faults:
-      declared === undefined || declared === null || isRecord(declared)
-        ? []
-        : [
-            `The editor declares session.commands.skill as ${quoted(JSON.stringify(declared))}, not as an object: it gets skills as plain commands.`,
-          ],
+    showsForms: isRecord(forms),
+    faults: [
+      ...faultOf("session.commands.skill", declared, "it gets skills as plain commands"),
+      ...faultOf("elicitation.form", forms, "it is asked by permission requests"),
+    ],
     declaresSkills: optIn !== undefined || jetbrains,
     notices: protocol === 2 || ofClient.some((capabilities) => Boolean(recordAt(capabilities, "session")?.["notices"])),
     transports: transportsOf(protocol, ofAgent),
@@ -124,6 +126,12 @@ function skillEntries(protocol: 1 | 2, ofClient: readonly (JsonRecord | undefine
 
 function isDeclared(value: unknown): boolean {
   return value !== undefined && value !== null;
+}
+
+/** Capabilities are objects; anything else does not count as declared. */
+function faultOf(capability: string, value: unknown, result: string): readonly string[] {
+  if (!isDeclared(value) || isRecord(value)) return [];
+  return [`The editor declares ${capability} as ${quoted(JSON.stringify(value))}, not as an object: ${result}.`];
 }
 
 function ownBlocksOf(skill: JsonRecord | undefined): Negotiation["ownBlocks"] {

@@ -8,8 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { type Clock, timeWaited } from "../base/clock.ts";
 import { createDeferred } from "../base/promises.ts";
-import { quoted } from "../base/text/quoted.ts";
-import { type Ask, type Question, type Reply, asPerson, toLine } from "../runtime/question.ts";
+import { type Ask, type Question, type Reply, asPerson, toLine, toLines } from "../runtime/question.ts";
 import type { RunListener } from "../wire/run-event.ts";
 
 /** How long a person has to answer. */
@@ -57,25 +56,12 @@ export function askByRequest(send: ServerContext["mcpReq"]["send"], clock: Clock
 }
 
 const longestDetail = 200;
-/** How many files are named; of the others, only the number is shown. */
-const maxFiles = 20;
-
 /** One choice; every client shows the message before it. */
 export function toForm(question: Question): ElicitRequestFormParams {
-  const { title, wants, widened, expects, changed, options } = question;
-  const unseen = wants.filter((words) => !widened.includes(words));
-  const lines = [
-    title,
-    ...widened.map((words) => `New: ${words}`),
-    ...unseen.map((words) => `It ${words}`),
-    ...(expects === undefined ? [] : [expects]),
-    ...changed.slice(0, maxFiles).map(({ path }) => `Changed: ${toLine(quoted(path, { longest: 1_024 }))}`),
-    ...(changed.length > maxFiles ? [`and ${changed.length - maxFiles} more files`] : []),
-  ];
-  const answer = { type: "string" as const, title: "Answer", enum: options.map(({ label }) => label) };
+  const answer = { type: "string" as const, title: "Answer", enum: question.options.map(({ label }) => label) };
   return {
     mode: "form",
-    message: lines.join("\n"),
+    message: toLines(question).join("\n"),
     requestedSchema: { type: "object", properties: { answer }, required: ["answer"] },
   };
 }

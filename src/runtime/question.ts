@@ -13,7 +13,12 @@ export type Answer = "once" | "trust" | "not-now" | "block";
 /** The reply to a question: an answer, or why there is none; without an answer nothing is allowed. */
 export type Reply =
   /** `byItself`: it came too fast for a person, see `asPerson`. */
-  | { readonly answer: Answer; readonly byItself?: true }
+  | {
+      readonly answer: Answer;
+      readonly byItself?: true;
+      /** Why a person said no, in their words. */
+      readonly why?: string;
+    }
   | {
       readonly answer?: undefined;
       readonly missing: "nobody" | "cancelled" | "timeout" | "failed";
@@ -133,6 +138,22 @@ export function askAboutProject(project: string, skill: Pick<Subject, "name">, r
     widened: [],
     changed: [],
   };
+}
+
+/** How many changed files a form names; of the others, it says the number. */
+const mostNamed = 20;
+
+/** The whole question for those who see nothing else: its title, what is new and wanted, and which files changed. */
+export function toLines({ title, wants, widened, expects, changed }: Question): readonly string[] {
+  const unseen = wants.filter((words) => !widened.includes(words));
+  return [
+    title,
+    ...widened.map((words) => `New: ${words}`),
+    ...unseen.map((words) => `It ${words}`),
+    ...(expects === undefined ? [] : [expects]),
+    ...changed.slice(0, mostNamed).map(({ path }) => `Changed: ${toLine(quoted(path, { longest: 1_024 }))}`),
+    ...(changed.length > mostNamed ? [`and ${changed.length - mostNamed} more files`] : []),
+  ];
 }
 
 /** A version is free text. */

@@ -13,6 +13,7 @@ export const sessionPrompt = "session/prompt";
 export const sessionSteering = "_session/steering";
 export const sessionUpdate = "session/update";
 export const requestPermission = "session/request_permission";
+export const elicitationCreate = "elicitation/create";
 export const sessionCancel = "session/cancel";
 export const cancelRequest = "$/cancel_request";
 /** Methods between a conductor and its proxies; the Rust SDK used the prefix `_` before they were in the schema. */

@@ -1,24 +1,37 @@
 import type { OnceLog } from "../../base/log.ts";
-import { type Answer, type Reply, asPerson } from "../../runtime/question.ts";
-import { isRecord, recordAt } from "./raw-message.ts";
+import { type Answer, type Question, type Reply, asPerson, toLine } from "../../runtime/question.ts";
+import { isRecord, type JsonRecord, recordAt } from "./raw-message.ts";
 
-/** The editor's response to a permission request of ours, reduced to what counts. */
+/** The editor's response to a question of ours, a permission request or a form, reduced to what counts. */
 export type EditorReply =
   | { readonly optionId: string }
+  /** The fields of a form that was sent. */
+  | { readonly form: FormFields }
+  | { readonly declined: true }
   | { readonly cancelled: true }
   /** Why it is no answer, as the end of a sentence. */
   | { readonly fault: string };
 
+interface FormFields {
+  readonly answer: string;
+  /** What the person wrote. */
+  readonly why?: string;
+}
+
 /** ACP's error for a cancelled request. */
 const requestCancelled = -32800;
 const longestOptionId = 256;
+/** The limit for what a person writes, in characters. */
+const longestWhy = 2_000;
 const longestFault = 200;
 
 /** Reads a response; anything that is not exactly an answer is a fault. */
 export function readEditorReply(message: unknown): EditorReply {
   const error = isRecord(message) ? message["error"] : undefined;
   if (error !== undefined && error !== null) return ofError(error);
-  const outcome = recordAt(message, "result", "outcome");
+  const result = recordAt(message, "result");
+  if (typeof result?.["action"] === "string") return readForm(result);
+  const outcome = recordAt(result, "outcome");
   switch (outcome?.["outcome"]) {
     case "cancelled":
       return { cancelled: true };
@@ -32,35 +45,72 @@ export function readEditorReply(message: unknown): EditorReply {
   }
 }
 
-/** What a reply means for a question with these options, so long after it was asked. */
-export function fromEditorReply(
-  given: EditorReply,
-  answers: ReadonlyMap<string, Answer>,
-  { elapsedMs, logOnce }: { readonly elapsedMs: number } & Pick<OnceLog, "logOnce">,
-): Reply {
-  const reply = asPerson(meaningOf(given, answers), elapsedMs);
-  if (reply.answer !== undefined && reply.byItself === true)
-    logOnce("warning", "The editor answered a question before a person could read it, which counts once at most.");
-  return reply;
+/** Exactly the fields that were asked for, as MCP and ACP have them: `{action, content}`. */
+function readForm({ action, content }: JsonRecord): EditorReply {
+  if (action === "decline") return { declined: true };
+  if (action === "cancel") return { cancelled: true };
+  if (action !== "accept") return { fault: "the editor's response to a form has no valid action" };
+  const { answer, why, ...others } = isRecord(content) ? content : {};
+  if (Object.keys(others).length > 0) return { fault: "the editor's form has fields that were not asked for" };
+  if (typeof answer !== "string" || answer.length > longestOptionId)
+    return { fault: "the editor's form has no answer" };
+  if (why === undefined || why === null || why === "") return { form: { answer } };
+  if (typeof why !== "string" || why.length > longestWhy)
+    return { fault: "what the editor's form gives as the reason is no text, or too long" };
+  return { form: { answer, why } };
 }
 
-function meaningOf(reply: EditorReply, answers: ReadonlyMap<string, Answer>): Reply {
+/** How a question was asked, and the answers by what the editor sends for them. */
+export interface AskedAs {
+  readonly answers: ReadonlyMap<string, Answer>;
+  readonly isForm: boolean;
+  readonly about: Question["about"];
+}
+
+/** What a reply means for a question, so long after it was asked. */
+export function fromEditorReply(
+  given: EditorReply,
+  asked: AskedAs,
+  { elapsedMs, logOnce }: { readonly elapsedMs: number } & Pick<OnceLog, "logOnce">,
+): Reply {
+  const reply = asPerson(meaningOf(given, asked), elapsedMs);
+  if (reply.answer === undefined || reply.byItself !== true) return reply;
+  const isAllowed = reply.answer === "once" || reply.answer === "trust";
+  if (asked.about !== "read" || !isAllowed) {
+    logOnce("warning", "The editor answered a question before a person could read it, which counts once at most.");
+    return reply;
+  }
+  // Whether a project is trusted is nothing that a setting of the editor can decide.
+  logOnce(
+    "warning",
+    "The editor allowed the skills of a project before a person could read that question, which does not count.",
+  );
+  return { missing: "failed", detail: "the editor answered by itself, before a person could read the question" };
+}
+
+function meaningOf(reply: EditorReply, { answers, isForm }: AskedAs): Reply {
   if ("cancelled" in reply) return { missing: "cancelled" };
   if ("fault" in reply) return { missing: "failed", detail: reply.fault };
-  const answer = answers.get(reply.optionId);
-  if (answer !== undefined) return { answer };
-  return { missing: "failed", detail: "the editor selected an option that it was not offered" };
+  if (isForm !== ("form" in reply || "declined" in reply))
+    return { missing: "failed", detail: "the editor's response is to another kind of question" };
+  if ("declined" in reply) return { answer: "not-now" };
+  const { answer: chosen, why } = "form" in reply ? reply.form : { answer: reply.optionId, why: undefined };
+  const answer = answers.get(chosen);
+  if (answer === undefined)
+    return { missing: "failed", detail: "the editor selected an option that it was not offered" };
+  const isRefusal = answer === "not-now" || answer === "block";
+  return { answer, ...(isRefusal && why !== undefined && { why: toLine(why) }) };
 }
 
 function ofError(error: unknown): EditorReply {
   const { code, message } = isRecord(error) ? error : {};
   if (code === requestCancelled) return { cancelled: true };
   const number = typeof code === "number" ? ` ${code}` : "";
-  const text = typeof message === "string" ? `: ${toLine(message)}` : "";
+  const text = typeof message === "string" ? `: ${toShortLine(message)}` : "";
   return { fault: `the editor answered with error${number}${text}` };
 }
 
-function toLine(text: string): string {
+function toShortLine(text: string): string {
   const line = text
     .slice(0, 2 * longestFault)
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, " ")

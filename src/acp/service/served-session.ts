@@ -92,8 +92,8 @@ export class ServedSession {
         this.#hasTools = true;
         this.#prepareIndex();
       };
-      const { protocol } = request.negotiation;
-      const askIn = (id: string): Ask => questions.askIn({ id, protocol });
+      const { protocol, showsForms } = request.negotiation;
+      const askIn = (id: string): Ask => questions.askIn({ id, protocol, showsForms });
       const { clock } = settings;
       const session = { tools, skills: this.#skills, calls: this.calls, toolsListed, askIn, clock, send };
       const opened = await equipSession({ ...request, transport }, session);

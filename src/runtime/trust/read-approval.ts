@@ -70,7 +70,8 @@ export class ReadApproval implements ApprovalRequest {
     const [skill, asker, project, policy] = [this.subject, this.asker, this.#project, this.#policy];
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
-      const refusal = answer === "block" ? blocked(skill) : untrustedInstructions(skill, project, whyRefused(reply));
+      const refusal =
+        answer === "block" ? blocked(skill, reply) : untrustedInstructions(skill, project, whyRefused(reply));
       const terms = { policy, notify: () => notify(refusal) };
       await decisions.refuse(questionKey("read", project), skill, asker, reply, terms);
       return refusal;

@@ -2,7 +2,7 @@ import type { Authorization, TrustRequest } from "../trust.ts";
 import { type Capabilities, inOnePhrase, isNothing } from "../../skills/permissions.ts";
 import type { Subject } from "./grants.ts";
 import type { Reply } from "../question.ts";
-import { shellWord } from "../../base/text/quoted.ts";
+import { quoted, shellWord } from "../../base/text/quoted.ts";
 
 export type DeniedAuthorization = Extract<Authorization, { readonly allowed: false }>;
 
@@ -12,11 +12,14 @@ export const enoughAsked: DeniedAuthorization = {
   hint: "Go on without it, or say to the user what needs approval. They can approve a skill with: acp-skills approvals grant NAME",
 };
 
-export function blocked({ name, isOwn, origin }: Pick<Subject, "name" | "isOwn" | "origin">): DeniedAuthorization {
+export function blocked(
+  { name, isOwn, origin }: Pick<Subject, "name" | "isOwn" | "origin">,
+  reply?: Reply,
+): DeniedAuthorization {
   const from = origin === undefined ? ", which came with this project" : `, which is from ${origin.source}`;
   return {
     allowed: false,
-    why: `The user blocked the skill ${name}${isOwn ? "" : from}.`,
+    why: `The user blocked the skill ${name}${isOwn ? "" : from}.${wordsIn(reply)}`,
     hint: `The user can undo that with: acp-skills approvals unblock ${name}`,
   };
 }
@@ -44,7 +47,7 @@ export function notGranted(
 
 export function refusalOf(request: TrustRequest, reply: Reply): DeniedAuthorization {
   const { subject, needs, calledBy } = request;
-  if (reply.answer === "block") return blocked(subject);
+  if (reply.answer === "block") return blocked(subject, reply);
   const by = calledBy === undefined ? "" : `, called by ${calledBy.name},`;
   const forCaller = calledBy === undefined ? "" : ` --called-by ${calledBy.name}@${calledBy.digest}`;
   const action = isNothing(needs) ? "run" : inOnePhrase(needs);
@@ -88,7 +91,16 @@ const whyUnanswered = {
 
 export function whyRefused(reply: Reply): string {
   if (reply.answer !== undefined)
-    return reply.answer === "block" ? "The user blocked it." : "The user answered: not now.";
+    return `${reply.answer === "block" ? "The user blocked it." : "The user answered: not now."}${wordsIn(reply)}`;
   if (reply.missing !== "failed") return whyUnanswered[reply.missing];
   return `The question was not answered properly${reply.detail === undefined ? "" : `: ${reply.detail}`}.`;
+}
+
+/** The limit for what a person writes, in characters. */
+const longestWords = 500;
+
+/** What a person wrote with their answer, for the model. */
+function wordsIn(reply: Reply | undefined): string {
+  if (reply?.answer === undefined || reply.why === undefined) return "";
+  return ` They wrote: ${quoted(reply.why, { longest: longestWords })}.`;
 }

@@ -3,11 +3,12 @@ import type { Clock } from "../../../base/clock.ts";
 import { type OnceLog, createOnceLog } from "../../../base/log.ts";
 import { createDeferred } from "../../../base/promises.ts";
 import type { Answer, Ask, Question, Reply } from "../../../runtime/question.ts";
-import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../../wire/methods.ts";
+import { ownRequestPrefix, sessionUpdate, toolCall, toolCallUpdate } from "../../../wire/methods.ts";
 import { encodeMessage } from "../../emission.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { ServiceOutlet } from "../../skill-service.ts";
-import { type EditorReply, fromEditorReply } from "../../messages/editor-reply.ts";
+import { type AskedAs, type EditorReply, fromEditorReply } from "../../messages/editor-reply.ts";
+import { toElicitation } from "./elicitation.ts";
 import { toPermissionRequest } from "./permission-request.ts";
 
 /** How long a person has to answer. */
@@ -20,11 +21,12 @@ interface AskedSession {
   readonly id: string;
   /** The editor's version of ACP. */
   readonly protocol: 1 | 2;
+  readonly showsForms: boolean;
 }
 
 interface OpenQuestion {
   readonly sessionId: string;
-  readonly answers: ReadonlyMap<string, Answer>;
+  readonly asked: AskedAs;
   readonly shown: (() => void) | undefined;
   readonly resolve: (reply: Reply) => void;
 }
@@ -37,7 +39,7 @@ const decided: Readonly<Record<Answer, string>> = {
   block: "Blocked",
 };
 
-/** Questions to the person at the editor of one connection, as permission requests. */
+/** Questions to the person at the editor of one connection, as forms where it shows them, else as permission requests. */
 export class EditorQuestions {
   readonly #outlet: ServiceOutlet;
   readonly #clock: Clock;
@@ -65,7 +67,7 @@ export class EditorQuestions {
   replied(id: string, reply: EditorReply, elapsedMs: number): void {
     const question = this.#open.get(id);
     if (question === undefined) return;
-    question.resolve(fromEditorReply(reply, question.answers, { elapsedMs, logOnce: this.#logOnce }));
+    question.resolve(fromEditorReply(reply, question.asked, { elapsedMs, logOnce: this.#logOnce }));
   }
 
   /** The session ended. */
@@ -93,17 +95,18 @@ export class EditorQuestions {
     const outlet = this.#outlet;
     const id = `${ownRequestPrefix}${randomUUID()}`;
     const toolCallId = `${ownRequestPrefix}question-${randomUUID()}`;
-    const { protocol, id: sessionId } = session;
-    const { params, fields, answers } = toPermissionRequest(question, { sessionId, toolCallId, protocol });
+    const { protocol, id: sessionId, showsForms } = session;
+    const toRequest = showsForms ? toElicitation : toPermissionRequest;
+    const { method, params, fields, asked } = toRequest(question, { sessionId, toolCallId, protocol });
     const { promise: answered, resolve } = createDeferred<Reply>();
     const stopTimer = this.#clock.after(answerTime, () => resolve({ missing: "timeout" }));
     const abort = (): void => resolve({ missing: "cancelled" });
     signal.addEventListener("abort", abort, { once: true });
-    this.#open.set(id, { sessionId, answers, shown, resolve });
+    this.#open.set(id, { sessionId, asked, shown, resolve });
     try {
       // First the call, as agents report theirs: editors drop an update of a call that they do not know.
       this.#report(session, { sessionUpdate: protocol === 2 ? toolCallUpdate : toolCall, ...fields });
-      outlet.request(id, encodeMessage({ jsonrpc: "2.0", id, method: requestPermission, params }));
+      outlet.request(id, encodeMessage({ jsonrpc: "2.0", id, method, params }));
       const reply = await answered;
       // Does nothing if the editor has responded.
       outlet.withdraw(id);

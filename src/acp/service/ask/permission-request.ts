@@ -2,17 +2,20 @@ import path from "node:path";
 import { quoted } from "../../../base/text/quoted.ts";
 import { type Answer, type Question, toLine } from "../../../runtime/question.ts";
 import type { ChangedFile } from "../../../skills/copied-files.ts";
+import { requestPermission } from "../../../wire/methods.ts";
+import type { AskedAs } from "../../messages/editor-reply.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 
-/** A question as the params of `session/request_permission`, and what each of its options means. */
-interface PermissionRequest {
+/** A question as a request to the editor, and what the answers to it mean. */
+export interface QuestionRequest {
+  readonly method: string;
   readonly params: JsonRecord;
   /** The fields of the tool call that shows the question. */
   readonly fields: JsonRecord;
-  readonly answers: ReadonlyMap<string, Answer>;
+  readonly asked: AskedAs;
 }
 
-interface AskedWhere {
+export interface AskedWhere {
   readonly sessionId: string;
   /** The id of the call that shows the question; ours, unique in the session. */
   readonly toolCallId: string;
@@ -21,23 +24,25 @@ interface AskedWhere {
 }
 
 /** Everything essential stands in the title, because some editors show nothing else. */
-export function toPermissionRequest(
-  question: Question,
-  { sessionId, toolCallId, protocol }: AskedWhere,
-): PermissionRequest {
-  const { title, about, skill } = question;
+export function toPermissionRequest(question: Question, where: AskedWhere): QuestionRequest {
+  const { sessionId, protocol } = where;
   const { options, answers } = toOptions(question);
-  const content = toPermissionContent(question, protocol);
-  const toolCall = {
-    toolCallId,
-    title,
-    kind: about === "read" ? "read" : "execute",
-    status: "pending",
-    ...(content.length > 0 && { content }),
-    rawInput: skill ?? {},
+  const toolCall = toQuestionCall(question, where);
+  const asked = protocol === 2 ? { title: question.title, subject: { type: "tool_call", toolCall } } : { toolCall };
+  return {
+    method: requestPermission,
+    params: { sessionId, ...asked, options },
+    fields: toolCall,
+    asked: { answers, isForm: false, about: question.about },
   };
-  const asked = protocol === 2 ? { title, subject: { type: "tool_call", toolCall } } : { toolCall };
-  return { params: { sessionId, ...asked, options }, fields: toolCall, answers };
+}
+
+/** The tool call that shows a question. */
+export function toQuestionCall(question: Question, { toolCallId, protocol }: AskedWhere): JsonRecord {
+  const { title, about, skill } = question;
+  const content = toPermissionContent(question, protocol);
+  const kind = about === "read" ? "read" : "execute";
+  return { toolCallId, title, kind, status: "pending", ...(content.length > 0 && { content }), rawInput: skill ?? {} };
 }
 
 /**
@@ -84,6 +89,16 @@ export function toPermissionContent(
   ];
   const text = lines.length === 0 ? [] : [{ type: "content", content: { type: "text", text: lines.join("\n") } }];
   return [...text, ...shown.map((file) => toDiff(file, toLine(path.join(directory, file.path)), protocol))];
+}
+
+/** The texts that changed as one patch, as far as they fit. */
+export function toPatch({ changed }: Question, longest: number): string {
+  let patch = "";
+  for (const { path: name, before, after } of changed.filter(isShown)) {
+    const next = toGitPatch(toLine(name), before, after);
+    if (patch.length + next.length <= longest) patch += next;
+  }
+  return patch;
 }
 
 type ShownFile = ChangedFile & { readonly after: string };

@@ -68,6 +68,8 @@ export class Session {
   readonly agent: string;
   /** The editor's version of ACP. */
   readonly protocol: 1 | 2;
+  /** The editor shows forms. */
+  readonly showsForms: boolean;
   readonly #request: BeginRequest;
   readonly #skills: SessionSkills;
   readonly #context: SessionContext;
@@ -98,6 +100,7 @@ export class Session {
     this.identity = skills.identity;
     this.agent = negotiation.agent;
     this.protocol = negotiation.protocol;
+    this.showsForms = negotiation.showsForms;
     this.#request = request;
     this.#skills = skills;
     this.#context = context;

@@ -66,9 +66,12 @@ export interface AskingConversation extends Conversation {
 export const settled = (): Promise<void> => new Promise(setImmediate);
 
 /** A conversation in session `s` whose tool asks the person at the editor. */
-export async function askingConversation(about: Question = question): Promise<AskingConversation> {
+export async function askingConversation(
+  about: Question = question,
+  clientCapabilities: object = {},
+): Promise<AskingConversation> {
   const tools = fakeTools(async ({ caller, signal }) => (await caller.ask?.(about, signal)) ?? "cannot ask");
-  const conversation = await converseInSession({}, { tools });
+  const conversation = await converseInSession(clientCapabilities, { tools });
   const { clock, editor, atEditor } = conversation;
   return {
     ...conversation,
