@@ -83,6 +83,28 @@ test("does the same in ACP v2", async () => {
   expect(opened.said()).toEqual([expect.stringContaining("pdf")]);
 });
 
+test.each([
+  ["before another proxy", ["ours", "transparent"]],
+  ["behind another proxy", ["transparent", "ours"]],
+] as const)("tells skill entries, takes blocks and refuses unknown ones in ACP v2, %s", async (_place, links) => {
+  const opened = openChain(links, { manner: ["v2", "http"] });
+  chain = opened;
+  const capabilities = { session: { commands: { skill: {} } } };
+  const { result } = await opened.ask("initialize", { protocolVersion: 2, capabilities });
+  expect(result).toMatchObject({ capabilities: { session: { prompt: { skill: { inline: {} } } } } });
+  const created = (await opened.ask("session/new", { cwd: opened.project, mcpServers: [] })).result;
+  const { sessionId } = created as { readonly sessionId: string };
+  const told = await opened.until(lists("pdf"));
+  expect(updateOf(told)?.availableCommands).toMatchObject([
+    { type: "skill", name: "pdf", path: expect.stringMatching(/SKILL\.md$/) as string },
+  ]);
+  const refused = await opened.ask("session/prompt", { sessionId, prompt: [{ type: "skill", name: "nope" }] });
+  expect(refused).toMatchObject({ error: { code: -32602, message: expect.stringContaining("nope") as string } });
+  await opened.ask("session/prompt", { sessionId, prompt: [{ type: "skill", name: "pdf" }, ...say("a.pdf")] });
+  await opened.until((message) => updateOf(message)?.sessionUpdate === "state_update");
+  expect(opened.said().join("")).toContain("Read the text layer first.");
+});
+
 test("speaks the methods with an underscore to conductors that use them", async () => {
   const opened = openChain(["ours", "ours"], { prefix: "_" });
   const sessionId = await openSession(opened);
