@@ -21,22 +21,31 @@ test("index.json is what `npm run schema` writes, and satisfies its schema", () 
 test("every rule has a folder, a sentence, and at least one passing and one failing transcript", () => {
   const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   expect(folders.map(({ name }) => name).sort()).toEqual(conformanceRules.map(({ id }) => id).sort());
-  for (const { id, source, transcripts: files } of index.rules) {
-    expect(source.sentence, id).not.toBe("");
+  for (const { id, sentence, transcripts: files } of index.rules) {
+    expect(sentence, id).not.toBe("");
     expect(new Set(files.map(({ expected }) => expected)), id).toEqual(new Set(["pass", "fail"]));
   }
 });
 
 test("each sentence of this project stands in the document that its rule names, and no rule names a document of elsewhere as its own", () => {
-  const own = conformanceRules.filter(({ source }) => source.origin === "acp-skills");
-  for (const { id, source } of own) {
-    const text = readFileSync(new URL(`../../${source.document}`, import.meta.url), "utf8");
-    expect(text, id).toContain(`### ${source.section}\n`);
-    expect(text, id).toContain(`- ${source.sentence}\n`);
+  const own = conformanceRules.filter(({ source }) => source === "acp-skills");
+  for (const { id, document, section, sentence } of own) {
+    const text = readFileSync(new URL(`../../${document}`, import.meta.url), "utf8");
+    expect(text, id).toContain(`### ${section}\n`);
+    expect(text, id).toContain(`- ${sentence}\n`);
   }
-  const others = conformanceRules.filter(({ source }) => source.origin !== "acp-skills");
-  for (const { id, source } of others)
-    expect(source.document, id).toMatch(/^(?:RFD Agent Skills List|ACP(?: v2)?, [A-Z]|JSON-RPC 2\.0)/);
+  const others = conformanceRules.filter(({ source }) => source !== "acp-skills");
+  for (const { id, document } of others)
+    expect(document, id).toMatch(/^(?:RFD Agent Skills List|ACP(?: v2)?, [A-Z]|JSON-RPC 2\.0)/);
+});
+
+test("the table of the README names every rule with its source and whom it applies to", () => {
+  const rows = conformanceRules.map(
+    ({ id, source, appliesTo, title, severity }) =>
+      `| \`${id}\` | ${source} | ${appliesTo} | ${title}${severity === "warning" ? " (warning)" : ""} |`,
+  );
+  const table = read("README.md").match(/^\| `.* \| (?:agent|client) \| .*\|$/gm);
+  expect(table).toEqual(rows);
 });
 
 test.each(transcripts)(

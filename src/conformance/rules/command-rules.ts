@@ -11,7 +11,7 @@ export const commandRules = defineRules([
   {
     id: "command-fields",
     title: "A command has a name and a description",
-    source: documents.slashCommands(
+    ...documents.slashCommands(
       "name (string, required): The command name. description (string, required): Human-readable description of what the command does.",
     ),
     check: each(commandUpdates, function* ({ update }) {
@@ -28,10 +28,7 @@ export const commandRules = defineRules([
   {
     id: "v2-command-type",
     title: "A v2 command has a type",
-    source: documents.schemaV2(
-      "The type field acts as the discriminator in the serialized JSON form.",
-      "AvailableCommand",
-    ),
+    ...documents.schemaV2("The type field acts as the discriminator in the serialized JSON form.", "AvailableCommand"),
     check: each(sentCommands, function* ({ command }, { negotiation }) {
       if (negotiation?.protocol === 2 && typeof command["type"] !== "string")
         yield `the command ${quote(command["name"])} has no type; "command" is the usual one`;
@@ -40,7 +37,7 @@ export const commandRules = defineRules([
   {
     id: "v2-command-names",
     title: "Names of v2 commands are unique and without whitespace",
-    source: documents.schemaV2("MUST NOT contain whitespace and MUST be unique within the command list."),
+    ...documents.schemaV2("MUST NOT contain whitespace and MUST be unique within the command list."),
     check: each(commandUpdates, function* (update, { negotiation }) {
       if (negotiation?.protocol !== 2) return;
       const seen = new Set<unknown>();
@@ -55,7 +52,7 @@ export const commandRules = defineRules([
   {
     id: "skill-listed-once",
     title: "A skill is one command of a list",
-    source: documents.own("A skill is one command of a list, whatever it is called there: name, $name or skill:name."),
+    ...documents.own("A skill is one command of a list, whatever it is called there: name, $name or skill:name."),
     check: each(commandUpdates, function* (update) {
       const commands = commandsIn(update).map(({ command }) => command);
       const skills = new Set(commands.filter(isMarkedAsSkill).map(slugOf));
@@ -69,7 +66,7 @@ export const commandRules = defineRules([
   {
     id: "command-facts",
     title: "A command that is marked as a skill describes a valid one",
-    source: documents.own('A command with _meta["acp-skills"] describes, together with it, a valid AvailableSkill.'),
+    ...documents.own('A command with _meta["acp-skills"] describes, together with it, a valid AvailableSkill.'),
     check: each(sentCommands, function* ({ command }) {
       const { name, description } = command;
       const facts = factsIn(command);
@@ -81,7 +78,7 @@ export const commandRules = defineRules([
     id: "command-count",
     title: "A marked list says how many of its commands it added as skills",
     severity: "warning",
-    source: documents.own('_meta["acp-skills"].skills of a list of commands is the number of those that are skills.'),
+    ...documents.own('_meta["acp-skills"].skills of a list of commands is the number of those that are skills.'),
     check: each(commandUpdates, function* (update) {
       const marked = commandsIn(update).filter(({ command }) => factsIn(command) !== undefined).length;
       const said = fieldsOf(fieldsOf(update.params["_meta"])?.[metaKey])?.["skills"];
@@ -93,9 +90,7 @@ export const commandRules = defineRules([
     id: "commands-kept",
     title: "A list with skills keeps the agent's own commands",
     severity: "warning",
-    source: documents.own(
-      "A list of commands replaces the one before: one with skills has the agent's own commands, too.",
-    ),
+    ...documents.own("A list of commands replaces the one before: one with skills has the agent's own commands, too."),
     check: function* (exchange) {
       const own = new Map<string, number>();
       for (const update of commandUpdates(exchange)) {
