@@ -1,6 +1,15 @@
 import type { SkillsOptIn } from "../client/initialize.ts";
 import { fieldsOf } from "../client/json.ts";
-import { type Exchange, advertisedIn, isMarkedAsSkill, readExchange, sentCommands, skillUpdates } from "./exchange.ts";
+import {
+  type Exchange,
+  advertisedIn,
+  isMarkedAsSkill,
+  judgeIn,
+  readExchange,
+  sentCommands,
+  skillUpdates,
+} from "./exchange.ts";
+import { declaresSkillEntries, invokingPrompts, sentSkillEntries, skillBlockPlaces } from "./skill-entries.ts";
 import { type RuleSource, type RuleViolation, ruleSources, type ConformanceRule } from "./rule.ts";
 import type { TranscriptEntry, Side } from "./transcript.ts";
 import { summariseForms } from "./report/summarise-forms.ts";
@@ -77,6 +86,10 @@ export function makeReport(
 
 /** Whether an exchange has what the rules of a source are about. */
 const isAbout: Readonly<Record<RuleSource, (exchange: Exchange, subject: ConformanceReport["subject"]) => boolean>> = {
+  "agent-skills-rfd": (exchange, subject) =>
+    invokingPrompts(exchange).length > 0 ||
+    (subject !== "client" && (sentSkillEntries(exchange).length > 0 || skillBlockPlaces(exchange) !== "nowhere")) ||
+    (subject !== "agent" && declaresSkillEntries(exchange)),
   "rfd-370": (exchange, subject) => subject !== "client" && skillUpdates(exchange).length > 0,
   acp: ({ initialize }) => initialize?.response !== undefined,
   "json-rpc": ({ lastOfClient }) => lastOfClient > 0,
@@ -126,13 +139,18 @@ function reportOn(
     client: implementationOf(params?.["clientInfo"] ?? params?.["info"]),
     /** What the client declared about skills; absent if nothing. */
     optIn,
+    /** The client declared that it understands `skill` entries. */
+    skillEntries: declaresSkillEntries(exchange),
+    /** Where the agent takes `skill` blocks in a prompt. */
+    skillBlocks: skillBlockPlaces(exchange),
     /** The agent's `_meta["acp-skills"]`, as it was sent; absent if there is none. */
     advertised: advertisedIn(exchange),
     forms: summariseForms(exchange),
     /** The client's requests and notifications, and how often it sent each. */
     clientMethods: Object.fromEntries(methods),
     findings: checkTranscript(entries).filter(
-      ({ appliesTo, source }) => (subject === "both" || appliesTo === subject) && shown.includes(source),
+      ({ appliesTo, source }) =>
+        shown.includes(source) && (subject === "both" ? appliesTo !== judgeIn(exchange) : appliesTo === subject),
     ),
     faults,
     notes,

@@ -2,10 +2,10 @@ import type { Exchange } from "./exchange.ts";
 import type { Side } from "./transcript.ts";
 
 /**
- * Who asks for what a rule says: ACP; JSON-RPC; the RFD “Agent Skills List” (pull request 370 of ACP: `available_skills_update`); this
- * project. The rules of one source have a verdict of their own.
+ * Who asks for what a rule says: ACP; JSON-RPC; the RFD “Agent Skills” (`skill` entries and blocks, ACP v2 only); the RFD “Agent Skills
+ * List” (pull request 370 of ACP: `available_skills_update`); this project. The rules of one source have a verdict of their own.
  */
-export const ruleSources = ["acp", "json-rpc", "rfd-370", "acp-skills"] as const;
+export const ruleSources = ["acp", "json-rpc", "agent-skills-rfd", "rfd-370", "acp-skills"] as const;
 export type RuleSource = (typeof ruleSources)[number];
 
 /** Where a rule comes from: whose it is, a document, its section, and the sentence there. */
@@ -61,6 +61,7 @@ function documentOf(source: RuleSource, document: string, usual?: string): ToOri
 
 /** The documents that sentences come from. */
 export const documents = {
+  skillsRfd: documentOf("agent-skills-rfd", "RFD Agent Skills"),
   rfdTable: documentOf("rfd-370", "RFD Agent Skills List", "AvailableSkill Schema"),
   rfdPlan: documentOf("rfd-370", "RFD Agent Skills List", "Phase 1: Schema Updates"),
   extensibility: documentOf("acp", "ACP, Extensibility"),

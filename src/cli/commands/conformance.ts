@@ -27,13 +27,13 @@ export const command = defineCommand({
     client: flag("Play an agent on stdio, to check the client that started this command."),
     replay: flag("Check recorded transcripts."),
     cwd: text("DIR", "The sessions' directory. Default: a temporary one with one skill."),
-    prompt: text("TEXT", "Also send a prompt, which may cost money."),
+    prompt: text("TEXT", "Also send prompts, with skills where an agent takes them, which may cost money."),
     timeout: text("SECONDS", "How long to wait for an answer. Default: 30."),
     record: text("FILE", "Write all messages to FILE, without paths and ids of this machine."),
     report: text("FILE", "Write the report to FILE instead of stdout."),
     source: {
       ...choice(
-        ["acp", "json-rpc", "rfd-370", "acp-skills"],
+        ["acp", "json-rpc", "agent-skills-rfd", "rfd-370", "acp-skills"],
         "Check only the rules of SOURCE; repeatable. Default: all, of which acp-skills, this project's own, do not count.",
       ),
       multiple: true,
@@ -49,7 +49,8 @@ export const command = defineCommand({
     "conformance --replay recorded.ndjson",
   ],
   notes: [
-    "An agent is started four times, as by different editors: v1 without opt-in, two that opt in, and v2. No prompt is sent.",
+    "An agent is started five times, as by different editors: v1 without opt-in, two that opt in, v2, and v2 with skill entries.",
+    "No prompt is sent without --prompt.",
     "A client gets skills in the forms that it declared, changes, bad entries and nonsense; stdout belongs to the protocol.",
     "Exits with 0 if conformant, 1 if not, or if there is no verdict: the agent announced no skills, or the client left early.",
     "Exits with 127 or 126 if the agent cannot be started. Warnings alone exit with 0.",

@@ -34,17 +34,20 @@ function headline({ name, about, agent, client, protocol, messages }: Connection
 }
 
 function* factsOf(connection: ConnectionReport, subject: ConformanceReport["subject"]): Generator<string> {
-  const { advertised, forms, optIn, clientMethods } = connection;
+  const { advertised, forms, optIn, clientMethods, skillBlocks } = connection;
   if (subject !== "agent") {
     const options = Object.entries(optIn ?? {}).map(([option, value]) => `${option}: ${value}`);
     yield optIn === undefined ? "the client did not opt in to skills" : `the client opted in: ${options.join(", ")}`;
+    if (connection.skillEntries) yield "the client declared session.commands.skill";
     const methods = Object.entries(clientMethods).map(([method, sent]) =>
       sent === 1 ? method : `${method} (${sent})`,
     );
     if (methods.length > 0) yield `the client sent: ${methods.join(", ")}`;
   }
-  if (subject !== "client")
+  if (subject !== "client") {
     yield `advertised: ${advertised === undefined ? "nothing" : JSON.stringify(advertised).slice(0, 400)}`;
+    if (skillBlocks !== "nowhere") yield `skill blocks in prompts: ${skillBlocks}`;
+  }
   if (forms.length === 0) yield "no lists of skills or commands";
   for (const { form, updates, most, line } of forms)
     yield `line ${line}: ${form} (${most}${updates === 1 ? "" : `, ${updates} updates`})`;

@@ -4,7 +4,7 @@ import { isAvailableSkill } from "../../client/skill-fault.ts";
 import { fromCommandFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { defineRules, documents, each, quote } from "../rule.ts";
-import { commandsIn, commandUpdates, factsIn, isMarkedAsSkill, sentCommands } from "../exchange.ts";
+import { commandsIn, commandUpdates, factsIn, isMarkedAsSkill, isSkillEntry, sentCommands } from "../exchange.ts";
 
 /** Skills among an agent's commands. */
 export const commandRules = defineRules([
@@ -14,11 +14,12 @@ export const commandRules = defineRules([
     ...documents.slashCommands(
       "name (string, required): The command name. description (string, required): Human-readable description of what the command does.",
     ),
-    check: each(commandUpdates, function* ({ update }) {
+    check: each(commandUpdates, function* ({ update }, { negotiation }) {
       const list = update["availableCommands"];
       if (!Array.isArray(list)) yield `availableCommands is ${quote(list)}; it must be an array`;
       for (const [index, command] of arrayOf(list).entries()) {
-        const { name, description } = fieldsOf(command) ?? {};
+        const { name, description, type } = fieldsOf(command) ?? {};
+        if (negotiation?.protocol === 2 && type === "skill") continue;
         const where = `availableCommands[${index}]`;
         if (typeof name !== "string" || name === "") yield `${where}.name is ${quote(name)}; it must be a string`;
         if (typeof description !== "string") yield `${where}.description is ${quote(description)}; it must be a string`;
@@ -43,6 +44,7 @@ export const commandRules = defineRules([
       const seen = new Set<unknown>();
       for (const { command } of commandsIn(update)) {
         const { name } = command;
+        if (isSkillEntry(command)) continue;
         if (typeof name === "string" && /\s/.test(name)) yield `the name ${quote(name)} contains whitespace`;
         if (seen.has(name)) yield `the name ${quote(name)} is in the list more than once`;
         seen.add(name);
@@ -54,7 +56,7 @@ export const commandRules = defineRules([
     title: "A skill is one command of a list",
     ...documents.own("A skill is one command of a list, whatever it is called there: name, $name or skill:name."),
     check: each(commandUpdates, function* (update) {
-      const commands = commandsIn(update).map(({ command }) => command);
+      const commands = commandsIn(update).flatMap(({ command }) => (isSkillEntry(command) ? [] : [command]));
       const skills = new Set(commands.filter(isMarkedAsSkill).map(slugOf));
       const seen = new Set<string>();
       for (const slug of commands.map(slugOf)) {
@@ -80,7 +82,9 @@ export const commandRules = defineRules([
     severity: "warning",
     ...documents.own('_meta["acp-skills"].skills of a list of commands is the number of those that are skills.'),
     check: each(commandUpdates, function* (update) {
-      const marked = commandsIn(update).filter(({ command }) => factsIn(command) !== undefined).length;
+      const marked = commandsIn(update).filter(
+        ({ command }) => factsIn(command) !== undefined || isSkillEntry(command),
+      ).length;
       const said = fieldsOf(fieldsOf(update.params["_meta"])?.[metaKey])?.["skills"];
       if (said !== undefined && said !== marked)
         yield `_meta["acp-skills"].skills is ${quote(said)}, but ${marked} commands are skills`;
@@ -107,7 +111,7 @@ export const commandRules = defineRules([
 ]);
 
 /** The name without the marks under which agents show skills. */
-function slugOf(command: JsonObject): string {
+export function slugOf(command: JsonObject): string {
   const slug = factsIn(command)?.["slug"];
   return typeof slug === "string" ? slug : withoutPrefix(String(command["name"]));
 }

@@ -8,6 +8,7 @@ import {
   commandsIn,
   commandUpdates,
   factsIn,
+  isSkillEntry,
   sentCommands,
   skillUpdates,
 } from "../exchange.ts";
@@ -76,7 +77,7 @@ export const formRules = defineRules([
     title: "A client that declined skills as commands gets none",
     ...documents.own("A client that opted in with commands: false gets no skills as commands."),
     check: each(commandUpdates, function* (update, { negotiation }) {
-      const skill = commandsIn(update).find(({ command }) => factsIn(command) !== undefined);
+      const skill = commandsIn(update).find(({ command }) => factsIn(command) !== undefined && !isSkillEntry(command));
       if (skill !== undefined && negotiation?.optIn?.commands === false)
         yield `the command ${quote(skill.command["name"])} is a skill, but the client declined them`;
     }),
@@ -127,7 +128,7 @@ function firstOfEachForm(exchange: Exchange): ReadonlyMap<string, number> {
     line,
   }));
   const commands = sentCommands(exchange).flatMap(({ line, command }) =>
-    factsIn(command) === undefined ? [] : [{ form: availableCommandsUpdate, line }],
+    factsIn(command) === undefined && !isSkillEntry(command) ? [] : [{ form: availableCommandsUpdate, line }],
   );
   return new Map([...skills, ...commands].reverse().map(({ form, line }) => [form, line]));
 }

@@ -38,6 +38,7 @@ test("our wrapper is conformant, and every form that an editor asked for is name
     ),
     expect.stringContaining("_acp-skills/skills_update"),
     "",
+    "",
   ]);
   expect(readFileSync(record, "utf8")).not.toContain(project.directory);
   const replayed = await runProcess(["conformance", "--replay", record], { cwd: project.directory });
@@ -78,7 +79,9 @@ test("rules of one source are checked alone, and a source that there is not is r
   expect(await conformance("--replay", transcript, ...others)).toMatchObject({ code: 0 });
   const wrong = await conformance("--replay", transcript, "--source", "mcp");
   expect(wrong.code).toBe(2);
-  expect(unfolded(wrong.stderr)).toContain("--source needs acp, json-rpc, rfd-370 or acp-skills, not mcp");
+  expect(unfolded(wrong.stderr)).toContain(
+    "--source needs acp, json-rpc, agent-skills-rfd, rfd-370 or acp-skills, not mcp",
+  );
 });
 
 test(
@@ -129,7 +132,7 @@ test.each([
   expect(status).toBe(0);
   const { connections, ...totals } = JSON.parse(readFileSync(report, "utf8")) as ConformanceReport;
   expect(totals).toMatchObject({ subject: "client", conformant: true, errors: 0, warnings: 0 });
-  expect(totals.verdicts.map(({ errors, warnings }) => errors + warnings)).toEqual([0, 0, 0, 0]);
+  expect(totals.verdicts.map(({ errors, warnings }) => errors + warnings)).toEqual([0, 0, 0, 0, 0]);
   expect(connections).toMatchObject([
     {
       ...{ protocol, findings: [], faults: [], clientMethods: { initialize: 1, "session/new": 1 } },
