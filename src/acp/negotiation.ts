@@ -2,14 +2,14 @@ import type { AnnouncedForm, ToolForm } from "../runtime/options.ts";
 import {
   availableCommandsUpdate,
   availableSkillsUpdate,
-  extensionSkillsUpdate,
   metaKey,
   sessionUpdate,
   skillsNotification,
 } from "../wire/methods.ts";
 import { type AgentFacts, factsOf } from "./negotiation/agents.ts";
-import type { Amendment } from "./messages/amend.ts";
+import type { Amendment, Path } from "./messages/amend.ts";
 import { canIdentifyPeerUsers } from "../base/network/peer-users.ts";
+import { quoted } from "../base/text/quoted.ts";
 import { isRecord, type JsonRecord, recordAt } from "./messages/raw-message.ts";
 import type { Transport } from "./messages/server-entry.ts";
 
@@ -21,6 +21,12 @@ export interface Negotiation {
   /** How the client asked for skills; undefined if it did not. */
   readonly optIn: OptIn | undefined;
   readonly jetbrains: boolean;
+  /** The client takes skills as `skill` entries of the list of commands (ACP v2, RFD "Agent Skills"). */
+  readonly takesSkillEntries: boolean;
+  /** Where in a prompt the agent itself takes `skill` blocks. */
+  readonly ownBlocks: "nowhere" | "first" | "anywhere";
+  /** What the client declared wrongly, in sentences. */
+  readonly faults: readonly string[];
   /** The client said something about skills. Others get commands as agents send them, without `_meta` of ours. */
   readonly declaresSkills: boolean;
   /** The client shows `notice` updates. */
@@ -46,7 +52,7 @@ interface OptIn {
   readonly notification: boolean;
   /** Only changes after the first list. */
   readonly deltas: boolean;
-  /** Also as commands. */
+  /** As commands, too. */
   readonly commands: boolean;
 }
 
@@ -54,7 +60,7 @@ interface OptIn {
 export interface SkillsForm {
   readonly method: typeof sessionUpdate | typeof skillsNotification;
   /** The kind of the update. */
-  readonly kind: typeof availableSkillsUpdate | typeof extensionSkillsUpdate;
+  readonly kind: typeof availableSkillsUpdate;
   readonly deltas: boolean;
 }
 
@@ -62,7 +68,8 @@ export interface SkillsForm {
 export interface Forms {
   /** Undefined if the list itself is not sent. */
   readonly skills: SkillsForm | undefined;
-  readonly commands: boolean;
+  /** As what skills stand in the list of commands: v2's `skill` entries, or commands; undefined if they do not. */
+  readonly commands: "skill" | "command" | undefined;
   readonly problems: boolean;
 }
 
@@ -78,11 +85,20 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
   const facts = factsOf(name);
   const optIn = optInOf(ofClient);
   const jetbrains = ofClient.some((capabilities) => Boolean(recordAt(capabilities, "_meta", "jetbrains")?.["air"]));
+  const declared = skillEntries(protocol, ofClient);
   const ofPrompts = protocol === 2 ? recordAt(ofAgent, "session", "prompt") : recordAt(ofAgent, "promptCapabilities");
   return {
     protocol,
     optIn,
     jetbrains,
+    takesSkillEntries: isRecord(declared),
+    ownBlocks: protocol === 2 ? ownBlocksOf(recordAt(ofPrompts, "skill")) : "nowhere",
+    faults:
+      declared === undefined || declared === null || isRecord(declared)
+        ? []
+        : [
+            `The editor declares session.commands.skill as ${quoted(JSON.stringify(declared))}, not as an object: it gets skills as plain commands.`,
+          ],
     declaresSkills: optIn !== undefined || jetbrains,
     notices: protocol === 2 || ofClient.some((capabilities) => Boolean(recordAt(capabilities, "session")?.["notices"])),
     transports: transportsOf(protocol, ofAgent),
@@ -100,6 +116,21 @@ function nameIn(info: JsonRecord | undefined): string {
   return typeof name === "string" ? name : "";
 }
 
+/** What the client declares of `skill` entries, whatever it is. */
+function skillEntries(protocol: 1 | 2, ofClient: readonly (JsonRecord | undefined)[]): unknown {
+  if (protocol === 1) return undefined;
+  return ofClient.map((capabilities) => recordAt(capabilities, "session", "commands")?.["skill"]).find(isDeclared);
+}
+
+function isDeclared(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function ownBlocksOf(skill: JsonRecord | undefined): Negotiation["ownBlocks"] {
+  if (skill === undefined) return "nowhere";
+  return isRecord(skill["inline"]) ? "anywhere" : "first";
+}
+
 /** A client can opt in by our key in `_meta` or by `session.skills`. */
 function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefined {
   const declarations = ofClient.flatMap((capabilities) => [
@@ -109,28 +140,31 @@ function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefin
   const declared = declarations.find(Boolean);
   if (declared === undefined) return undefined;
   const { notification, deltas, commands } = isRecord(declared) ? declared : {};
-  // Every list of commands is whole: a client that asks for changes only does not want it with each change.
-  const isWhole = commands === undefined ? deltas !== true : commands !== false;
-  return { notification: notification === true, deltas: deltas === true, commands: isWhole };
+  return { notification: notification === true, deltas: deltas === true, commands: commands === true };
 }
 
-/** Chooses the forms. `announce: "rfd"` sends the RFD's update without opt-in. */
-export function chooseForms({ protocol, optIn }: Negotiation, announce: AnnouncedForm): Forms {
-  const problems = optIn !== undefined;
-  const deltas = optIn?.deltas ?? false;
+/**
+ * Chooses the forms, so that no client gets a skill twice unless it asks for that: the list if it opted in, else entries of the list of
+ * commands. `announce: "rfd"` sends the list without opt-in.
+ */
+export function chooseForms(
+  { optIn, takesSkillEntries }: Pick<Negotiation, "optIn" | "takesSkillEntries">,
+  announce: AnnouncedForm,
+): Forms {
+  const problems = optIn !== undefined && announce !== "none";
   const method = optIn?.notification === true ? skillsNotification : sessionUpdate;
-  const rfd: SkillsForm = { method, kind: availableSkillsUpdate, deltas };
+  const list: SkillsForm = { method, kind: availableSkillsUpdate, deltas: optIn?.deltas ?? false };
+  const entries = takesSkillEntries ? "skill" : "command";
   switch (announce) {
     case "none":
-      return { skills: undefined, commands: false, problems: false };
+      return { skills: undefined, commands: undefined, problems };
     case "rfd":
-      return { skills: rfd, commands: false, problems };
+      return { skills: list, commands: undefined, problems };
     case "commands":
-      return { skills: undefined, commands: true, problems };
-    case "auto": {
-      const unasked = protocol === 2 ? ({ ...rfd, kind: extensionSkillsUpdate } as const) : undefined;
-      return { skills: optIn === undefined ? unasked : rfd, commands: optIn?.commands ?? true, problems };
-    }
+      return { skills: undefined, commands: entries, problems };
+    case "auto":
+      if (optIn === undefined) return { skills: undefined, commands: entries, problems };
+      return { skills: list, commands: optIn.commands ? entries : undefined, problems };
   }
 }
 
@@ -162,10 +196,10 @@ function transportsOf(protocol: 1 | 2, ofAgent: unknown): readonly Transport[] {
   return (["http", "stdio"] as const).filter((transport) => Boolean(mcp?.[transport]));
 }
 
-/** Adds to an initialize response what will be sent. */
+/** Adds to an initialize response what will be sent, and where in prompts `skill` blocks are taken. */
 export function advertise(
   response: unknown,
-  { protocol }: Negotiation,
+  { protocol, ownBlocks }: Pick<Negotiation, "protocol" | "ownBlocks">,
   forms: Forms,
   { version, tools }: { readonly version: string; readonly tools: readonly string[] },
 ): Amendment[] {
@@ -173,18 +207,29 @@ export function advertise(
   if (result === undefined) return [];
   const update = [
     ...(forms.skills === undefined ? [] : [nameOfForm(forms.skills)]),
-    ...(forms.commands ? [availableCommandsUpdate] : []),
+    ...(forms.commands === undefined ? [] : [availableCommandsUpdate]),
   ];
-  const value = { version, tools, update };
+  // An agent that takes blocks itself decides where.
+  const takesBlocks = protocol === 2 && ownBlocks === "nowhere" && update.length > 0;
   const key = protocol === 2 ? "capabilities" : "agentCapabilities";
-  const capabilities = result[key];
-  if (capabilities === undefined || capabilities === null)
-    return [{ path: ["result", key], value: { _meta: { [metaKey]: value } } }];
-  if (!isRecord(capabilities)) return [];
-  const path = ["result", key, "_meta"];
-  return isRecord(capabilities["_meta"])
-    ? [{ path: [...path, metaKey], value }]
-    : [{ path, value: { [metaKey]: value } }];
+  return setFields(result, ["result"], {
+    [key]: {
+      ...(takesBlocks && { session: { prompt: { skill: { inline: {} } } } }),
+      _meta: { [metaKey]: { version, tools, update } },
+    },
+  });
+}
+
+/** Sets fields below `path`, where what is there is an object or nothing. Only objects at the ends of `fields` replace others. */
+function setFields(holder: JsonRecord, path: Path, fields: JsonRecord): Amendment[] {
+  return Object.entries(fields).flatMap(([key, value]) => {
+    const before = holder[key];
+    if (!isDeclared(before)) return [{ path: [...path, key], value }];
+    if (!isRecord(before)) return [];
+    return key === metaKey || !isRecord(value)
+      ? [{ path: [...path, key], value }]
+      : setFields(before, [...path, key], value);
+  });
 }
 
 /** The name of a form, as it is advertised and recorded. */

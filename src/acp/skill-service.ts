@@ -102,6 +102,16 @@ export interface GoneSkill {
   readonly gone: string;
 }
 
+/** A skill that the user invoked by a block, and why that is not possible. */
+export interface RefusedSkill {
+  readonly refused: string;
+}
+
+export type Invoked = InvokedSkill | NativeSkill | GoneSkill | RefusedSkill;
+
+/** `/name` or `$name` in a text, or a `skill` block; `text`: the block of a prompt that needs the skill's text, whoever runs the skill. */
+export type InvocationForm = "/" | "$" | "block" | "text";
+
 /** `decided`: trust decides, and asks the person where nobody has; `sandboxed`: it needs nothing beyond its sandbox, which works. */
 export type RunAnswer = "decided" | "sandboxed";
 
@@ -150,11 +160,7 @@ export interface ServiceConnection {
   /** The list was forwarded without our amendments and must be sent again with them. */
   listPassed(key: SessionKey): void;
   /** Reads the skill that the user invoked, unless the agent runs it itself. Undefined if there is none. */
-  invoke(
-    key: SessionKey,
-    name: string,
-    sigil: "/" | "$",
-  ): MaybePromise<InvokedSkill | NativeSkill | GoneSkill | undefined>;
+  invoke(key: SessionKey, name: string, form: InvocationForm): MaybePromise<Invoked | undefined>;
   /** A person sent a prompt: what they did not answer may be asked again. Comes before `invoke`. */
   turnBegan(key: SessionKey): void;
   /** Why the agent need not ask about a call of a tool that runs code; undefined if it should. */

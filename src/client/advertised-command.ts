@@ -1,11 +1,13 @@
-import { type JsonObject, arrayOf, fieldsOf } from "./json.ts";
-import type { SkillOfForm } from "./forms/notification.ts";
+import { type JsonObject, arrayOf, fieldsAt, fieldsOf, isString } from "./json.ts";
+import type { SkillForm, SkillOfForm } from "./forms/notification.ts";
 import { metaKey } from "../wire/methods.ts";
 
 /** One command of an agent's list, as any SDK generation sends it. */
 export interface AdvertisedCommand {
   readonly name: string;
   readonly description: string;
+  /** What else the command has. */
+  readonly fields: JsonObject;
   readonly meta: JsonObject;
   /** A JSON pointer into the params of the message. */
   readonly place: string;
@@ -16,14 +18,16 @@ export type CommandForm = (command: AdvertisedCommand) => SkillOfForm | undefine
 
 /** Undefined if the value has no usable name. Descriptions are not required: agents leave them out. */
 export function readAdvertisedCommand(value: unknown, place: string): AdvertisedCommand | undefined {
-  const { name, description, _meta } = fieldsOf(value) ?? {};
+  const fields = fieldsOf(value) ?? {};
+  const { name, description, _meta } = fields;
   if (!isName(name)) return undefined;
-  return { name, description: typeof description === "string" ? description : "", meta: fieldsOf(_meta) ?? {}, place };
+  const text = isString(description) ? description : "";
+  return { name, description: text, fields, meta: fieldsOf(_meta) ?? {}, place };
 }
 
 /** Names of commands and of skills in forms that have no rule for them: one line. */
 function isName(value: unknown): value is string {
-  return typeof value === "string" && value.length <= maxName && /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u.test(value);
+  return isString(value) && value.length <= maxName && /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u.test(value);
 }
 
 const maxName = 128;
@@ -35,33 +39,40 @@ export function withoutPrefix(name: string): string {
   return name.replace(prefix, "") || name;
 }
 
+/** ACP v2: a `skill` entry (RFD "Agent Skills", and the types of the schema crate, `v2::Skill`). */
+export const readSkillEntry: CommandForm = (command) =>
+  command.fields["type"] === "skill" ? toSkill(command, "skill-entry", command.fields["path"]) : undefined;
+
 /**
  * JetBrains AIR: `_meta.jetbrains.air.skillPath` on the command of a skill (agentclientprotocol/codex-acp, docs/air-extensions.md, "AIR
  * metadata keys"); we add `kind: "skill"`.
  */
-export const readAirCommand: CommandForm = ({ name, description, meta }) => {
-  const { kind, skillPath } = airOf(meta);
-  return kind === "skill" || typeof skillPath === "string"
-    ? { name: withoutPrefix(name), description, command: name, file: airFile(meta), form: "air-command" }
-    : undefined;
+export const readAirCommand: CommandForm = (command) => {
+  const { kind, skillPath } = airOf(command.meta);
+  return kind === "skill" || isString(skillPath) ? toSkill(command, "air-command", skillPath) : undefined;
 };
+
+function toSkill({ name, description }: AdvertisedCommand, form: SkillForm, path?: unknown): SkillOfForm {
+  const file = isString(path) ? path : undefined;
+  return { name: withoutPrefix(name), description, command: name, file, form };
+}
 
 /** The path of a skill's file in the `_meta` of its command. */
 export function airFile(meta: JsonObject): string | undefined {
   const { skillPath } = airOf(meta);
-  return typeof skillPath === "string" ? skillPath : undefined;
+  return isString(skillPath) ? skillPath : undefined;
 }
 
 function airOf(meta: JsonObject): JsonObject {
-  return fieldsOf(fieldsOf(meta["jetbrains"])?.["air"]) ?? {};
+  return fieldsAt(meta, "jetbrains", "air") ?? {};
 }
 
 const yolopKey = "yolop.dev/command";
 
 /** yolop: `_meta` says that a command's source is a skill, below one key or in a key of its own (everruns/yolop, pull request 733). */
-export const readYolopCommand: CommandForm = ({ name, description, meta }) =>
-  meta[`${yolopKey}.source`] === "skill" || fieldsOf(meta[yolopKey])?.["source"] === "skill"
-    ? { name: withoutPrefix(name), description, command: name, form: "yolop-command" }
+export const readYolopCommand: CommandForm = (command) =>
+  command.meta[`${yolopKey}.source`] === "skill" || fieldsAt(command.meta, yolopKey)?.["source"] === "skill"
+    ? toSkill(command, "yolop-command")
     : undefined;
 
 /**
@@ -80,21 +91,19 @@ export function readQwenSkills(
     const command = commands.get(name);
     return {
       name,
-      description: typeof description === "string" ? description : (command?.description ?? ""),
+      description: isString(description) ? description : (command?.description ?? ""),
       command: command?.name,
-      file: typeof filePath === "string" ? filePath : undefined,
+      file: isString(filePath) ? filePath : undefined,
       form: "qwen-skills",
     };
   });
 }
 
 /** Codex names the commands of skills `$pdf` (zed-industries/codex-acp, pull request 284), others `skill:pdf` or `skills:pdf` (246). */
-export const readNamedCommand: CommandForm = ({ name, description }) =>
-  withoutPrefix(name) === name
-    ? undefined
-    : { name: withoutPrefix(name), description, command: name, form: "named-command" };
+export const readNamedCommand: CommandForm = (command) =>
+  withoutPrefix(command.name) === command.name ? undefined : toSkill(command, "named-command");
 
 /** Whether a command is ours: `_meta["acp-skills"]` has what the command itself cannot say. */
 export function isOwnCommand({ meta }: AdvertisedCommand): boolean {
-  return typeof fieldsOf(meta[metaKey])?.["source"] === "string";
+  return typeof fieldsAt(meta, metaKey)?.["source"] === "string";
 }

@@ -12,7 +12,7 @@ export type { MessageStream } from "../wire/methods.ts";
 // For editors that hold skills: the store of `acp-skills/client`, which reads skills in whatever form agents send them.
 export { createSkillsStore } from "./store/skills-store.ts";
 export type { SkillsHandlers, SkillsStore, SkillsStoreOptions } from "./store/skills-store.ts";
-export type { AgentCapabilities, StoreProblem } from "./store/connected-agent.ts";
+export type { AgentCapabilities, InvocationBlock, StoreProblem } from "./store/connected-agent.ts";
 export type { SkillSession } from "./store/session.ts";
 export type { StoreLimits } from "./forms/entries.ts";
 export type { FaultCode, PlainCommand, SkillForm, StoredSkill } from "./forms/notification.ts";

@@ -1,5 +1,5 @@
 import { metaKey } from "../wire/methods.ts";
-import { fieldsOf, isStrings } from "./json.ts";
+import { fieldsAt, isStrings } from "./json.ts";
 
 /** How an editor requests skills. */
 export interface SkillsOptIn {
@@ -7,7 +7,7 @@ export interface SkillsOptIn {
   readonly notification?: boolean;
   /** True: after the first list, only `{revision, added, changed, removed}`. */
   readonly deltas?: boolean;
-  /** False, and by itself with `deltas`: skills are not also listed as commands. */
+  /** True: skills are listed as commands, too; as `skill` entries in ACP v2, if the editor declares these. */
   readonly commands?: boolean;
 }
 
@@ -15,25 +15,27 @@ export interface SkillsOptIn {
 export interface OptInCapabilities {
   readonly _meta: { readonly [metaKey]: SkillsOptIn };
   /** Where the maintainers of ACP nest capabilities of sessions. */
-  readonly session: { readonly skills: SkillsOptIn };
+  readonly session: {
+    readonly skills: SkillsOptIn;
+    /** ACP v2: skills as `skill` entries of the list of commands, from agents that do not know `skills`. */
+    readonly commands: { readonly skill: object };
+  };
 }
 
 /**
  * What an editor puts into `clientCapabilities` (ACP v1) or `capabilities` (v2) to receive skills as `_acp-skills/skills_update`, an
  * extension notification that every SDK delivers, with the params of `available_skills_update`: after the first list only what changed, and
- * not as commands, too.
+ * not as commands, too. Other agents of v2 are told that `skill` entries are understood (RFD "Agent Skills").
  */
 export function optIn(options: SkillsOptIn = {}): OptInCapabilities {
   const asked: SkillsOptIn = { notification: true, deltas: true, commands: false, ...options };
-  return { _meta: { [metaKey]: asked }, session: { skills: asked } };
+  return { _meta: { [metaKey]: asked }, session: { skills: asked, commands: { skill: {} } } };
 }
 
 /** Whether the parameters of `initialize` ask for skills. */
 export function isOptIn(params: unknown): boolean {
-  const request = fieldsOf(params);
-  const capabilities = fieldsOf(request?.["clientCapabilities"] ?? request?.["capabilities"]);
-  const ours = fieldsOf(fieldsOf(capabilities?.["_meta"])?.[metaKey]);
-  return (ours ?? fieldsOf(capabilities?.["session"])?.["skills"]) !== undefined;
+  const capabilities = fieldsAt(params, "clientCapabilities") ?? fieldsAt(params, "capabilities");
+  return (fieldsAt(capabilities, "_meta", metaKey) ?? fieldsAt(capabilities, "session")?.["skills"]) !== undefined;
 }
 
 /** What an agent with acp-skills advertises: our version, the tools it serves, the kinds of update it will send. */
@@ -46,10 +48,15 @@ export interface SkillsAdvertisement {
 
 /** Reads the advertisement from an initialize response of ACP v1 or v2; undefined if there is none. */
 export function readAdvertisement(initializeResponse: unknown): SkillsAdvertisement | undefined {
-  const response = fieldsOf(initializeResponse);
-  const capabilities = fieldsOf(response?.["agentCapabilities"] ?? response?.["capabilities"]);
-  const ours = fieldsOf(fieldsOf(capabilities?.["_meta"])?.[metaKey]);
+  const capabilities =
+    fieldsAt(initializeResponse, "agentCapabilities") ?? fieldsAt(initializeResponse, "capabilities");
+  const ours = fieldsAt(capabilities, "_meta", metaKey);
   if (ours === undefined) return undefined;
   const isValid = typeof ours["version"] === "string" && isStrings(ours["tools"]) && isStrings(ours["update"]);
   return isValid ? (ours as SkillsAdvertisement) : undefined;
+}
+
+/** Whether an agent takes `skill` blocks in prompts, by its response to initialize in ACP v2. */
+export function takesSkillBlocks(response: unknown): boolean {
+  return fieldsAt(response, "capabilities", "session", "prompt", "skill") !== undefined;
 }

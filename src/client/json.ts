@@ -6,6 +6,11 @@ export function fieldsOf(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
+/** The object found by following keys through objects; undefined if any step is none. */
+export function fieldsAt(value: unknown, ...keys: readonly string[]): JsonObject | undefined {
+  return keys.reduce((found, key) => fieldsOf(found?.[key]), fieldsOf(value));
+}
+
 export function isString(value: unknown): value is string {
   return typeof value === "string";
 }

@@ -8,7 +8,7 @@ import {
   skillsNotification,
 } from "../wire/methods.ts";
 import { isAvailableSkill } from "./skill-fault.ts";
-import { fieldsOf, isStrings, type JsonObject } from "./json.ts";
+import { fieldsAt, fieldsOf, isStrings, type JsonObject } from "./json.ts";
 import { Entries, type EntryContext } from "./forms/entries.ts";
 import type { ParsedNotification, SkillForm } from "./forms/notification.ts";
 
@@ -61,7 +61,7 @@ function readParams(params: unknown): UpdateParams | undefined {
 
 function listIn({ kind, update, meta }: UpdateParams): readonly unknown[] | undefined {
   if (isSkillsKind(kind)) return arrayIn(update["availableSkills"]);
-  const isMarked = typeof fieldsOf(meta?.[metaKey])?.["skills"] === "number";
+  const isMarked = typeof fieldsAt(meta, metaKey)?.["skills"] === "number";
   return kind === availableCommandsUpdate && isMarked
     ? arrayIn(update["availableCommands"])?.flatMap(toSkill)
     : undefined;
@@ -73,7 +73,7 @@ function arrayIn(value: unknown): readonly unknown[] | undefined {
 
 function toSkill(command: unknown): readonly unknown[] {
   const { name, description, _meta } = fieldsOf(command) ?? {};
-  const facts = fieldsOf(fieldsOf(_meta)?.[metaKey]);
+  const facts = fieldsAt(_meta, metaKey);
   return typeof name === "string" && typeof description === "string" && typeof facts?.["source"] === "string"
     ? [fromCommandFacts({ name, description }, facts)]
     : [];

@@ -112,7 +112,7 @@ async function driveOnce(
           if (!isInvoking) return;
           const isFixture = ({ description }: { readonly description: unknown }): boolean =>
             description === descriptions[0];
-          invoked = await invokeSkills(readExchange(recorder.entries), isFixture, { send: sendBlocks, text: prompt });
+          invoked = await invokeSkills(readExchange(recorder.entries), isFixture, sendBlocks, prompt);
           if (invoked === undefined)
             notes.push("no skill was invoked: the agent sends no skill entries that it takes as blocks");
         };

@@ -41,7 +41,7 @@ export interface UnexpectedMessage {
 /** What rules check: the requests, updates and sessions of one connection. */
 export interface Exchange {
   /** The id and the answer of `initialize` decide about forms; undefined before it was answered. */
-  readonly negotiation: Pick<Negotiation, "protocol" | "optIn"> | undefined;
+  readonly negotiation: Pick<Negotiation, "protocol" | "optIn" | "takesSkillEntries" | "ownBlocks"> | undefined;
   readonly initialize: Request | undefined;
   readonly requests: readonly Request[];
   readonly updates: readonly RecordedUpdate[];

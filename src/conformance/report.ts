@@ -9,7 +9,7 @@ import {
   sentCommands,
   skillUpdates,
 } from "./exchange.ts";
-import { declaresSkillEntries, invokingPrompts, sentSkillEntries, skillBlockPlaces } from "./skill-entries.ts";
+import { invokingPrompts, sentSkillEntries } from "./skill-entries.ts";
 import { type RuleSource, type RuleViolation, ruleSources, type ConformanceRule } from "./rule.ts";
 import type { TranscriptEntry, Side } from "./transcript.ts";
 import { summariseForms } from "./report/summarise-forms.ts";
@@ -88,8 +88,8 @@ export function makeReport(
 const isAbout: Readonly<Record<RuleSource, (exchange: Exchange, subject: ConformanceReport["subject"]) => boolean>> = {
   "agent-skills-rfd": (exchange, subject) =>
     invokingPrompts(exchange).length > 0 ||
-    (subject !== "client" && (sentSkillEntries(exchange).length > 0 || skillBlockPlaces(exchange) !== "nowhere")) ||
-    (subject !== "agent" && declaresSkillEntries(exchange)),
+    (subject !== "client" && sentSkillEntries(exchange).length > 0) ||
+    (subject !== "agent" && exchange.negotiation?.takesSkillEntries === true),
   "rfd-370": (exchange, subject) => subject !== "client" && skillUpdates(exchange).length > 0,
   acp: ({ initialize }) => initialize?.response !== undefined,
   "json-rpc": ({ lastOfClient }) => lastOfClient > 0,
@@ -140,9 +140,9 @@ function reportOn(
     /** What the client declared about skills; absent if nothing. */
     optIn,
     /** The client declared that it understands `skill` entries. */
-    skillEntries: declaresSkillEntries(exchange),
+    skillEntries: negotiation?.takesSkillEntries === true,
     /** Where the agent takes `skill` blocks in a prompt. */
-    skillBlocks: skillBlockPlaces(exchange),
+    skillBlocks: negotiation?.ownBlocks ?? "nowhere",
     /** The agent's `_meta["acp-skills"]`, as it was sent; absent if there is none. */
     advertised: advertisedIn(exchange),
     forms: summariseForms(exchange),

@@ -10,34 +10,11 @@ import {
   sentCommands,
 } from "./exchange.ts";
 
-/** Where a prompt may have `skill` blocks, by what the agent advertised. */
-export type SkillBlockPlaces = "nowhere" | "first" | "anywhere";
-
 /** A prompt with at least one `skill` block. */
 export interface InvokingPrompt extends Request {
   readonly sessionId: unknown;
   /** The blocks, with their place in the prompt; a name is whatever was sent. */
   readonly blocks: readonly { readonly index: number; readonly name: unknown }[];
-}
-
-/** Whether an ACP v2 client declared that it understands `skill` entries. */
-export function declaresSkillEntries({ negotiation, initialize }: Exchange): boolean {
-  return negotiation?.protocol === 2 && namesSkillEntries(initialize?.params);
-}
-
-/** Whether the params of `initialize` have the capability for them. */
-export function namesSkillEntries(params: unknown): boolean {
-  const capabilities = fieldsOf(fieldsOf(params)?.["capabilities"]);
-  return fieldsOf(fieldsOf(fieldsOf(capabilities?.["session"])?.["commands"])?.["skill"]) !== undefined;
-}
-
-/** What `session.prompt.skill` of an ACP v2 agent allows. */
-export function skillBlockPlaces({ negotiation, initialize }: Exchange): SkillBlockPlaces {
-  if (negotiation?.protocol !== 2) return "nowhere";
-  const capabilities = fieldsOf(fieldsOf(initialize?.response?.result)?.["capabilities"]);
-  const skill = fieldsOf(fieldsOf(fieldsOf(capabilities?.["session"])?.["prompt"])?.["skill"]);
-  if (skill === undefined) return "nowhere";
-  return fieldsOf(skill["inline"]) === undefined ? "first" : "anywhere";
 }
 
 /** The `skill` entries of all lists, which exist in ACP v2 only. */

@@ -22,7 +22,7 @@ export const proxySuccessor = "proxy/successor";
 /** `sessionUpdate` kinds. */
 export const availableCommandsUpdate = "available_commands_update";
 export const availableSkillsUpdate = "available_skills_update";
-/** The list of skills where only `_`-prefixed extensions are permitted (ACP v2 without opt-in). */
+/** The list of skills where only `_`-prefixed extensions are permitted; read, no longer sent. */
 export const extensionSkillsUpdate = "_available_skills_update";
 export const notice = "notice";
 export const toolCall = "tool_call";

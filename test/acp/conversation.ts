@@ -139,7 +139,9 @@ export function converse(
 /** The capabilities of each kind of client. */
 export const clients = {
   plain: {},
-  optedIn: { _meta: { "acp-skills": true } },
+  optedIn: { _meta: { "acp-skills": { commands: true } } },
+  /** Of ACP v2. */
+  skillEntries: { session: { commands: { skill: {} } } },
   jetbrains: { _meta: { jetbrains: { air: {} } } },
   notices: { session: { notices: {} } },
 } as const;

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { amendValue } from "../../src/acp/messages/amend.ts";
+import { amendLine } from "../../src/acp/relay/amend-line.ts";
 import { factsOf } from "../../src/acp/negotiation/agents.ts";
 import { advertise, chooseForms, chooseTransport, negotiate } from "../../src/acp/negotiation.ts";
 import { announcedForms } from "../../src/runtime/options.ts";
 
-const asked = { notification: false, deltas: false, commands: true };
+const asked = { notification: false, deltas: false, commands: false };
 const v1 = { protocolVersion: 1, agentCapabilities: {} };
 const v2 = { protocolVersion: 2, capabilities: {} };
 
@@ -70,18 +71,18 @@ test("reads a client's preferences from an opt-in object", () => {
   expect(negotiate(params, v1).optIn).toEqual(declared);
   expect(chooseForms(negotiate(params, v1), "auto")).toEqual({
     skills: { method: "_acp-skills/skills_update", kind: "available_skills_update", deltas: true },
-    commands: false,
+    commands: undefined,
     problems: true,
   });
 });
 
 test.each([
-  [{ deltas: true }, false],
-  [{ deltas: true, commands: null }, true],
-  [{ deltas: true, commands: true }, true],
-  [{ deltas: false }, true],
-  [{ commands: false }, false],
-  [true, true],
+  [{ deltas: true }, undefined],
+  [{ commands: null }, undefined],
+  [{ commands: false }, undefined],
+  [true, undefined],
+  [{ commands: true }, "command"],
+  [{ deltas: true, commands: true }, "command"],
 ])("sends commands of skills to an editor that asks for %j: %j", (declared, commands) => {
   const params = { clientCapabilities: { session: { skills: declared } } };
   expect(chooseForms(negotiate(params, v1), "auto").commands).toBe(commands);
@@ -89,15 +90,36 @@ test.each([
 
 test.each(
   announcedForms.flatMap((announce) =>
-    ([1, 2] as const).flatMap((protocol) => [true, false].map((optedIn) => ({ announce, protocol, optedIn }))),
+    [true, false].flatMap((takesSkillEntries) =>
+      [undefined, asked, { ...asked, commands: true }].map((optIn) => ({ announce, takesSkillEntries, optIn })),
+    ),
   ),
-)("chooses the forms for %j", ({ announce, protocol, optedIn }) => {
-  const forms = chooseForms({ ...negotiate({}, {}), protocol, optIn: optedIn ? asked : undefined }, announce);
-  const auto = optedIn ? "available_skills_update" : protocol === 2 ? "_available_skills_update" : undefined;
-  const kind = { auto, rfd: "available_skills_update", commands: undefined, none: undefined }[announce];
-  const skills = kind && { method: "session/update", kind, deltas: false };
-  const commands = announce === "auto" || announce === "commands";
-  expect(forms).toEqual({ skills, commands, problems: optedIn && announce !== "none" });
+)("chooses the forms for %j", ({ announce, takesSkillEntries, optIn }) => {
+  const forms = chooseForms({ takesSkillEntries, optIn }, announce);
+  const list = { method: "session/update", kind: "available_skills_update", deltas: false };
+  const entries = takesSkillEntries ? "skill" : "command";
+  const auto = optIn === undefined ? [undefined, entries] : [list, optIn.commands ? entries : undefined];
+  const [skills, commands] = { auto, rfd: [list], commands: [undefined, entries], none: [] }[announce];
+  expect(forms).toEqual({ skills, commands, problems: optIn !== undefined && announce !== "none" });
+});
+
+const skillEntries = { capabilities: { session: { commands: { skill: {} } } } };
+
+test.each([
+  ["an object, in ACP v2", skillEntries, v2, true],
+  ["an object, in ACP v1", { clientCapabilities: skillEntries.capabilities }, v1, false],
+  ["null", { capabilities: { session: { commands: { skill: null } } } }, v2, false],
+  ["nothing", { capabilities: { session: { commands: {} } } }, v2, false],
+])("reads whether the client takes skill entries from %s", (_case, params, result, takesSkillEntries) => {
+  expect(negotiate(params, result)).toMatchObject({ takesSkillEntries, faults: [] });
+});
+
+test.each([true, "skill", [], 1, false])("reports that the client declares skill entries as %j", (skill) => {
+  const { takesSkillEntries, faults } = negotiate({ capabilities: { session: { commands: { skill } } } }, v2);
+  expect(takesSkillEntries).toBe(false);
+  expect(faults).toEqual([
+    expect.stringMatching(/^The editor declares session\.commands\.skill as .+ plain commands\.$/),
+  ]);
 });
 
 test.each([
@@ -118,7 +140,8 @@ test.each([
   },
 );
 
-const advert = { version: "1.2.3", tools: ["a"], update: ["available_skills_update", "available_commands_update"] };
+const advert = { version: "1.2.3", tools: ["a"], update: ["available_skills_update"] };
+const blocks = { prompt: { skill: { inline: {} } } };
 
 test.each([
   [{ protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities: { _meta: { "acp-skills": advert } } }],
@@ -132,7 +155,22 @@ test.each([
   ],
   [
     { protocolVersion: 2, capabilities: { _meta: { a: 1 } } },
-    { protocolVersion: 2, capabilities: { _meta: { a: 1, "acp-skills": advert } } },
+    { protocolVersion: 2, capabilities: { _meta: { a: 1, "acp-skills": advert }, session: blocks } },
+  ],
+  [v2, { ...v2, capabilities: { session: blocks, _meta: { "acp-skills": advert } } }],
+  [
+    { protocolVersion: 2, capabilities: { session: { prompt: { image: {}, skill: null }, mcp: {} } } },
+    {
+      protocolVersion: 2,
+      capabilities: {
+        session: { prompt: { image: {}, skill: { inline: {} } }, mcp: {} },
+        _meta: { "acp-skills": advert },
+      },
+    },
+  ],
+  [
+    { protocolVersion: 2, capabilities: { session: { prompt: { skill: {} } } } },
+    { protocolVersion: 2, capabilities: { session: { prompt: { skill: {} } }, _meta: { "acp-skills": advert } } },
   ],
   [
     { protocolVersion: 1, agentCapabilities: "odd" },
@@ -146,6 +184,8 @@ test.each([
     tools: ["a"],
   });
   expect(amendValue(response, amendments)).toEqual({ id: 1, result: expected });
+  const line = amendLine(Buffer.from(JSON.stringify(response)), amendments).toString();
+  expect(JSON.parse(line)).toEqual({ id: 1, result: expected });
 });
 
 test("a result that is no object is left alone", () => {

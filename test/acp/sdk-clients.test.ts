@@ -29,7 +29,7 @@ interface Editor {
 type Meta = Readonly<Record<string, unknown>>;
 type OpenEditor = (stream: stable.Stream, _meta: Meta | undefined, received: (params: Params) => void) => Editor;
 
-const skillsMeta = { "acp-skills": true };
+const skillsMeta = { "acp-skills": { commands: true } };
 const skillsUpdate = "_acp-skills/skills_update";
 /** Params are taken as they come. */
 const asTheyCome = { parse: (params: unknown) => params as Params };
@@ -106,7 +106,7 @@ const openOld: OpenEditor = (stream, _meta, received) => {
 const editors = {
   "2.4": { open: appOf(stable), protocol: 1, delivers: [] },
   "2.4 unstable": { open: appOf(unstable as unknown as typeof stable), protocol: 1, delivers: [] },
-  "2.4 v2": { open: openV2, protocol: 2, delivers: ["_available_skills_update", "available_skills_update"] },
+  "2.4 v2": { open: openV2, protocol: 2, delivers: ["available_skills_update"] },
   "0.4.5": { open: openOld, protocol: 1, delivers: [] },
 } as const;
 
@@ -176,9 +176,9 @@ test.each(cases)(
   "delivers every supported form to a client of $name: opt-in $optsIn, announce $announce",
   async ({ name, optsIn, announce }) => {
     const received = await talk(name, optsIn ? skillsMeta : undefined, announce);
-    const { protocol, delivers } = editors[name];
-    const bare = optsIn || announce === "rfd" ? "available_skills_update" : "_available_skills_update";
-    const isSent = announce === "rfd" || (announce === "auto" && (optsIn || protocol === 2));
+    const { delivers } = editors[name];
+    const bare = "available_skills_update";
+    const isSent = announce === "rfd" || (announce === "auto" && optsIn);
     const isDelivered = (delivers as readonly string[]).includes(bare);
 
     expect(kinds(received)).toEqual(new Set([...(isSent && isDelivered ? [bare] : []), "available_commands_update"]));

@@ -102,7 +102,7 @@ export function openRawEditor([file = "", ...args], { cwd, env } = {}) {
  * @param {{ cwd: string, optIn: boolean }} options
  */
 export async function openRawSession(editor, { cwd, optIn }) {
-  const clientCapabilities = optIn ? { _meta: { "acp-skills": true } } : {};
+  const clientCapabilities = optIn ? { _meta: { "acp-skills": { commands: true } } } : {};
   await editor.request("initialize", { protocolVersion: 1, clientCapabilities });
   await editor.request("session/new", { cwd, mcpServers: [] });
 }

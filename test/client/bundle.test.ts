@@ -20,10 +20,10 @@ async function bundle(contents: string): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-test("bundles all client exports for a browser to at most 12 KB, compressed", async () => {
+test("bundles all client exports for a browser to at most 12.5 KB, compressed", async () => {
   const text = await bundle(`export * from "acp-skills/client";`);
   for (const name of Object.keys(client)) expect(text).toContain(name);
-  expect(gzipSync(text).length).toBeLessThanOrEqual(12 * 1024);
+  expect(gzipSync(text).length).toBeLessThanOrEqual(12.5 * 1024);
 });
 
 test("bundles the opt-in alone to at most 3 KB", async () => {

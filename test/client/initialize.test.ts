@@ -23,6 +23,6 @@ test.each([
 
 test("asks for changes only, and for no commands, in both places", () => {
   const asked = { notification: true, deltas: true, commands: false };
-  expect(optIn()).toEqual({ _meta: { "acp-skills": asked }, session: { skills: asked } });
+  expect(optIn()).toEqual({ _meta: { "acp-skills": asked }, session: { skills: asked, commands: { skill: {} } } });
   expect(optIn({ commands: true }).session.skills).toEqual({ ...asked, commands: true });
 });

@@ -8,7 +8,7 @@ const isCommands = (line: string): boolean => line.includes('"available_commands
 test("walk 2: sends the editor one update for each file change", async () => {
   const { project, ask, until, trace, close } = openTracedConversation();
   const skills = join(project, ".agents", "skills");
-  await ask("initialize", { protocolVersion: 1, clientCapabilities: { _meta: { "acp-skills": true } } });
+  await ask("initialize", { protocolVersion: 1, clientCapabilities: { _meta: { "acp-skills": { commands: true } } } });
   let told = until(isCommands);
   await ask("session/new", { cwd: project, mcpServers: [] });
   await told;
@@ -30,7 +30,7 @@ test("walk 2: sends the editor one update for each file change", async () => {
   await close();
   expect(trace).toMatchInlineSnapshot(`
     [
-      "> {"id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"_meta":{"acp-skills":true}}}}",
+      "> {"id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"_meta":{"acp-skills":{"commands":true}}}}}",
       "< {"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"embeddedContext":false},"_meta":{"acp-skills":{"version":"0.0.0","tools":["list_skills","describe_skill","read_skill_file","execute_skill","run_code","create_blob","read_blob","load_skills_protocol_guide"],"update":["available_skills_update","available_commands_update"]}}}}}",
       "> {"id":2,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}",
       "< {"id":2,"result":{"sessionId":"session-1"}}",

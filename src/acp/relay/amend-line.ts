@@ -11,7 +11,7 @@ interface Edit extends JsonValueRange {
  */
 export function amendLine(line: Buffer, amendments: readonly Amendment[]): Buffer {
   const find = openFinder(line);
-  const edits = amendments.map((amendment) => toEdit(find, amendment)).sort((a, b) => a.from - b.from);
+  const edits = amendments.map((amendment) => toEdit(find, amendment)).sort((a, b) => a.from - b.from || a.to - b.to);
   const parts: Uint8Array[] = [];
   let copied = 0;
   for (const { from, to, json } of edits) {
@@ -81,26 +81,30 @@ function spliceItems(list: Container, { at, remove, insert }: { at: number; remo
 
 const comma = Buffer.from(",");
 
-function insertLast({ from, items }: Container, json: Uint8Array): Edit {
+function insertLast(container: Container, json: Uint8Array): Edit {
+  const { from, items, isFilled } = container;
   const last = items.at(-1);
-  if (last === undefined) return { from: from + 1, to: from + 1, json };
-  return { from: last.to, to: last.to, json: Buffer.concat([comma, json]) };
+  container.isFilled = true;
+  const place = last?.to ?? from + 1;
+  return { from: place, to: place, json: isFilled ? Buffer.concat([comma, json]) : json };
 }
 
 /** The values directly inside an object or array, in order. */
-type Container =
-  | { readonly kind: "array"; readonly from: number; readonly items: readonly JsonValueRange[] }
-  | {
-      readonly kind: "object";
-      readonly from: number;
-      readonly items: readonly (JsonValueRange & { readonly key: string | undefined })[];
-    };
+type Container = {
+  readonly from: number;
+  /** It has a value, or an amendment has inserted one. */
+  isFilled: boolean;
+} & (
+  | { readonly kind: "array"; readonly items: readonly JsonValueRange[] }
+  | { readonly kind: "object"; readonly items: readonly (JsonValueRange & { readonly key: string | undefined })[] }
+);
 
 /** The object or array that begins at `from`; undefined if it is neither. */
 function readContainer(line: Buffer, from: number): Container | undefined {
   const fields: (JsonValueRange & { readonly key: string | undefined })[] = [];
   if (readObject(line, from, (key, value) => fields.push({ ...value, key: readString(line, key) })) !== -1)
-    return { kind: "object", from, items: fields };
+    return { kind: "object", from, items: fields, isFilled: fields.length > 0 };
   const items: JsonValueRange[] = [];
-  return readArray(line, from, (item) => items.push(item)) === -1 ? undefined : { kind: "array", from, items };
+  const isArray = readArray(line, from, (item) => items.push(item)) !== -1;
+  return isArray ? { kind: "array", from, items, isFilled: items.length > 0 } : undefined;
 }

@@ -194,9 +194,9 @@ export class Interceptor {
     switch (method) {
       case methods.sessionPrompt:
         this.#sessions.turnBegan(params, id);
-        return this.#userSaid(method, params);
+        return this.#userSaid(id, method, params);
       case methods.sessionSteering:
-        return this.#userSaid(method, params);
+        return this.#userSaid(id, method, params);
       default:
         return this.#relayed.asked(id, method, params);
     }
@@ -227,12 +227,20 @@ export class Interceptor {
     return this.#requests.room()?.then(start) ?? start();
   }
 
-  #userSaid(method: string, params: JsonRecord): Verdict | Promise<Verdict> {
+  #userSaid(id: string | number, method: string, params: JsonRecord): Verdict | Promise<Verdict> {
     const session = this.#sessions.find(params);
     const { agreed } = this.#relayed;
     if (session === undefined || agreed === undefined) return untouched;
-    const amendments = amendPrompt(session, method, params, agreed.negotiation, this.#options.settings);
-    return amendments instanceof Promise ? amendments.then(toVerdict) : toVerdict(amendments);
+    const amended = amendPrompt(session, method, params, agreed.negotiation, this.#options.settings);
+    if (!(amended instanceof Promise)) return toVerdict(amended);
+    return amended.then((result) => {
+      if (!("code" in result)) return toVerdict(result);
+      // Otherwise the agent refuses it, with the exact id that the editor waits for.
+      if (!isExactId(id)) return untouched;
+      this.#options.settings.log("warning", `A prompt was refused. ${result.message}`);
+      if (this.#isOpen) this.#options.send(encodeMessage({ jsonrpc: "2.0", id, error: result }), () => undefined);
+      return notForwarded;
+    });
   }
 
   #permissionAsked(id: string | number, params: JsonRecord): Verdict | Promise<Verdict> {

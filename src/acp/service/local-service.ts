@@ -168,7 +168,7 @@ function openConnection(
       }
     },
     listPassed: (key) => sessions.get(key)?.session?.listPassed(),
-    invoke: (key, name, sigil) => sessions.get(key)?.invoke(name, sigil),
+    invoke: (key, name, form) => sessions.get(key)?.invoke(name, form),
     turnBegan: (key) => sessions.get(key)?.turnBegan(),
     answersRun: (key, tool, input) => sessions.get(key)?.answersRun(tool, input),
     callReported: (key, call) => sessions.get(key)?.calls.reported(call),

@@ -21,10 +21,9 @@ import { answerRun } from "./answer-run.ts";
 import type {
   BeginRequest,
   EquipRequest,
-  GoneSkill,
   Instructions,
-  InvokedSkill,
-  NativeSkill,
+  InvocationForm,
+  Invoked,
   RunAnswer,
   ServiceOutlet,
   SessionKey,
@@ -126,7 +125,10 @@ export class ServedSession {
       editor: negotiation.editor,
       directory: this.#skills.directory,
       openedAt: now(),
-      forms: [...(list === undefined ? [] : [nameOfForm(list)]), ...(forms.commands ? [availableCommandsUpdate] : [])],
+      forms: [
+        ...(list === undefined ? [] : [nameOfForm(list)]),
+        ...(forms.commands === undefined ? [] : [availableCommandsUpdate]),
+      ],
       tools: false,
     };
     this.#record({});
@@ -144,34 +146,37 @@ export class ServedSession {
   }
 
   /** Reads the skill that the user invoked by name, unless the agent runs it itself. */
-  async invoke(name: string, sigil: "/" | "$"): Promise<InvokedSkill | NativeSkill | GoneSkill | undefined> {
+  async invoke(name: string, form: InvocationForm): Promise<Invoked | undefined> {
     const { readInstructions, startedAt, settings, outlet, trust } = this.#context;
     const session = this.session;
     const { catalog } = this.#skills;
     await withinTime(catalog.ready, settings.clock, readingTime);
-    const offered = catalog.find(name);
-    const gone = offered === undefined ? session?.goneSlug(name) : undefined;
+    const isBlock = form === "block" || form === "text";
+    const offered = isBlock ? session?.told(name) : catalog.find(name);
+    const gone = offered === undefined && !isBlock ? session?.goneSlug(name) : undefined;
     if (gone !== undefined) return { gone };
     if (offered === undefined || session === undefined || !isInvocable(offered)) return undefined;
     const shown = session.shown(offered);
     // The name is another command of the agent; the skill can still be invoked with a dollar sign.
-    if (shown?.kind === "as-other" && sigil === "/") return undefined;
+    if (shown?.kind === "as-other" && form !== "$")
+      return isBlock ? { refused: `the agent has a command of its own with this name` } : undefined;
     const { slug, directory, file } = offered.skill;
-    const refusal = session.denied.get(offered.skill);
-    if (refusal !== undefined) {
-      outlet.log("warning", `${refusal.why} The prompt was forwarded unchanged.`);
+    const refused = (why: string): { readonly refused: string } | undefined => {
+      if (isBlock) return { refused: why };
+      outlet.log("warning", `${why} The prompt was forwarded unchanged.`);
       return undefined;
-    }
+    };
+    const denial = session.denied.get(offered.skill);
+    if (denial !== undefined) return refused(denial.why);
     try {
       const instructions = await readInstructions(offered.skill);
       await this.#recordInvocation(offered.skill, session.id);
       trust.consent(ownerOf(session.id, session), directory);
       // The agent runs a skill that it shows, unless it may have read it before an edit.
-      const isCurrent = shown?.kind === "as-skill" && instructions.changedAt <= startedAt;
+      const isCurrent = form !== "text" && shown?.kind === "as-skill" && instructions.changedAt <= startedAt;
       return isCurrent ? { command: String(shown.command["name"]) } : { slug, directory, file, instructions };
     } catch (error) {
-      outlet.log("warning", `Cannot read skill ${slug}: ${String(error)}. The prompt was forwarded unchanged.`);
-      return undefined;
+      return refused(`Cannot read skill ${slug}: ${String(error)}.`);
     }
   }
 

@@ -11,13 +11,14 @@ import {
   readAirCommand,
   readNamedCommand,
   readQwenSkills,
+  readSkillEntry,
   readYolopCommand,
 } from "../advertised-command.ts";
 import type { ParsedNotification, PlainCommand } from "./notification.ts";
 import type { UpdateParams } from "../skills-update.ts";
 
 /** The forms in the order in which they are tried. */
-const forms: readonly CommandForm[] = [readAirCommand, readYolopCommand, readNamedCommand];
+const forms: readonly CommandForm[] = [readSkillEntry, readAirCommand, readYolopCommand, readNamedCommand];
 
 const maxDescription = 4096;
 

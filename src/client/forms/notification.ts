@@ -7,6 +7,8 @@ export type SkillForm =
   | "flat_available_skills_update"
   | "_available_skills_update"
   | "_acp-skills/skills_update"
+  /** An entry of the type `skill` in the list of commands (ACP v2). */
+  | "skill-entry"
   /** A command with our `_meta`, JetBrains AIR's, qwen-code's, yolop's; a command named `$pdf` or `skill:pdf`. */
   | "acp-skills-command"
   | "air-command"

@@ -1,5 +1,5 @@
-import type { NotificationFault, ParsedNotification } from "../forms/notification.ts";
-import { readAdvertisement, type SkillsAdvertisement } from "../initialize.ts";
+import type { NotificationFault, ParsedNotification, StoredSkill } from "../forms/notification.ts";
+import { readAdvertisement, type SkillsAdvertisement, takesSkillBlocks } from "../initialize.ts";
 import { type JsonObject, fieldsOf } from "../json.ts";
 import {
   problemsNotification,
@@ -21,9 +21,15 @@ export interface AgentCapabilities {
   readonly protocolVersion: number;
   /** Undefined if the agent does not use acp-skills. */
   readonly advertisement?: SkillsAdvertisement | undefined;
+  /** Whether it takes `skill` blocks in prompts. Typed SDK 2.4 clients drop what says so: give the store the stream. */
+  readonly skillBlocks: boolean;
   /** Whether the editor asked for skills, see `optIn`; undefined where its request was not seen. */
   readonly optedIn?: boolean | undefined;
 }
+
+/** A content block of a prompt. `skill` is in the RFD "Agent Skills" for ACP v2, not in the types of SDK 2.4. */
+export type InvocationBlock =
+  { readonly type: "skill"; readonly name: string } | { readonly type: "text"; readonly text: string };
 
 const maxName = 200;
 
@@ -79,6 +85,7 @@ export class ConnectedAgent {
       name: typeof name === "string" ? name.slice(0, maxName) : undefined,
       protocolVersion,
       advertisement: advertisement && shortened(advertisement),
+      skillBlocks: takesSkillBlocks(result),
       optedIn: this.optedIn,
     };
     return true;
@@ -90,6 +97,15 @@ export class ConnectedAgent {
     const notification = readNotification(method, params, { agent: this.#agent, limits: this.#limits });
     if (notification !== undefined) this.#apply(notification);
     return notification !== undefined;
+  }
+
+  /** The content that invokes a skill in a prompt. */
+  invoke({ name, command = name, form }: StoredSkill, words: string): readonly InvocationBlock[] {
+    // An agent that sends such entries takes blocks.
+    if (form === "skill-entry" || this.capabilities?.skillBlocks === true)
+      return [{ type: "skill", name: command }, ...(words === "" ? [] : [{ type: "text", text: words } as const])];
+    const called = command.startsWith("$") ? command : `/${command}`;
+    return [{ type: "text", text: `${called} ${words}`.trim() }];
   }
 
   release(sessionId: unknown): boolean {

@@ -2,7 +2,13 @@ import { sessionClose, sessionDelete, sessionUpdate, type MessageStream } from "
 import { isForUsOnly, tapStream } from "../observe-skills.ts";
 import { isOptIn } from "../initialize.ts";
 import { fieldsOf, isSame, reuseEqualList } from "../json.ts";
-import { type AgentCapabilities, ConnectedAgent, type StoreProblem, defaultStoreLimits } from "./connected-agent.ts";
+import {
+  type AgentCapabilities,
+  ConnectedAgent,
+  type InvocationBlock,
+  type StoreProblem,
+  defaultStoreLimits,
+} from "./connected-agent.ts";
 import type { StoreLimits } from "../forms/entries.ts";
 import type { StoredSkill } from "../forms/notification.ts";
 import type { SkillSession } from "./session.ts";
@@ -40,6 +46,8 @@ export interface SkillsStore {
   readonly initialized: (response: unknown, agent?: string) => void;
   /** For SDKs that give their messages to functions, already parsed. */
   readonly handlers: (agent?: string) => SkillsHandlers;
+  /** The beginning of a prompt that invokes a skill: a `skill` block where its agent takes them, else `/name`; then the words. */
+  readonly invoke: (skill: StoredSkill, words?: string) => readonly InvocationBlock[];
   /** Forgets a session. */
   readonly release: (sessionId: string, agent?: string) => void;
   /** Forgets a connection. */
@@ -138,6 +146,7 @@ export function createSkillsStore(options: SkillsStoreOptions = {}): SkillsStore
       sessionUpdate: (params) => notified(sessionUpdate, params, agent),
       extNotification: (method, params) => notified(method, params, agent),
     }),
+    invoke: (skill, words = "") => of(skill.agent).state.invoke(skill, words),
     release: (sessionId, agent) => changed(of(agent).state.release(sessionId)),
     disconnect: (agent = defaultAgent) => close(agent),
   };

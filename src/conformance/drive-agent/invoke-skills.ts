@@ -1,25 +1,18 @@
 import { type Exchange, sentCommands } from "../exchange.ts";
 import { slugOf } from "../rules/command-rules.ts";
-import { sentSkillEntries, skillBlockPlaces } from "../skill-entries.ts";
-
-/** What invoking skills needs of a session. */
-export interface SkillInvoker {
-  /** Sends a prompt, and waits until its turn has ended. */
-  readonly send: (prompt: readonly object[]) => Promise<void>;
-  /** The words beside the skills. */
-  readonly text: string;
-}
+import { sentSkillEntries } from "../skill-entries.ts";
 
 /**
- * Invokes skills by blocks: listed ones wherever the agent takes them, `preferred` before others, then some that are not listed. Resolves
- * with the name that was invoked first; undefined if the agent lists no skill entries, or takes no blocks.
+ * Invokes skills by blocks: listed ones wherever the agent takes them, with `text`, `preferred` before others, then some that are not listed. `send` resolves when the turn has
+ * ended. Resolves with the name that was invoked first; undefined if the agent lists no skill entries, or takes no blocks.
  */
 export async function invokeSkills(
   exchange: Exchange,
   preferred: (entry: { readonly description: unknown }) => boolean,
-  { send, text }: SkillInvoker,
+  send: (prompt: readonly object[]) => Promise<void>,
+  text: string,
 ): Promise<string | undefined> {
-  const places = skillBlockPlaces(exchange);
+  const places = exchange.negotiation?.ownBlocks ?? "nowhere";
   if (places === "nowhere") return undefined;
   const words = { type: "text", text };
   const entries = sentSkillEntries(exchange).map(({ command: { name, description } }) => ({ name, description }));

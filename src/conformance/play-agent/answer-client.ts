@@ -3,7 +3,7 @@ import { version } from "../../base/version.ts";
 import { fieldsOf } from "../../client/json.ts";
 import { type Exchange, judgeName } from "../exchange.ts";
 import { quote } from "../rule.ts";
-import { invokingPrompts, listedNames, namesSkillEntries } from "../skill-entries.ts";
+import { invokingPrompts, listedNames } from "../skill-entries.ts";
 import {
   initialize,
   sessionClose,
@@ -17,9 +17,7 @@ import {
 /** What the played agent knows of its client. */
 export class PlayedState {
   protocol: 1 | 2 = 1;
-  forms: Forms = { skills: undefined, commands: true, problems: false };
-  /** The client gets skills as entries of their own. */
-  entries = false;
+  forms: Forms = { skills: undefined, commands: "command", problems: false };
   sessions = 0;
 }
 
@@ -55,7 +53,9 @@ export function answerClient(method: string, params: unknown, state: PlayedState
     case sessionResume:
       return { reply: { result: {} }, opened: sessionId };
     case sessionPrompt:
-      return (state.entries ? refusePrompt(read()) : undefined) ?? answerPrompt(sessionId, state.protocol);
+      return (
+        (state.forms.commands === "skill" ? refusePrompt(read()) : undefined) ?? answerPrompt(sessionId, state.protocol)
+      );
   }
   const result = Object.hasOwn(plainResults, method) ? plainResults[method] : undefined;
   return { reply: result === undefined ? { error: { code: -32601, message: "Method not found" } } : { result } };
@@ -66,13 +66,11 @@ function initializeResult(params: unknown, state: PlayedState): object {
   const negotiation = negotiate(params, { protocolVersion: protocol });
   state.protocol = protocol;
   state.forms = chooseForms(negotiation, "auto");
-  state.entries = protocol === 2 && namesSkillEntries(params);
-  if (state.entries && negotiation.optIn === undefined) state.forms = { ...state.forms, skills: undefined };
   const [amendment] = advertise({ result: {} }, negotiation, state.forms, { version, tools: [] });
   const { _meta } = fieldsOf(amendment !== undefined && "value" in amendment ? amendment.value : undefined) ?? {};
   const info = { name: judgeName, title: "Conformance of skills", version };
   // Without `inline`, so that a client shows whether it keeps to what the agent takes.
-  const session = state.entries ? { prompt: { skill: {} } } : {};
+  const session = state.forms.commands === "skill" ? { prompt: { skill: {} } } : {};
   return protocol === 2
     ? { protocolVersion: 2, info, capabilities: { session, _meta }, authMethods: [] }
     : {

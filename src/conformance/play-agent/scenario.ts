@@ -15,9 +15,10 @@ export interface ScenarioStep {
 }
 
 /** The steps of one session: skills in the forms that the client declared, changes, bad entries and nonsense. Pure. */
-export function* scenario(sessionId: string, { protocol, forms, entries }: PlayedState): Generator<ScenarioStep> {
+export function* scenario(sessionId: string, { protocol, forms }: PlayedState): Generator<ScenarioStep> {
   let before: readonly AvailableSkill[] = [];
   let revision = 0;
+  const entries = forms.commands === "skill";
   const announce = (after: readonly AvailableSkill[]): Notification[] => {
     const { skills } = forms;
     const messages: Notification[] = [];
@@ -28,7 +29,7 @@ export function* scenario(sessionId: string, { protocol, forms, entries }: Playe
           ? skillsDelta(sessionId, skills, revision, { before, after })
           : skillsMessage(sessionId, skills, revision, after),
       );
-    if (entries || forms.commands)
+    if (forms.commands !== undefined)
       messages.push(
         commandsNotification(sessionId, entries ? after.map(toEntry) : toCommands(after, protocol), after.length),
       );
@@ -53,12 +54,11 @@ export function* scenario(sessionId: string, { protocol, forms, entries }: Playe
   yield step("texts in several scripts and directions", announce([...before, skill("texts", strangeText)]));
   yield step("a list of 1,000 skills", announce(many));
   yield step("the same list again", announce(many));
-  const sent = { ...forms, commands: entries || forms.commands };
   const bad = entries ? badEntries(review && toEntry(review)).map(toTyped) : badEntries(review);
-  yield step("entries that are no valid skills", inForms(sent, update, bad));
+  yield step("entries that are no valid skills", inForms(forms, update, bad));
   yield step(
     "a list that is no array",
-    [null, {}, "skills", 7].flatMap((list) => inForms(sent, update, list)),
+    [null, {}, "skills", 7].flatMap((list) => inForms(forms, update, list)),
   );
   yield step("an update without its kind", [update({ availableSkills: [] })]);
   yield step("an update of an unknown kind", [update({ sessionUpdate: "_acp-skills_conformance", anything: [1] })]);
@@ -128,6 +128,6 @@ function inForms({ skills, commands }: Forms, update: (fields: object) => object
     ...(skills === undefined
       ? []
       : [{ ...update({ sessionUpdate: skills.kind, availableSkills: list }), method: skills.method }]),
-    ...(commands ? [update({ sessionUpdate: availableCommandsUpdate, availableCommands: list })] : []),
+    ...(commands !== undefined ? [update({ sessionUpdate: availableCommandsUpdate, availableCommands: list })] : []),
   ];
 }

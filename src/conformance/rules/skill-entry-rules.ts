@@ -1,14 +1,12 @@
+import type { Negotiation } from "../../acp/negotiation.ts";
 import { fieldsOf, isString, type JsonObject } from "../../client/json.ts";
 import { type Exchange, commandsIn, commandUpdates, isSkillEntry, sentCommands, sentSkills } from "../exchange.ts";
 import { type ConformanceRule, type RuleViolation, defineRules, documents, each, quote } from "../rule.ts";
 import {
   type InvokingPrompt,
-  type SkillBlockPlaces,
-  declaresSkillEntries,
   invokingPrompts,
   listedNames,
   sentSkillEntries,
-  skillBlockPlaces,
   skillEntriesIn,
 } from "../skill-entries.ts";
 import { slugOf } from "./command-rules.ts";
@@ -24,7 +22,7 @@ export const skillEntryRules = defineRules([
     title: "Skill entries are sent only to a client that declared them",
     ...documents.skillsRfd("Agents MUST only send skill entries when the Client advertised session.commands.skill."),
     check: each(sentSkillEntries, function* ({ command }, exchange) {
-      if (!declaresSkillEntries(exchange))
+      if (exchange.negotiation?.takesSkillEntries !== true)
         yield `${quote(command["name"])} is a skill entry, but the client did not declare session.commands.skill`;
     }),
   },
@@ -35,7 +33,7 @@ export const skillEntryRules = defineRules([
     check: function* (exchange) {
       const [first] = sentSkillEntries(exchange);
       const message = "skill entries are sent, but session.prompt.skill was not advertised";
-      if (first !== undefined && skillBlockPlaces(exchange) === "nowhere") yield { line: first.line, message };
+      if (first !== undefined && exchange.negotiation?.ownBlocks === "nowhere") yield { line: first.line, message };
     },
   },
   {
@@ -90,7 +88,8 @@ export const skillEntryRules = defineRules([
     ),
     check: function* (exchange) {
       // That an agent has skills which it does not list as commands shows only if it lists them in another form.
-      const isElsewhere = skillBlockPlaces(exchange) === "nowhere" || declaresSkillEntries(exchange);
+      const isElsewhere =
+        exchange.negotiation?.ownBlocks === "nowhere" || exchange.negotiation?.takesSkillEntries === true;
       const [first] = sentSkills(exchange);
       if (isElsewhere || first === undefined || exchange.negotiation?.optIn?.commands === false) return;
       const skills = new Set(sentSkills(exchange).map(({ skill }) => fieldsOf(skill)?.["name"]));
@@ -134,7 +133,7 @@ export const skillEntryRules = defineRules([
     appliesTo: "client",
     ...documents.skillsRfd("Clients MUST NOT send a skill reference that the Agent's capability does not allow."),
     check: each(invokingPrompts, function* ({ blocks }, exchange) {
-      const places = skillBlockPlaces(exchange);
+      const places = exchange.negotiation?.ownBlocks ?? "nowhere";
       const wrong = misplaced(blocks, places);
       if (wrong === undefined) return;
       const allowed =
@@ -194,11 +193,11 @@ function promptCheck(
   check: (
     prompt: InvokingPrompt,
     lists: readonly ReadonlySet<unknown>[],
-    places: SkillBlockPlaces,
+    places: Negotiation["ownBlocks"],
   ) => Iterable<RuleViolation>,
 ): ConformanceRule["check"] {
   return function* (exchange) {
-    const places = skillBlockPlaces(exchange);
+    const places = exchange.negotiation?.ownBlocks ?? "nowhere";
     if (places === "nowhere") return;
     for (const prompt of invokingPrompts(exchange)) {
       const { line, sessionId, response } = prompt;
@@ -210,7 +209,7 @@ function promptCheck(
 /** The first block that stands where the agent takes none. */
 function misplaced(
   blocks: InvokingPrompt["blocks"],
-  places: SkillBlockPlaces,
+  places: Negotiation["ownBlocks"],
 ): InvokingPrompt["blocks"][number] | undefined {
   if (places === "nowhere") return blocks[0];
   return places === "first" ? blocks.find(({ index }) => index > 0) : undefined;

@@ -373,11 +373,8 @@ test("treats the commands in a v2 session response as the agent's list", async (
   await exchange("session/new", { cwd: "/project" }, { sessionId: "s", availableCommands });
   await settle();
   const updates = take();
-  expect(updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual([
-    "_available_skills_update",
-    "available_commands_update",
-  ]);
-  expect(updates[1]?.["availableCommands"]).toMatchObject([
+  expect(updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual(["available_commands_update"]);
+  expect(updates[0]?.["availableCommands"]).toMatchObject([
     { type: "command", name: "init" },
     { type: "command", name: "pdf", input: { type: "text" } },
     { type: "command", name: "csv" },

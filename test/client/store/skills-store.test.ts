@@ -221,3 +221,44 @@ test.each([
     { agent: "unseen", optedIn: undefined },
   ]);
 });
+
+const entry = { type: "skill", name: "pdf", description: "Reads PDF files.", path: "/skills/pdf/SKILL.md" };
+
+test("reads skill entries of ACP v2, beside commands", () => {
+  const { store } = openStore();
+  store.receive(
+    commands([{ type: "command", name: "init", description: "Begins." }, entry, { ...entry, name: "$csv" }]),
+  );
+  expect(store.skills).toMatchObject([
+    { name: "pdf", command: "pdf", file: "/skills/pdf/SKILL.md", form: "skill-entry" },
+    { name: "csv", command: "$csv", form: "skill-entry" },
+  ]);
+  expect(store.sessions[0]?.commands).toEqual([{ name: "init", description: "Begins." }]);
+});
+
+const takesBlocks = { protocolVersion: 2, capabilities: { session: { prompt: { skill: { inline: {} } } } } };
+
+test.each([
+  ["a block, to an agent that declares blocks", takesBlocks, list([pdf]), true],
+  ["a block, to an agent that sends skill entries", { protocolVersion: 2, capabilities: {} }, commands([entry]), true],
+  ["a text, to an agent of v2 that declares nothing", { protocolVersion: 2, capabilities: {} }, list([pdf]), false],
+  ["a text, to an agent of v1", { ...takesBlocks, protocolVersion: 1, capabilities: undefined }, list([pdf]), false],
+])("invokes a skill by %s", (_case, result, told, isBlock) => {
+  const { store } = openStore();
+  store.receive({ id: 0, result });
+  store.receive(told);
+  const [skill] = store.skills;
+  if (skill === undefined) throw new Error("no skill");
+  const block = { type: "skill", name: "pdf" };
+  const words = { type: "text", text: "read a.pdf" };
+  expect(store.invoke(skill)).toEqual([isBlock ? block : { type: "text", text: "/pdf" }]);
+  expect(store.invoke(skill, words.text)).toEqual(
+    isBlock ? [block, words] : [{ type: "text", text: "/pdf read a.pdf" }],
+  );
+});
+
+test("invokes a skill by the name of the agent's command for it", () => {
+  const { store } = openStore();
+  store.receive(commands([{ name: "$csv", description: "Reads CSV files." }]));
+  expect(store.skills.map((skill) => store.invoke(skill, "x"))).toEqual([[{ type: "text", text: "$csv x" }]]);
+});

@@ -3,28 +3,39 @@ import type { Settings } from "../../../runtime/options.ts";
 import { sessionPrompt } from "../../../wire/methods.ts";
 import { type Amendment, amendValue } from "../../messages/amend.ts";
 import { type JsonRecord, isRecord, recordAt } from "../../messages/raw-message.ts";
-import type { Instructions, InvokedSkill, SkillIndex } from "../../skill-service.ts";
+import type { InvocationForm, Invoked, InvokedSkill, SkillIndex } from "../../skill-service.ts";
 import type { Negotiation } from "../../negotiation.ts";
 import type { RelayedSession } from "./relayed-session.ts";
-import { insertedUri, toInserted, toInvocationSentence } from "./inserted.ts";
+import { toInserted, toInvocationSentence } from "./inserted.ts";
+import { findSkillBlocks, replaceBlocks } from "./skill-blocks.ts";
+import { fillArguments, toSkillBlock, toText } from "./skill-text.ts";
 
 /** How long a prompt waits for the text of the skill that it invokes. */
 const invokeTimeout = 5_000;
 /** How long a session's first prompt waits until the skills were read. */
 const readTimeout = 2_000;
 
+/** Why a prompt is answered with an error instead of forwarded. */
+export interface RefusedPrompt {
+  readonly code: number;
+  readonly message: string;
+}
+
 /**
- * Replaces the invocation of a skill by its instructions, and appends the index of skills. A promise only if skills must be
+ * Replaces the invocations of skills by their instructions, and appends the index of skills. A promise only if skills must be
  * read first.
  */
 export function amendPrompt(
   session: RelayedSession,
   method: string,
   { prompt }: JsonRecord,
-  { takesResources }: Pick<Negotiation, "takesResources">,
+  negotiation: Pick<Negotiation, "takesResources" | "protocol" | "ownBlocks">,
   { clock, instructModel, announce }: Pick<Settings, "clock" | "instructModel" | "announce">,
-): readonly Amendment[] | Promise<readonly Amendment[]> {
-  const invocation = announce === "none" ? undefined : findInvocation(prompt);
+): readonly Amendment[] | Promise<readonly Amendment[] | RefusedPrompt> {
+  const isOn = announce !== "none";
+  const blocks = isOn && negotiation.protocol === 2 ? findSkillBlocks(prompt) : [];
+  // Words after a block are the user's about that skill, whatever they begin with.
+  const invocation = isOn && blocks[0]?.place !== 0 ? findInvocation(prompt) : undefined;
   // A steering message does not begin a turn.
   const getsIndex = instructModel && session.getsIndex && method === sessionPrompt;
   const withIndex = (amendments: readonly Amendment[]): readonly Amendment[] =>
@@ -32,17 +43,29 @@ export function amendPrompt(
   const waits = getsIndex && !session.isRead && !session.hasWaited;
   if (waits) session.hasWaited = true;
   const read = waits ? session.untilRead(readTimeout) : undefined;
-  if (invocation !== undefined) {
-    const invoked = session.service.invoke(session.key, invocation.name, invocation.sigil);
-    return withinTime(Promise.resolve(invoked), clock, invokeTimeout).then(async (skill) => {
-      await read;
-      if (skill === undefined) return withIndex([]);
-      if ("command" in skill) return withIndex(callByCommand(invocation, skill.command));
-      if ("gone" in skill) return withIndex(replaceInvocation(invocation, skill.gone, goneText, takesResources));
-      return withIndex(rewritePrompt(invocation, skill, takesResources));
-    });
-  }
-  return read === undefined ? withIndex([]) : read.then(() => withIndex([]));
+  if (invocation === undefined && blocks.length === 0)
+    return read === undefined ? withIndex([]) : read.then(() => withIndex([]));
+  const invoke: Invoke = async (name, form) =>
+    await withinTime(Promise.resolve(session.service.invoke(session.key, name, form)), clock, invokeTimeout);
+  const ofBlocks = blocks.length === 0 ? [] : replaceBlocks(prompt, blocks, negotiation, invoke);
+  const ofText = invocation === undefined ? [] : replaceWords(invocation, negotiation.takesResources, invoke);
+  return Promise.all([ofBlocks, ofText, read]).then(([fromBlocks, fromText]) =>
+    "code" in fromBlocks ? fromBlocks : withIndex([...fromBlocks, ...fromText]),
+  );
+}
+
+type Invoke = (name: string, form: InvocationForm) => Promise<Invoked | undefined>;
+
+async function replaceWords(
+  invocation: Invocation,
+  takesResources: boolean,
+  invoke: Invoke,
+): Promise<readonly Amendment[]> {
+  const skill = await invoke(invocation.name, invocation.sigil);
+  if (skill === undefined || "refused" in skill) return [];
+  if ("command" in skill) return callByCommand(invocation, skill.command);
+  if ("gone" in skill) return replaceInvocation(invocation, skill.gone, goneText, takesResources);
+  return rewritePrompt(invocation, skill, takesResources);
 }
 
 function addIndex(session: RelayedSession, prompt: unknown, amendments: readonly Amendment[]): readonly Amendment[] {
@@ -105,14 +128,9 @@ function replaceInvocation(
   given: string,
   takesResources: boolean,
 ): Amendment[] {
-  const text = toInserted("skill", slug, given);
-  const annotations = { audience: ["assistant"] };
-  const block = takesResources
-    ? { type: "resource", resource: { uri: insertedUri(slug), mimeType: "text/markdown", text }, annotations }
-    : { type: "text", text: `${text}\n\n`, annotations };
   return [
     { path: ["params", "prompt", place, "text"], value: `${toInvocationSentence(slug, words.trimEnd())}\n\n` },
-    { path: ["params", "prompt"], at: place + 1, remove: 0, insert: [block] },
+    { path: ["params", "prompt"], at: place + 1, remove: 0, insert: [toSkillBlock(slug, given, takesResources)] },
   ];
 }
 
@@ -121,17 +139,6 @@ export function callByCommand({ place, words, typed }: Invocation, command: stri
   const native = command.startsWith("$") ? command : `/${command}`;
   if (typed === native) return [];
   return [{ path: ["params", "prompt", place, "text"], value: words === "" ? native : `${native} ${words}` }];
-}
-
-function toText(directory: string, file: string, { body, truncated, files, moreFiles }: Instructions): string {
-  const parts = [body.trim()];
-  if (truncated) parts.push(`(Truncated. The full text is in ${file}.)`);
-  parts.push(`Base directory of this skill: ${directory}`);
-  if (files.length > 0) {
-    const list = files.map((path) => `- ${path}`).join("\n");
-    parts.push(`Files in it:\n${list}${moreFiles ? "\n- … and more" : ""}`);
-  }
-  return `${parts.join("\n\n")}\n`;
 }
 
 /**
@@ -155,10 +162,11 @@ export function addBlock(
   if (!Array.isArray(prompt) || isCommand(recordAt(sent, "params")?.["prompt"])) return undefined;
   const path = ["params", "prompt"];
   const at = prompt.length;
-  const last = amendments.at(-1);
   // Amendments must not overlap.
-  if (last !== undefined && "insert" in last && last.at === at && Array.isArray(last.insert))
-    return [...amendments.slice(0, -1), { ...last, insert: [...(last.insert as readonly unknown[]), block] }];
+  const place = amendments.findIndex((amendment) => "insert" in amendment && amendment.at === at);
+  const last = amendments[place];
+  if (last !== undefined && "insert" in last && Array.isArray(last.insert))
+    return amendments.with(place, { ...last, insert: [...(last.insert as readonly unknown[]), block] });
   return [{ path, at, remove: 0, insert: [block] }, ...amendments];
 }
 
@@ -182,41 +190,4 @@ export function addToSystemPrompt({ systemPrompt, _meta }: JsonRecord, index: st
   const isFree = systemPrompt === undefined || systemPrompt === null;
   if (!isFree || (isRecord(_meta) && _meta["systemPrompt"] !== undefined)) return undefined;
   return { path: ["params", "systemPrompt"], value: { mode: "append", content: [block] } };
-}
-
-/** `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N`, counted from 0; a backslash escapes them. Does not match `$B$2` of a spreadsheet. */
-const placeholder = /(\\)?(?<!\$[A-Za-z]{1,3})\$(?:ARGUMENTS(?:\[(\d{1,3})\])?|(\d{1,3}))(?!\w)/g;
-
-/** The limit for characters added by all placeholders of one skill; further placeholders stay as they are. */
-const mostAdded = 1024 * 1024;
-
-/**
- * Replaces the placeholders in a skill's instructions by the arguments after `/name`, like Claude Code: arguments are split like in a
- * shell, and a placeholder without an argument stays as it is. Pure; the arguments are never searched for placeholders.
- */
-export function fillArguments(instructions: string, words: string): string {
-  if (!instructions.includes("$")) return instructions;
-  const parts = splitWords(words);
-  let added = 0;
-  return instructions.replace(placeholder, (whole: string, escaped?: string, index?: string, short?: string) => {
-    if (escaped !== undefined) return whole.slice(1);
-    const number = index ?? short;
-    const value = number === undefined ? words : parts[Number(number)];
-    return value === undefined || (added += value.length) > mostAdded ? whole : value;
-  });
-}
-
-/** Text in quotes is one argument; an unbalanced quote is an ordinary character. */
-const word = /(?:\\[^]|"(?:\\[^]|[^"\\])*"|'[^']*'|[^\s\\]|\\$)+/g;
-const quoted = /\\([^])|"((?:\\[^]|[^"\\])*)"|'([^']*)'/g;
-
-/** The limit for text that is split; longer text is not a list of arguments. */
-const longestSplit = 64 * 1024;
-
-function splitWords(words: string): string[] {
-  return (words.slice(0, longestSplit).match(word) ?? []).map((text) =>
-    text.replace(quoted, (_whole, escaped?: string, double?: string, single?: string) =>
-      double === undefined ? (escaped ?? single ?? "") : double.replace(/\\(["\\$`])/g, "$1"),
-    ),
-  );
 }

@@ -141,7 +141,7 @@ export class RelayedRequests {
   }
 
   #initialized(params: JsonRecord, message: unknown, result: unknown): Verdict {
-    const { service, alreadyServed } = this.#options;
+    const { service, alreadyServed, logOnce } = this.#options;
     const { announce, version, log, tools } = this.#options.settings;
     const negotiation = negotiate(params, result);
     if (negotiation.alreadyServed) {
@@ -149,6 +149,7 @@ export class RelayedRequests {
       alreadyServed();
       return untouched;
     }
+    for (const fault of negotiation.faults) logOnce("warning", fault);
     const forms = chooseForms(negotiation, announce);
     this.agreed = { negotiation, forms };
     this.#answered.resolve();

@@ -5,10 +5,12 @@ import { type KnownFacts, isSameFacts, projectSkill, toCommandFacts } from "../.
 import { metaKey } from "../../../wire/methods.ts";
 import { isRecord, type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import type { AgentFacts } from "../../negotiation/agents.ts";
-import type { Negotiation } from "../../negotiation.ts";
+import type { Forms, Negotiation } from "../../negotiation.ts";
 
 /** The form of commands for one editor. */
-type CommandDialect = Pick<Negotiation, "protocol" | "jetbrains" | "declaresSkills">;
+interface CommandDialect extends Pick<Negotiation, "protocol" | "jetbrains" | "declaresSkills"> {
+  readonly form: NonNullable<Forms["commands"]>;
+}
 
 /** How skills are merged into an agent's list of commands. */
 export interface MergedCommands {
@@ -40,7 +42,10 @@ export function mergeCommands(
     // Otherwise the name is another command of the agent, which keeps it.
     else if (shown.kind !== "as-other") {
       const { description } = offered.skill;
-      const fields = shown.kind === "as-copy" || shown.isOutdated ? { description } : {};
+      const fields = {
+        ...(dialect.form === "skill" && { type: "skill", ...pathOf(offered) }),
+        ...((shown.kind === "as-copy" || shown.isOutdated) && { description }),
+      };
       annotated.set(shown.place, { ...fields, ...toMeta(offered, dialect, known, { ...shown.command, ...fields }) });
     }
   }
@@ -74,7 +79,7 @@ const commandsMade = new WeakMap<OfferedSkill, Map<string, MadeCommand>>();
 export function toCommand(offered: OfferedSkill, dialect: CommandDialect, known: KnownFacts): JsonRecord {
   const made = commandsMade.get(offered) ?? new Map<string, MadeCommand>();
   commandsMade.set(offered, made);
-  const key = `${dialect.protocol} ${dialect.jetbrains} ${dialect.declaresSkills}`;
+  const key = `${dialect.protocol} ${dialect.jetbrains} ${dialect.declaresSkills} ${dialect.form}`;
   const before = made.get(key);
   // Others are not sent the facts.
   if (before !== undefined && (!dialect.declaresSkills || isSameFacts(before.known, known))) return before.command;
@@ -85,14 +90,17 @@ export function toCommand(offered: OfferedSkill, dialect: CommandDialect, known:
 
 function makeCommand(offered: OfferedSkill, dialect: CommandDialect, known: KnownFacts): JsonRecord {
   const { skill } = offered;
-  const hint = toHint(offered);
   const isV2 = dialect.protocol === 2;
-  const command = { ...(isV2 && { type: "command" }), name: skill.slug, description: skill.description };
-  return {
-    ...command,
-    input: isV2 ? { type: "text", hint } : { hint },
-    ...toMeta(offered, dialect, known, command),
-  };
+  const command = { ...(isV2 && { type: dialect.form }), name: skill.slug, description: skill.description };
+  const meta = toMeta(offered, dialect, known, command);
+  if (dialect.form === "skill") return { ...command, ...pathOf(offered), ...meta };
+  const hint = toHint(offered);
+  return { ...command, input: isV2 ? { type: "text", hint } : { hint }, ...meta };
+}
+
+/** Where the editor, which is on this machine, can read the skill. */
+function pathOf({ skill }: OfferedSkill): { readonly path: string } {
+  return { path: skill.file };
 }
 
 /** Whether a skill is offered as a command. */
@@ -111,6 +119,11 @@ function toHint({ skill }: OfferedSkill): string {
 
 function oneLine(text: string): string {
   return withoutControls(text.replace(/\s+/g, " ").trim());
+}
+
+/** The name of a skill, from that of an agent's command for it. */
+export function withoutSigil(name: string): string {
+  return name.replace(/^(?:\$|skill:)/, "");
 }
 
 /** The fields that are added to a command's `_meta`. */

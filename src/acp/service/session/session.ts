@@ -16,6 +16,7 @@ import {
   readsItself,
   toCommand,
   toCommandList,
+  withoutSigil,
 } from "../announce/command-list.ts";
 import { EditorUpdates, type SendToEditor, failureOfAll } from "../announce/editor-updates.ts";
 import { type KnownFacts, nothingKnown, projectSkill } from "../../../wire/command-facts.ts";
@@ -164,7 +165,7 @@ export class Session {
     if (!this.#isReady) return undefined;
     const view = this.#look();
     const isAnyGone = commands.some(this.#isGone);
-    if (!this.#request.forms.commands || (view.invocable.length === 0 && !isAnyGone)) return undefined;
+    if (this.#request.forms.commands === undefined || (view.invocable.length === 0 && !isAnyGone)) return undefined;
     this.#updates.commandsAdded(view.commands);
     const merged = this.#merge(view);
     return {
@@ -196,6 +197,15 @@ export class Session {
   /** How the agent itself shows a skill, if it does. */
   shown(offered: OfferedSkill): SkillOfAgent | undefined {
     return this.#context.shown.shown(this.#agentList, offered, this.#isOwn);
+  }
+
+  /** The skill that stands under exactly this name in what the editor was told: the skill's own, or that of the agent's command for it. */
+  told(name: string): OfferedSkill | undefined {
+    const offered = this.catalog.find(withoutSigil(name));
+    if (offered === undefined) return undefined;
+    const shown = this.shown(offered);
+    const isListed = shown === undefined || shown.kind === "as-other" ? undefined : shown.command["name"];
+    return name === (isListed ?? offered.skill.slug) ? offered : undefined;
   }
 
   /** The skill that the agent still shows under a name, although it is deleted. */
@@ -230,9 +240,11 @@ export class Session {
     };
     // What a command inserts is for the model, which a policy keeps from denied skills.
     const invocable = skills.filter((offered) => isInvocable(offered) && !denied.has(offered.skill));
-    const commands = forms.commands
-      ? invocable.map((offered) => toCommand(offered, negotiation, factsOf(offered.skill)))
-      : [];
+    const form = forms.commands;
+    const commands =
+      form === undefined
+        ? []
+        : invocable.map((offered) => toCommand(offered, { ...negotiation, form }, factsOf(offered.skill)));
     return { skills, invocable, commands, factsOf };
   }
 
@@ -248,7 +260,8 @@ export class Session {
 
   #merge({ invocable, factsOf }: View): MergedCommands {
     const shownOf = (offered: OfferedSkill): SkillOfAgent | undefined => this.shown(offered);
-    return mergeCommands(invocable, this.#request.negotiation, { shownOf, factsOf });
+    const { negotiation, forms } = this.#request;
+    return mergeCommands(invocable, { ...negotiation, form: forms.commands ?? "command" }, { shownOf, factsOf });
   }
 
   /** The skills that the policy denies, with the reasons. */
@@ -267,11 +280,11 @@ export class Session {
       const { skills, invocable, factsOf } = view;
       if (forms.skills !== undefined)
         this.#updates.skills(skills.map((offered) => projectSkill(offered, factsOf(offered.skill))));
-      if (forms.commands && !this.#isListAwaited)
+      if (forms.commands !== undefined && !this.#isListAwaited)
         this.#updates.commands(view.commands, () =>
           toCommandList(this.#agentList.commands, this.#merge(view), this.#isGone),
         );
-      if (this.#sentSnapshot !== snapshot && (forms.skills !== undefined || forms.commands)) {
+      if (this.#sentSnapshot !== snapshot && (forms.skills !== undefined || forms.commands !== undefined)) {
         this.#sentSnapshot = snapshot;
         this.#skillsSent(forms.skills === undefined ? invocable : skills);
       }

@@ -2,12 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { amendLine } from "../../../../src/acp/relay/amend-line.ts";
 import { type Amendment, amendValue } from "../../../../src/acp/messages/amend.ts";
-import {
-  callByCommand,
-  fillArguments,
-  findInvocation,
-  rewritePrompt,
-} from "../../../../src/acp/relay/interceptor/amend-prompt.ts";
+import { callByCommand, findInvocation, rewritePrompt } from "../../../../src/acp/relay/interceptor/amend-prompt.ts";
+import { fillArguments } from "../../../../src/acp/relay/interceptor/skill-text.ts";
 import type { Instructions } from "../../../../src/acp/skill-service.ts";
 
 const amendText = (text: string, amendments: readonly Amendment[]): string =>

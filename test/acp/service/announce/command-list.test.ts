@@ -11,7 +11,7 @@ import { type KnownFacts, nothingKnown } from "../../../../src/wire/command-fact
 import type { OfferedSkill } from "../../../../src/skills/skill.ts";
 import { offer } from "../../memory-skillset.ts";
 
-const silent = { protocol: 1, jetbrains: false, declaresSkills: false } as const;
+const silent = { protocol: 1, jetbrains: false, declaresSkills: false, form: "command" } as const;
 const v1 = { ...silent, declaresSkills: true } as const;
 const pdf = offer("pdf");
 const factsOf = (): KnownFacts => nothingKnown;
@@ -26,7 +26,7 @@ const shownIn =
 const merge = (
   commands: unknown[],
   skills = [pdf],
-  dialect: { protocol: 1 | 2; jetbrains: boolean; declaresSkills: boolean } = v1,
+  dialect: Parameters<typeof mergeCommands>[1] = v1,
   facts?: Pick<SkillOfAgent, "kind" | "isOutdated">,
 ): readonly unknown[] =>
   toCommandList(commands, mergeCommands(skills, dialect, { shownOf: shownIn(commands, facts), factsOf }));
@@ -56,6 +56,28 @@ test("says in commands for an editor that said nothing about skills only what co
 test("adds a type to a command and its input in ACP v2", () => {
   expect(merge([], [pdf], { ...silent, protocol: 2 })).toMatchObject([
     { type: "command", name: "pdf", input: { type: "text", hint: "what to do" } },
+  ]);
+});
+
+const entries = { ...silent, protocol: 2, form: "skill" } as const;
+
+test("lists a skill as an entry with nothing but its type, name, description and path for an editor that takes entries", () => {
+  const entry = { type: "skill", name: "pdf", description: "What pdf does.", path: pdf.skill.file };
+  expect(merge([{ type: "command", ...own("init") }], [pdf], entries)).toEqual([
+    { type: "command", ...own("init") },
+    entry,
+  ]);
+});
+
+test("makes the agent's command of a skill an entry under the agent's name, and leaves its other commands", () => {
+  const commands = [own("init"), own("$pdf")].map((command) => ({ type: "command", ...command }));
+  expect(merge(commands, [pdf], entries)).toEqual([
+    commands[0],
+    { type: "skill", name: "$pdf", description: "the agent's", path: pdf.skill.file },
+  ]);
+  const other = { kind: "as-other", isOutdated: false } as const;
+  expect(merge([{ type: "command", ...own("pdf") }], [pdf], entries, other)).toEqual([
+    { type: "command", ...own("pdf") },
   ]);
 });
 

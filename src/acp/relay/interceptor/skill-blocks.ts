@@ -1,0 +1,110 @@
+import { quoted } from "../../../base/text/quoted.ts";
+import type { Amendment } from "../../messages/amend.ts";
+import { isRecord, type JsonRecord } from "../../messages/raw-message.ts";
+import type { Negotiation } from "../../negotiation.ts";
+import type { InvocationForm, Invoked } from "../../skill-service.ts";
+import { toInvocationSentence } from "./inserted.ts";
+import { fillArguments, toSkillBlock, toText } from "./skill-text.ts";
+
+/** A `skill` content block of a prompt (ACP v2, RFD "Agent Skills"). */
+interface SkillBlock {
+  readonly place: number;
+  /** A string, if it is valid. */
+  readonly name: unknown;
+}
+
+export function findSkillBlocks(prompt: unknown): readonly SkillBlock[] {
+  if (!Array.isArray(prompt)) return [];
+  return (prompt as unknown[]).flatMap((block, place) =>
+    isRecord(block) && block["type"] === "skill" ? [{ place, name: block["name"] }] : [],
+  );
+}
+
+/** JSON-RPC's error for invalid params. */
+const invalidParams = -32602;
+/** How many skills one prompt can invoke: the text of each is read. */
+const mostSkills = 64;
+const longestName = 128;
+
+type Refusal = { readonly code: number; readonly message: string };
+
+/**
+ * Replaces `skill` blocks by what `/name` becomes: the user's words, then the skill's text. A block at the start takes the text after it
+ * as its words. Blocks of skills that the agent runs itself stay, if it takes blocks; else the only one, at the start, becomes its command. A
+ * prompt with an invalid block is refused as a whole, with the place and the reason.
+ */
+export async function replaceBlocks(
+  prompt: unknown,
+  blocks: readonly SkillBlock[],
+  { takesResources, ownBlocks }: Pick<Negotiation, "takesResources" | "ownBlocks">,
+  invoke: (name: string, form: InvocationForm) => Promise<Invoked | undefined>,
+): Promise<readonly Amendment[] | Refusal> {
+  const content = prompt as readonly unknown[];
+  const wrong = blocks.find(({ name }) => typeof name !== "string" || name === "" || name.length > longestName);
+  // An agent that takes blocks says itself what is wrong with those of its own skills.
+  if (wrong !== undefined && ownBlocks === "nowhere")
+    return refuse(wrong, 'a skill block needs the name of a skill: {"type": "skill", "name": "…"}');
+  const names = [...new Set(blocks.flatMap(({ name }) => (typeof name === "string" ? [name] : [])))];
+  if (names.length > mostSkills)
+    return {
+      code: invalidParams,
+      message: `A prompt can invoke ${mostSkills} skills; this one names ${names.length}.`,
+    };
+  const passes = ownBlocks !== "nowhere" || (blocks.length === 1 && blocks[0]?.place === 0);
+  const found = await Promise.all(names.map((name) => invoke(name, passes ? "block" : "text")));
+  const skills = new Map(names.map((name, index) => [name as unknown, found[index]]));
+  const words = content.flatMap((block) => (isText(block) ? [block.text] : [])).join("\n");
+  const inserted = new Set<string>();
+  const amendments: Amendment[] = [];
+  for (const block of blocks) {
+    const skill = skills.get(block.name);
+    if (skill === undefined || "gone" in skill) {
+      if (ownBlocks !== "nowhere") continue;
+      return refuse(block, `there is no skill ${quoted(String(block.name))} in this session's list of commands`);
+    }
+    if ("refused" in skill)
+      return refuse(block, `the skill ${quoted(String(block.name))} cannot be invoked: ${skill.refused}`);
+    if ("command" in skill) {
+      if (ownBlocks === "nowhere") amendments.push(toCommandText(content, skill.command));
+      continue;
+    }
+    const { slug, directory, file, instructions } = skill;
+    const text = toText(directory, file, { ...instructions, body: fillArguments(instructions.body, words.trim()) });
+    const added = inserted.has(slug) ? [] : [toSkillBlock(slug, text, takesResources)];
+    inserted.add(slug);
+    amendments.push(replaceBlock(content, block, (said) => `${toInvocationSentence(slug, said)}\n\n`, added));
+  }
+  // The last first, so that no place moves.
+  return amendments.reverse();
+}
+
+/** The agent's own command, with the words after the block. */
+function toCommandText(content: readonly unknown[], command: string): Amendment {
+  const called = command.startsWith("$") ? command : `/${command}`;
+  return replaceBlock(content, { place: 0 }, (said) => (said === "" ? called : `${called} ${said}`), []);
+}
+
+/** A block at the start is replaced together with the first text after it, unless another `skill` block comes before that. */
+function replaceBlock(
+  content: readonly unknown[],
+  { place }: Pick<SkillBlock, "place">,
+  toSentence: (words: string) => string,
+  added: readonly JsonRecord[],
+): Amendment {
+  const next = (block: unknown): boolean => isText(block) || (isRecord(block) && block["type"] === "skill");
+  const end = place === 0 ? content.findIndex((block, index) => index > 0 && next(block)) : -1;
+  const said = content[end];
+  const path = ["params", "prompt"];
+  if (!isText(said)) return { path, at: place, remove: 1, insert: [{ type: "text", text: toSentence("") }, ...added] };
+  const between = content.slice(1, end);
+  const sentence = { ...said, text: toSentence(said.text.trimEnd()) };
+  return { path, at: 0, remove: end + 1, insert: [sentence, ...added, ...between] };
+}
+
+function isText(block: unknown): block is JsonRecord & { readonly text: string } {
+  return isRecord(block) && block["type"] === "text" && typeof block["text"] === "string";
+}
+
+function refuse({ place }: SkillBlock, why: string): Refusal {
+  return { code: invalidParams, message: `prompt/${place}: ${why}. Nothing was sent to the agent.` };
+}

@@ -1,0 +1,61 @@
+import type { JsonRecord } from "../../messages/raw-message.ts";
+import type { Instructions } from "../../skill-service.ts";
+import { insertedUri, toInserted } from "./inserted.ts";
+
+/** A skill's text as a block of a prompt. A line break behind a text separates it for agents that join blocks without one. */
+export function toSkillBlock(slug: string, given: string, takesResources: boolean): JsonRecord {
+  const text = toInserted("skill", slug, given);
+  const annotations = { audience: ["assistant"] };
+  return takesResources
+    ? { type: "resource", resource: { uri: insertedUri(slug), mimeType: "text/markdown", text }, annotations }
+    : { type: "text", text: `${text}\n\n`, annotations };
+}
+
+/** A skill's text for the model. */
+export function toText(directory: string, file: string, { body, truncated, files, moreFiles }: Instructions): string {
+  const parts = [body.trim()];
+  if (truncated) parts.push(`(Truncated. The full text is in ${file}.)`);
+  parts.push(`Base directory of this skill: ${directory}`);
+  if (files.length > 0) {
+    const list = files.map((path) => `- ${path}`).join("\n");
+    parts.push(`Files in it:\n${list}${moreFiles ? "\n- … and more" : ""}`);
+  }
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N`, counted from 0; a backslash escapes them. Does not match `$B$2` of a spreadsheet. */
+const placeholder = /(\\)?(?<!\$[A-Za-z]{1,3})\$(?:ARGUMENTS(?:\[(\d{1,3})\])?|(\d{1,3}))(?!\w)/g;
+
+/** The limit for characters added by all placeholders of one skill; further placeholders stay as they are. */
+const mostAdded = 1024 * 1024;
+
+/**
+ * Replaces the placeholders in a skill's instructions by the arguments after `/name`, like Claude Code: arguments are split like in a
+ * shell, and a placeholder without an argument stays as it is. Pure; the arguments are never searched for placeholders.
+ */
+export function fillArguments(instructions: string, words: string): string {
+  if (!instructions.includes("$")) return instructions;
+  const parts = splitWords(words);
+  let added = 0;
+  return instructions.replace(placeholder, (whole: string, escaped?: string, index?: string, short?: string) => {
+    if (escaped !== undefined) return whole.slice(1);
+    const number = index ?? short;
+    const value = number === undefined ? words : parts[Number(number)];
+    return value === undefined || (added += value.length) > mostAdded ? whole : value;
+  });
+}
+
+/** Text in quotes is one argument; an unbalanced quote is an ordinary character. */
+const word = /(?:\\[^]|"(?:\\[^]|[^"\\])*"|'[^']*'|[^\s\\]|\\$)+/g;
+const quoted = /\\([^])|"((?:\\[^]|[^"\\])*)"|'([^']*)'/g;
+
+/** The limit for text that is split; longer text is not a list of arguments. */
+const longestSplit = 64 * 1024;
+
+function splitWords(words: string): string[] {
+  return (words.slice(0, longestSplit).match(word) ?? []).map((text) =>
+    text.replace(quoted, (_whole, escaped?: string, double?: string, single?: string) =>
+      double === undefined ? (escaped ?? single ?? "") : double.replace(/\\(["\\$`])/g, "$1"),
+    ),
+  );
+}
