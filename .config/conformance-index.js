@@ -10,7 +10,7 @@ const folder = new URL("../schema/conformance/", import.meta.url);
  * @returns {string}
  */
 export function conformanceIndex() {
-  const rules = conformanceRules.map(({ id, title, severity, appliesTo, source }) => {
+  const rules = conformanceRules.map(({ id, title, severity, appliesTo, source, document, section, sentence }) => {
     const files = readdirSync(new URL(`${id}/`, folder)).sort();
     const transcripts = files.map((name) => {
       const file = `${id}/${name}`;
@@ -20,7 +20,7 @@ export function conformanceIndex() {
       const expected = name.startsWith("fail-") ? "fail" : "pass";
       return { file, expected, lines: [...new Set(own)], alsoBroken: [...new Set(others)].sort() };
     });
-    return { id, title, severity, appliesTo, source, transcripts };
+    return { id, title, severity, appliesTo, source, document, section, sentence, transcripts };
   });
   return `${JSON.stringify({ $schema: "../ConformanceIndex.json", rules }, null, 2)}\n`;
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { origins } from "../.build/conformance/rule.js";
+import { ruleSources } from "../.build/conformance/rule.js";
 
 /** `schema/conformance/index.json`: every rule, where it comes from, and what is expected of its transcripts. */
 export const conformanceIndexSchema = z.strictObject({
@@ -10,12 +10,10 @@ export const conformanceIndexSchema = z.strictObject({
       title: z.string().min(1),
       severity: z.enum(["error", "warning"]).describe("Warnings alone leave an agent or client conformant."),
       appliesTo: z.enum(["client", "agent"]),
-      source: z.strictObject({
-        origin: z.enum(origins).describe("Who asks for it; the rules of one origin are a profile."),
-        document: z.string().min(1),
-        section: z.string().min(1).exactOptional(),
-        sentence: z.string().min(1),
-      }),
+      source: z.enum(ruleSources).describe("Who asks for it; the rules of one source have a verdict of their own."),
+      document: z.string().min(1).describe("Where its sentence stands."),
+      section: z.string().min(1).exactOptional(),
+      sentence: z.string().min(1),
       transcripts: z
         .array(
           z.strictObject({

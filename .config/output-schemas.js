@@ -432,10 +432,10 @@ const commands = {
   conformance: output({
     subject: z.enum(["agent", "client", "both"]),
     conformant: orNull(flag),
-    profiles: texts,
+    sources: texts,
     errors: count,
     warnings: count,
-    verdicts: z.array(z.object({ origin: text, checked: flag, errors: count, warnings: count })),
+    verdicts: z.array(z.object({ source: text, checked: flag, errors: count, warnings: count })),
     connections: z.array(
       z.looseObject({ name: text, messages: count, findings: z.array(z.looseObject({ severity: text })) }),
     ),

@@ -89,6 +89,34 @@ const editorOf = {
   "agent-answers": "plain",
 };
 
+/** Rules about skill entries and blocks, which the driver invokes itself, by their editor. @type {Record<string, string>} */
+const invokingEditorOf = {
+  "skill-entries-asked-for": "v2",
+  "skill-entries-advertised": "v2-skill",
+  "skill-entry-name": "v2-skill",
+  "skill-entry-unique": "v2-skill",
+  "skill-entry-description": "v2-skill",
+  "skill-entry-path": "v2-skill",
+  "skills-kept-as-commands": "v2",
+  "unknown-skill-refused": "v2-skill",
+  "listed-skill-accepted": "v2-skill",
+  "skill-told-once": "v2-skill",
+};
+
+/**
+ * A small agent, as the editors of these rules see it.
+ * @param {string} rule
+ * @param {string} manner
+ */
+async function recordInvoked(rule, manner) {
+  const agent = { command: process.execPath, args: [at("test/agent/broken-agent.js"), manner] };
+  const common = { agent, cwd: "/project", prompt: "Hello.", timeout: 10_000, patience: 500, clock: systemClock };
+  const { connections } = await driveAgent(common);
+  const passed = connections.find(({ name }) => name === invokingEditorOf[rule]);
+  if (passed === undefined) throw new Error(rule);
+  write(rule, manner === rule ? "fail-broken-agent" : "pass-small-agent", passed.entries, []);
+}
+
 /** @param {string} rule */
 async function recordBroken(rule) {
   const variant = variants.find(({ name }) => name === (editorOf[rule] ?? "update"));
@@ -123,9 +151,10 @@ function recordClient(rule, name) {
     "--report",
     join(directory, "report.txt"),
   ];
+  const kept = rule.startsWith("client-skill-blocks") ? "client-skill-blocks" : "";
   execFileSync(
     process.execPath,
-    [at("test/agent/broken-client.js"), name.startsWith("pass") ? "" : rule, process.execPath, ...played],
+    [at("test/agent/broken-client.js"), name.startsWith("pass") ? kept : rule, process.execPath, ...played],
     {
       stdio: ["ignore", "ignore", "inherit"],
       timeout: 60_000,
@@ -142,6 +171,11 @@ for (const { id, appliesTo } of conformanceRules) {
   if (appliesTo === "client") {
     recordClient(id, "pass-small-client");
     recordClient(id, "fail-broken-client");
+    continue;
+  }
+  if (Object.hasOwn(invokingEditorOf, id)) {
+    await recordInvoked(id, invokingEditorOf[id] === "v2" ? "skill-commands" : "skill-entries");
+    await recordInvoked(id, id);
     continue;
   }
   const editor = editorOf[id] ?? "update";

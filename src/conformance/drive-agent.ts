@@ -4,9 +4,11 @@ import { version } from "../base/version.ts";
 import { fieldsOf } from "../client/json.ts";
 import { initialize, sessionClose, sessionNew, sessionPrompt, metaKey } from "../wire/methods.ts";
 import { quote } from "./rule.ts";
-import { commandUpdates, skillUpdates, readExchange } from "./exchange.ts";
+import { commandUpdates, judgeName, skillUpdates, readExchange } from "./exchange.ts";
 import { type TranscriptEntry, createRecording, type Recorder } from "./transcript.ts";
 import { type AgentConnection, connectToAgent } from "./drive-agent/agent-connection.ts";
+import { invokeSkills, missingAsCommands, skillBlock } from "./drive-agent/invoke-skills.ts";
+import { listedNames } from "./skill-entries.ts";
 import type { PeerResponse } from "./peer.ts";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +18,7 @@ export interface DriveOptions {
   readonly agent: AgentCommand;
   /** The directory of the sessions; otherwise a temporary project with one skill, which is edited and removed. */
   readonly cwd?: string | undefined;
-  /** Sent in the first connection; it may cost money. */
+  /** Sent in the first connection, and with skills where an agent takes them as blocks; it may cost money. */
   readonly prompt?: string | undefined;
   /** For each answer, in milliseconds; ten times as much for a prompt. */
   readonly timeout: number;
@@ -62,7 +64,16 @@ export async function driveAgent(options: DriveOptions): Promise<Driven> {
       if (fixture !== undefined) await rm(fixture.directory, { recursive: true, force: true, maxRetries: 5 });
     }
   }
+  noteMissingCommands(connections);
   return { entries: recording.entries, connections, directories };
+}
+
+/** Editors that do not know skill entries keep getting the same skills as commands: that shows only between two connections. */
+function noteMissingCommands(connections: readonly DrivenConnection[]): void {
+  const [plain, declared] = ["v2", "v2-skill"].map((variant) => connections.find(({ name }) => name === variant));
+  if (plain === undefined || declared === undefined) return;
+  for (const name of missingAsCommands(readExchange(declared.entries), readExchange(plain.entries)))
+    plain.notes.push(`the skill ${quote(name)} is no command here, but an entry for an editor that declares them`);
 }
 
 async function driveOnce(
@@ -86,13 +97,35 @@ async function driveOnce(
       const opened = await connection.request(sessionNew, { cwd, mcpServers: [] }, timeout);
       const sessionId = resultOf(opened)?.["sessionId"];
       if (typeof sessionId === "string") {
-        notes.push(...(await watchSkills(connection, recorder, fixture, options.patience)));
+        const { prompt } = options;
+        const isInvoking = variant === variants.at(-1) && prompt !== undefined;
+        const sendBlocks = async (blocks: readonly object[]): Promise<void> => {
+          const isEnded = openTurnEnd(recorder);
+          const answer = await connection.request(sessionPrompt, { sessionId, prompt: blocks }, timeout * 10);
+          if ("failed" in answer) faults.push(`${sessionPrompt}: ${answer.failed}`);
+          if ("result" in answer) await connection.until(isEnded, timeout * 10);
+          await connection.quiet(silence);
+        };
+        /** The skill that was invoked by its block, while it was listed. */
+        let invoked: string | undefined;
+        const onListed = async (): Promise<void> => {
+          if (!isInvoking) return;
+          const isFixture = ({ description }: { readonly description: unknown }): boolean =>
+            description === descriptions[0];
+          invoked = await invokeSkills(readExchange(recorder.entries), isFixture, sendBlocks, prompt);
+          if (invoked === undefined)
+            notes.push("no skill was invoked: the agent sends no skill entries that it takes as blocks");
+        };
+        notes.push(...(await watchSkills(connection, recorder, fixture, options.patience, onListed)));
+        const exchange = readExchange(recorder.entries);
+        const [current] = listedNames(exchange, sessionId, [exchange.lastLine + 1, exchange.lastLine + 1]);
+        if (isInvoking && invoked !== undefined && current?.has(invoked) === false)
+          await sendBlocks([skillBlock(invoked), { type: "text", text: prompt }]);
         const send = async (method: string, params: object, ms: number): Promise<void> => {
           const answer = await connection.request(method, { sessionId, ...params }, ms);
           if (!("result" in answer)) faults.push(`${method}: ${reasonOf(answer)}`);
           await connection.quiet(silence);
         };
-        const { prompt } = options;
         if (prompt !== undefined && variant === variants[0])
           await send(sessionPrompt, { prompt: [{ type: "text", text: prompt }] }, timeout * 10);
         if (canClose(result)) await send(sessionClose, {}, timeout);
@@ -110,16 +143,19 @@ async function watchSkills(
   recorder: Recorder,
   fixture: Fixture | undefined,
   patience: number,
+  onListed: () => Promise<void>,
 ): Promise<readonly string[]> {
   const lastList = openLastList(recorder);
   if (fixture === undefined) {
     await connection.until(() => lastList() !== "{}", patience);
     await connection.quiet(silence);
+    await onListed();
     return [];
   }
   const [first, second] = descriptions;
   const isListed = await connection.until(() => lastList().includes(first), patience);
   await connection.quiet(silence);
+  await onListed();
   if (!isListed) return ["the skill in .agents/skills and .claude/skills of the session's directory was not listed"];
   await fixture.write(second);
   const isSentAgain = await connection.until(() => lastList().includes(second), patience);
@@ -145,6 +181,18 @@ function openLastList(recorder: Recorder): () => string {
     const update = lists.at(-1)?.update;
     if (update !== undefined) last = JSON.stringify(update);
     return last;
+  };
+}
+
+/** Whether a turn has ended since the call, as ACP v2 says it; only new entries are read each time. */
+function openTurnEnd(recorder: Recorder): () => boolean {
+  let read = recorder.entries.length;
+  let isEnded = false;
+  return () => {
+    const { updates } = readExchange(recorder.entries.slice(read));
+    read = recorder.entries.length;
+    isEnded ||= updates.some(({ kind, update }) => kind === "state_update" && update["state"] === "idle");
+    return isEnded;
   };
 }
 
@@ -226,11 +274,17 @@ export const variants: readonly Variant[] = [
     capabilities: { _meta: { [metaKey]: { notification: true, deltas: true, commands: false } } },
   },
   { name: "v2", about: "a v2 editor that declares nothing", protocol: 2, capabilities: {} },
+  {
+    name: "v2-skill",
+    about: "a v2 editor that declares skill entries",
+    protocol: 2,
+    capabilities: { session: { commands: { skill: {} } } },
+  },
 ];
 
 /** The params of `initialize`; a v2 request also has the fields that agents of v1 read. @public */
 export function toInitializeParams({ protocol, capabilities }: Variant, version: string): object {
-  const info = { name: "acp-skills-conformance", version };
+  const info = { name: judgeName, version };
   const v1 = { clientInfo: info, clientCapabilities: capabilities };
   return { protocolVersion: protocol, ...v1, ...(protocol === 2 && { info, capabilities }) };
 }

@@ -41,7 +41,7 @@ export interface UnexpectedMessage {
 /** What rules check: the requests, updates and sessions of one connection. */
 export interface Exchange {
   /** The id and the answer of `initialize` decide about forms; undefined before it was answered. */
-  readonly negotiation: Pick<Negotiation, "protocol" | "optIn"> | undefined;
+  readonly negotiation: Pick<Negotiation, "protocol" | "optIn" | "takesSkillEntries" | "ownBlocks"> | undefined;
   readonly initialize: Request | undefined;
   readonly requests: readonly Request[];
   readonly updates: readonly RecordedUpdate[];
@@ -170,6 +170,17 @@ export function advertisedIn({ initialize: request }: Exchange): unknown {
   return fieldsOf(capabilities?.["_meta"])?.[metaKey];
 }
 
+/** The name by which this kit calls itself, as a client and as an agent. */
+export const judgeName = "acp-skills-conformance";
+
+/** The side that this kit plays: what it breaks there, it breaks on purpose. */
+export function judgeIn({ initialize: request }: Exchange): Side | undefined {
+  const params = fieldsOf(request?.params);
+  if (fieldsOf(params?.["clientInfo"] ?? params?.["info"])?.["name"] === judgeName) return "client";
+  const result = fieldsOf(request?.response?.result);
+  return fieldsOf(result?.["agentInfo"] ?? result?.["info"])?.["name"] === judgeName ? "agent" : undefined;
+}
+
 /** A skill as it was sent, not validated. */
 export interface SentSkill {
   readonly line: number;
@@ -236,10 +247,16 @@ export function factsIn(command: JsonObject): JsonObject | undefined {
   return fieldsOf(fieldsOf(command["_meta"])?.[metaKey]);
 }
 
-/** Whether a command is marked as a skill: by our key, valid or not, or by that of another agent. */
+/** Whether an entry of a list of commands is a skill of its own type, as ACP v2 may have them. */
+export function isSkillEntry(command: JsonObject): boolean {
+  return command["type"] === "skill";
+}
+
+/** Whether a command is marked as a skill: by its type, by our key, valid or not, or by that of another agent. */
 export function isMarkedAsSkill(command: JsonObject): boolean {
   const read = readAdvertisedCommand(command, "");
   return (
+    isSkillEntry(command) ||
     factsIn(command) !== undefined ||
     (read !== undefined && (readAirCommand(read) ?? readYolopCommand(read)) !== undefined)
   );

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { type Clock, withinTime } from "../base/clock.ts";
 import { type TranscriptEntry, createRecording } from "./transcript.ts";
+import { readExchange } from "./exchange.ts";
 import { connectPeer } from "./peer.ts";
 import { answerClient, PlayedState } from "./play-agent/answer-client.ts";
 import { scenario, type ScenarioStep } from "./play-agent/scenario.ts";
@@ -49,7 +50,11 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
     ...{ input, output, recorder, clock },
     toId: (n) => `acp-skills:${n}`,
     requested(id, method, params) {
-      const { reply, messages = [], opened } = answerClient(method, params, state);
+      const {
+        reply,
+        messages = [],
+        opened,
+      } = answerClient(method, params, state, () => readExchange(recorder.entries));
       const response = { jsonrpc: "2.0", id, ...reply };
       for (const one of state.protocol === 2 ? [response, ...messages] : [...messages, response]) peer.send(one);
       if (opened !== undefined) acting ??= act(opened);

@@ -1,7 +1,16 @@
 import type { SkillsOptIn } from "../client/initialize.ts";
 import { fieldsOf } from "../client/json.ts";
-import { type Exchange, advertisedIn, isMarkedAsSkill, readExchange, sentCommands, skillUpdates } from "./exchange.ts";
-import { type RuleOrigin, type RuleViolation, origins, type ConformanceRule } from "./rule.ts";
+import {
+  type Exchange,
+  advertisedIn,
+  isMarkedAsSkill,
+  judgeIn,
+  readExchange,
+  sentCommands,
+  skillUpdates,
+} from "./exchange.ts";
+import { invokingPrompts, sentSkillEntries } from "./skill-entries.ts";
+import { type RuleSource, type RuleViolation, ruleSources, type ConformanceRule } from "./rule.ts";
 import type { TranscriptEntry, Side } from "./transcript.ts";
 import { summariseForms } from "./report/summarise-forms.ts";
 import { conformanceRules } from "./rules.ts";
@@ -11,9 +20,9 @@ export { junitReport, textReport } from "./report/print-report.ts";
 /** What is reported of one connection. */
 export type ConnectionReport = ReturnType<typeof reportOn>;
 
-/** The verdict of the rules of one origin. */
-interface ProfileReport {
-  readonly origin: RuleOrigin;
+/** The verdict of the rules of one source. */
+interface SourceReport {
+  readonly source: RuleSource;
   /** Whether the connections had anything that these rules are about. */
   readonly checked: boolean;
   readonly errors: number;
@@ -23,19 +32,19 @@ interface ProfileReport {
 export interface ConformanceReport {
   /** Whose rules were checked. */
   readonly subject: Side | "both";
-  /** By the chosen profiles; null if nothing of skills was checked, or not all of it: then there is no verdict. */
+  /** By the rules of `sources`; null if nothing of skills was checked, or not all of it: then there is no verdict. */
   readonly conformant: boolean | null;
-  /** The profiles that decide, and the faults. */
-  readonly profiles: readonly RuleOrigin[];
+  /** Whose rules decide, besides the faults. */
+  readonly sources: readonly RuleSource[];
   readonly errors: number;
   readonly warnings: number;
-  /** The verdict of every origin, chosen or not. */
-  readonly verdicts: readonly ProfileReport[];
+  /** The verdict of each source that was asked for; of every one if none was named. */
+  readonly verdicts: readonly SourceReport[];
   readonly connections: readonly ConnectionReport[];
 }
 
 /** Every rule but ours. */
-const defaultProfiles: readonly RuleOrigin[] = ["rfd", "acp", "json-rpc"];
+const decidingSources = ruleSources.filter((source) => source !== "acp-skills");
 
 interface Checked {
   readonly name: string;
@@ -48,34 +57,40 @@ interface Checked {
   readonly unfinished?: string | undefined;
 }
 
-/** Checks every connection. Pure. */
+/** Checks every connection by the rules of `asked`; without it by every rule, of which ours do not decide. Pure. */
 export function makeReport(
   subject: ConformanceReport["subject"],
   connections: readonly Checked[],
-  profiles: readonly RuleOrigin[] = defaultProfiles,
+  asked?: readonly RuleSource[],
 ): ConformanceReport {
+  const shown = ruleSources.filter((source) => asked === undefined || asked.includes(source));
+  const sources = asked === undefined ? decidingSources : shown;
   const exchanges = connections.map(({ entries }) => readExchange(entries));
-  const reports = connections.map((connection) => reportOn(subject, connection));
+  const reports = connections.map((connection) => reportOn(subject, connection, shown));
   const findings = reports.flatMap((report) => report.findings);
-  const verdicts = origins.map((origin): ProfileReport => {
-    const own = findings.filter((finding) => finding.origin === origin);
+  const verdicts = shown.map((source): SourceReport => {
+    const own = findings.filter((finding) => finding.source === source);
     const errors = own.filter(({ severity }) => severity === "error").length;
-    const checked = exchanges.some((exchange) => isAbout[origin](exchange, subject));
-    return { origin, checked: checked || own.length > 0, errors, warnings: own.length - errors };
+    const checked = exchanges.some((exchange) => isAbout[source](exchange, subject));
+    return { source, checked: checked || own.length > 0, errors, warnings: own.length - errors };
   });
-  const chosen = verdicts.filter(({ origin }) => profiles.includes(origin));
-  const sum = (count: (verdict: ProfileReport) => number): number =>
+  const chosen = verdicts.filter(({ source }) => sources.includes(source));
+  const sum = (count: (verdict: SourceReport) => number): number =>
     chosen.reduce((total, verdict) => total + count(verdict), 0);
   const errors = sum((verdict) => verdict.errors) + reports.flatMap(({ faults }) => faults).length;
-  const isOpen = !hasSkills(subject, profiles, exchanges) || reports.some(({ unfinished }) => unfinished !== undefined);
+  const isOpen = !hasSkills(subject, shown, exchanges) || reports.some(({ unfinished }) => unfinished !== undefined);
   const conformant = errors > 0 ? false : isOpen ? null : true;
   const warnings = sum((verdict) => verdict.warnings);
-  return { subject, conformant, profiles, errors, warnings, verdicts, connections: reports };
+  return { subject, conformant, sources, errors, warnings, verdicts, connections: reports };
 }
 
-/** Whether an exchange has what the rules of an origin are about. */
-const isAbout: Readonly<Record<RuleOrigin, (exchange: Exchange, subject: ConformanceReport["subject"]) => boolean>> = {
-  rfd: (exchange, subject) => subject !== "client" && skillUpdates(exchange).length > 0,
+/** Whether an exchange has what the rules of a source are about. */
+const isAbout: Readonly<Record<RuleSource, (exchange: Exchange, subject: ConformanceReport["subject"]) => boolean>> = {
+  "agent-skills-rfd": (exchange, subject) =>
+    invokingPrompts(exchange).length > 0 ||
+    (subject !== "client" && sentSkillEntries(exchange).length > 0) ||
+    (subject !== "agent" && exchange.negotiation?.takesSkillEntries === true),
+  "rfd-370": (exchange, subject) => subject !== "client" && skillUpdates(exchange).length > 0,
   acp: ({ initialize }) => initialize?.response !== undefined,
   "json-rpc": ({ lastOfClient }) => lastOfClient > 0,
   "acp-skills": (exchange) =>
@@ -85,12 +100,15 @@ const isAbout: Readonly<Record<RuleOrigin, (exchange: Exchange, subject: Conform
 /** Without skills in any form, a verdict would say nothing about skills: that of ACP alone may be what was asked for. */
 function hasSkills(
   subject: ConformanceReport["subject"],
-  profiles: readonly RuleOrigin[],
+  shown: readonly RuleSource[],
   exchanges: readonly Exchange[],
 ): boolean {
-  if (!profiles.some((origin) => origin === "rfd" || origin === "acp-skills")) return exchanges.length > 0;
+  const sources = shown.filter((source) => source !== "acp" && source !== "json-rpc");
+  if (sources.length === 0) return exchanges.length > 0;
+  const sendsSkills = (exchange: Exchange): boolean =>
+    subject === "client" ? exchange.lastOfClient > 0 : skillUpdates(exchange).length > 0 || listsSkills(exchange);
   return exchanges.some((exchange) =>
-    subject === "client" ? exchange.lastOfClient > 0 : skillUpdates(exchange).length > 0 || listsSkills(exchange),
+    sources.some((source) => (source === "acp-skills" ? sendsSkills(exchange) : isAbout[source](exchange, subject))),
   );
 }
 
@@ -101,6 +119,7 @@ function listsSkills(exchange: Exchange): boolean {
 function reportOn(
   subject: ConformanceReport["subject"],
   { name, about, entries, faults = [], notes = [], unfinished }: Checked,
+  shown: readonly RuleSource[],
 ) {
   const exchange = readExchange(entries);
   const { negotiation, initialize, requests, notifications } = exchange;
@@ -120,12 +139,19 @@ function reportOn(
     client: implementationOf(params?.["clientInfo"] ?? params?.["info"]),
     /** What the client declared about skills; absent if nothing. */
     optIn,
+    /** The client declared that it understands `skill` entries. */
+    skillEntries: negotiation?.takesSkillEntries === true,
+    /** Where the agent takes `skill` blocks in a prompt. */
+    skillBlocks: negotiation?.ownBlocks ?? "nowhere",
     /** The agent's `_meta["acp-skills"]`, as it was sent; absent if there is none. */
     advertised: advertisedIn(exchange),
     forms: summariseForms(exchange),
     /** The client's requests and notifications, and how often it sent each. */
     clientMethods: Object.fromEntries(methods),
-    findings: checkTranscript(entries).filter(({ appliesTo }) => subject === "both" || appliesTo === subject),
+    findings: checkTranscript(entries).filter(
+      ({ appliesTo, source }) =>
+        shown.includes(source) && (subject === "both" ? appliesTo !== judgeIn(exchange) : appliesTo === subject),
+    ),
     faults,
     notes,
     unfinished,
@@ -141,7 +167,7 @@ function implementationOf(value: unknown): string | undefined {
 /** One broken rule at one place. */
 export interface ConformanceFinding extends RuleViolation, Pick<ConformanceRule, "severity" | "appliesTo"> {
   readonly rule: string;
-  readonly origin: RuleOrigin;
+  readonly source: RuleSource;
 }
 
 /** The most faults of one rule that a report has; one more finding counts the rest. */
@@ -152,7 +178,7 @@ export function checkTranscript(entries: readonly TranscriptEntry[]): readonly C
   const exchange = readExchange(entries);
   const findings = conformanceRules.flatMap((rule): ConformanceFinding[] => {
     const { id, severity, appliesTo, source } = rule;
-    const about = { rule: id, origin: source.origin, severity, appliesTo };
+    const about = { rule: id, source, severity, appliesTo };
     const faults: ConformanceFinding[] = [];
     let surplus = 0;
     for (const violation of rule.check(exchange)) {

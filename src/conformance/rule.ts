@@ -1,13 +1,16 @@
 import type { Exchange } from "./exchange.ts";
 import type { Side } from "./transcript.ts";
 
-/** Who asks for what a rule says. The rules of one origin are a profile: a verdict of its own. */
-export const origins = ["rfd", "acp", "json-rpc", "acp-skills"] as const;
-export type RuleOrigin = (typeof origins)[number];
+/**
+ * Who asks for what a rule says: ACP; JSON-RPC; the RFD “Agent Skills” (`skill` entries and blocks, ACP v2 only); the RFD “Agent Skills
+ * List” (pull request 370 of ACP: `available_skills_update`); this project. The rules of one source have a verdict of their own.
+ */
+export const ruleSources = ["acp", "json-rpc", "agent-skills-rfd", "rfd-370", "acp-skills"] as const;
+export type RuleSource = (typeof ruleSources)[number];
 
-/** Where a rule comes from: a document, its section, and the sentence there. */
-interface Source {
-  readonly origin: RuleOrigin;
+/** Where a rule comes from: whose it is, a document, its section, and the sentence there. */
+export interface RuleOrigin {
+  readonly source: RuleSource;
   readonly document: string;
   readonly section?: string;
   readonly sentence: string;
@@ -21,14 +24,13 @@ export interface RuleViolation {
 }
 
 /** A rule is a pure function over an exchange. Its id never changes its meaning. */
-export interface ConformanceRule {
+export interface ConformanceRule extends RuleOrigin {
   readonly id: string;
   /** What holds, as a short statement. */
   readonly title: string;
   /** Warnings alone leave an agent or client conformant. */
   readonly severity: "error" | "warning";
   readonly appliesTo: Side;
-  readonly source: Source;
   readonly check: (exchange: Exchange) => Iterable<RuleViolation>;
 }
 
@@ -51,16 +53,17 @@ export function each<Item extends { readonly line: number }>(
   };
 }
 
-type ToSource = (sentence: string, section?: string) => Source;
+type ToOrigin = (sentence: string, section?: string) => RuleOrigin;
 
-function documentOf(origin: RuleOrigin, document: string, usual?: string): ToSource {
-  return (sentence, section = usual) => ({ origin, document, ...(section !== undefined && { section }), sentence });
+function documentOf(source: RuleSource, document: string, usual?: string): ToOrigin {
+  return (sentence, section = usual) => ({ source, document, ...(section !== undefined && { section }), sentence });
 }
 
 /** The documents that sentences come from. */
 export const documents = {
-  rfdTable: documentOf("rfd", "RFD Agent Skills List", "AvailableSkill Schema"),
-  rfdPlan: documentOf("rfd", "RFD Agent Skills List", "Phase 1: Schema Updates"),
+  skillsRfd: documentOf("agent-skills-rfd", "RFD Agent Skills"),
+  rfdTable: documentOf("rfd-370", "RFD Agent Skills List", "AvailableSkill Schema"),
+  rfdPlan: documentOf("rfd-370", "RFD Agent Skills List", "Phase 1: Schema Updates"),
   extensibility: documentOf("acp", "ACP, Extensibility"),
   extensibilityV2: documentOf("acp", "ACP v2, Extensibility"),
   transports: documentOf("acp", "ACP, Transports"),

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 
 const rule = process.argv[2] ?? "";
 const sessionId = "session-1";
+let isV2 = false;
 
 /** @param {unknown} message */
 const send = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
@@ -19,6 +20,10 @@ const description = "Reads PDF files.";
 const skill = { name: "pdf", description };
 const facts = { source: "/project/.agents/skills" };
 const command = { name: "pdf", description, _meta: { "acp-skills": facts } };
+/** As ACP v2 has them for editors that declare skill entries. */
+const entry = { type: "skill", name: "pdf", description, path: "/project/.agents/skills/pdf/SKILL.md" };
+const plannedV2 = { type: "command", name: "plan", description: "Makes a plan." };
+const pdfCommand = { type: "command", name: "pdf", description };
 const plan = { name: "plan", description: "Makes a plan." };
 const chunk = update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Done." } });
 
@@ -68,12 +73,52 @@ const sent = {
     { ...commands(command), params: { ...commands(command).params, _meta: { "acp-skills": { skills: 2 } } } },
   ],
   "commands-kept": [commands(plan), commands(command)],
+  // These two break nothing.
+  "skill-entries": [commands(plannedV2, entry)],
+  "skill-commands": [
+    update({ sessionUpdate: "_available_skills_update", availableSkills: [skill] }),
+    commands(pdfCommand),
+  ],
+  "skill-entries-asked-for": [commands(plannedV2, entry)],
+  "skill-entries-advertised": [commands(plannedV2, entry)],
+  "skill-entry-name": [commands({ ...entry, name: "pdf reader" })],
+  "skill-entry-unique": [commands({ ...plannedV2, name: "pdf" }, entry)],
+  "skill-entry-description": [commands({ ...entry, description: null })],
+  "skill-entry-path": [commands({ ...entry, path: "pdf/SKILL.md" })],
+  "skills-kept-as-commands": [
+    update({ sessionUpdate: "_available_skills_update", availableSkills: [skill] }),
+    commands(plannedV2),
+  ],
+  "unknown-skill-refused": [commands(plannedV2, entry)],
+  "listed-skill-accepted": [commands(plannedV2, entry)],
+  "skill-told-once": [
+    commands(plannedV2, entry),
+    update({ sessionUpdate: "_available_skills_update", availableSkills: [skill] }),
+  ],
 };
 /** @type {Record<string, unknown>} */
 const advertised = {
   "advertised-is-sent": { version: "1.0.0", tools: [], update: ["available_commands_update"] },
   "advertisement-form": { version: 1, tools: "list_skills" },
 };
+
+const idle = update({ sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" });
+/** What v2 says it takes as blocks. */
+const takesBlocks =
+  /skill-entr|skill-commands|kept-as|unknown-skill|listed-skill|told-once/.test(rule) &&
+  rule !== "skill-entries-advertised";
+
+/**
+ * Why a prompt is refused; undefined if it is not.
+ * @param {{ type?: string, name?: unknown }[]} prompt
+ */
+function refusal(prompt) {
+  const names = prompt.flatMap(({ type, name }) => (type === "skill" ? [name] : []));
+  if (names.length === 0 || rule === "unknown-skill-refused") return undefined;
+  const unknown = names.find((name) => name !== "pdf");
+  if (names.every((name) => name === "pdf") && rule !== "listed-skill-accepted") return undefined;
+  return { code: -32602, message: `no such skill: ${JSON.stringify(unknown)}` };
+}
 
 /**
  * @param {string} method
@@ -85,7 +130,11 @@ function resultOf(method, params) {
   if (method === "session/prompt") return { stopReason: "end_turn" };
   if (method !== "initialize") return {};
   return params.protocolVersion === 2
-    ? { protocolVersion: 2, info: { name: "broken", version: "1" }, capabilities: { session: {}, _meta } }
+    ? {
+        protocolVersion: 2,
+        info: { name: "broken", version: "1" },
+        capabilities: { session: takesBlocks ? { prompt: { skill: { inline: {} } } } : {}, _meta },
+      }
     : {
         protocolVersion: 1,
         agentInfo: { name: "broken", version: "1" },
@@ -96,10 +145,21 @@ function resultOf(method, params) {
 createInterface({ input: process.stdin }).on("line", (line) => {
   /** @type {unknown} */
   const request = JSON.parse(line);
-  const { id, method, params } = /** @type {{ id?: number, method: string, params: { protocolVersion?: number } }} */ (
-    request
-  );
+  const { id, method, params } =
+    /** @type {{ id?: number, method: string, params: { protocolVersion?: number, prompt?: { type: string }[] } }} */ (
+      request
+    );
   if (id === undefined) return;
+  if (method === "initialize") isV2 = params.protocolVersion === 2;
+  const error = method === "session/prompt" && isV2 ? refusal(params.prompt ?? []) : undefined;
+  if (error !== undefined) {
+    send({ jsonrpc: "2.0", id, error });
+    return;
+  }
+  if (method === "session/prompt" && isV2) {
+    for (const message of [{ jsonrpc: "2.0", id, result: {} }, chunk, idle]) send(message);
+    return;
+  }
   if (rule === "agent-messages" && method === "initialize") process.stdout.write("Welcome to the broken agent!\n");
   if (rule === "session-known-first" && method === "session/new") send(commands(plan));
   if (rule === "agent-answers" && method === "session/new") send({ jsonrpc: "2.0", id: 99, result: {} });

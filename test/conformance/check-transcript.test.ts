@@ -57,6 +57,6 @@ test("null stands for an optional field that is absent", () => {
   const whole = { ...skill, metadata: null, allowedTools: null, _meta: null };
   const update = { sessionUpdate: "available_skills_update", availableSkills: [whole], _meta: null };
   const line = JSON.stringify({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
-  const broken = checkTranscript([toTranscriptEntry(1, "agent", line)]).filter(({ origin }) => origin !== "acp-skills");
+  const broken = checkTranscript([toTranscriptEntry(1, "agent", line)]).filter(({ source }) => source !== "acp-skills");
   expect(broken).toEqual([]);
 });

@@ -25,7 +25,7 @@ const list = {
   ],
 };
 
-const reportOn = (sent: readonly Sent[], ...[profiles]: [Parameters<typeof makeReport>[2]?]) =>
+const reportOn = (sent: readonly Sent[], ...[sources]: [Parameters<typeof makeReport>[2]?]) =>
   makeReport(
     "agent",
     [
@@ -34,7 +34,7 @@ const reportOn = (sent: readonly Sent[], ...[profiles]: [Parameters<typeof makeR
         entries: sent.map(([from, message], index) => toTranscriptEntry(index + 1, from, JSON.stringify(message))),
       },
     ],
-    profiles,
+    sources,
   );
 
 describe("an agent that does what the RFD says, and nothing else", () => {
@@ -48,15 +48,25 @@ describe("an agent that does what the RFD says, and nothing else", () => {
   test("lists what else this project requests, which decides only when it is chosen", () => {
     const sent = [...opened, update({ sessionId: "s", ...list })];
     const { verdicts } = reportOn(sent);
-    expect(verdicts.find(({ origin }) => origin === "acp-skills")).toMatchObject({ checked: true, errors: 2 });
+    expect(verdicts.find(({ source }) => source === "acp-skills")).toMatchObject({ checked: true, errors: 2 });
     expect(reportOn(sent, ["acp-skills"])).toMatchObject({ conformant: false, errors: 2 });
     expect([...textReport(reportOn(sent))]).toEqual(
       expect.arrayContaining([
-        "profile rfd: 0 errors, 0 warnings",
-        "profile acp-skills: 2 errors, 0 warnings (does not count)",
+        "rules of rfd-370: 0 errors, 0 warnings",
+        "rules of acp-skills: 2 errors, 0 warnings (does not count)",
       ]),
     );
   });
+});
+
+test("one source that is asked for is all that a report is about", () => {
+  const sent = [...opened, update({ sessionId: "s", update: list }), update({ sessionId: "s", ...list })];
+  const asked = reportOn(sent, ["rfd-370"]);
+  expect(asked).toMatchObject({ conformant: true, sources: ["rfd-370"], errors: 0 });
+  expect(asked.verdicts).toEqual([{ source: "rfd-370", checked: true, errors: 0, warnings: 0 }]);
+  expect([...textReport(asked)].join("\n")).not.toMatch(/acp-skills:|rules of acp|does not count/);
+  expect([...textReport(reportOn(sent))].join("\n")).toMatch(/\[acp-skills: update-nested\]\n/);
+  expect(reportOn(opened, ["rfd-370"]).conformant).toBeNull();
 });
 
 test("an agent that sends nothing has no verdict, and JUnit skips what was not checked", () => {

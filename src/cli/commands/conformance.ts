@@ -1,7 +1,7 @@
 import { systemClock } from "../../base/clock.ts";
 import type { PlayedClient } from "../../conformance/play-agent.ts";
 import type { DriveOptions } from "../../conformance/drive-agent.ts";
-import type { RuleOrigin } from "../../conformance/rule.ts";
+import type { RuleSource } from "../../conformance/rule.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import { json } from "../arguments/shared-options.ts";
 import { existingDirectory, readNamedFile, toAbsolute, reasonOf, parseNumber } from "../arguments/values.ts";
@@ -27,16 +27,17 @@ export const command = defineCommand({
     client: flag("Play an agent on stdio, to check the client that started this command."),
     replay: flag("Check recorded transcripts."),
     cwd: text("DIR", "The sessions' directory. Default: a temporary one with one skill."),
-    prompt: text("TEXT", "Also send a prompt, which may cost money."),
+    prompt: text("TEXT", "Also send prompts, with skills where an agent takes them, which may cost money."),
     timeout: text("SECONDS", "How long to wait for an answer. Default: 30."),
     record: text("FILE", "Write all messages to FILE, without paths and ids of this machine."),
     report: text("FILE", "Write the report to FILE instead of stdout."),
-    profile: {
+    source: {
       ...choice(
-        ["rfd", "acp", "json-rpc", "acp-skills"],
-        "Whose rules decide; repeatable. Default: all but acp-skills, which are this project's own.",
+        ["acp", "json-rpc", "agent-skills-rfd", "rfd-370", "acp-skills"],
+        "Check only the rules of SOURCE; repeatable. Default: all, of which acp-skills, this project's own, do not count.",
       ),
       multiple: true,
+      formerly: "profile",
     },
     format: choice(Object.keys(formats) as (keyof typeof formats)[], "Format of the report. Default: text."),
     json: { ...json, help: "Print JSON: the same as --format json." },
@@ -48,14 +49,15 @@ export const command = defineCommand({
     "conformance --replay recorded.ndjson",
   ],
   notes: [
-    "An agent is started four times, as by different editors: v1 without opt-in, two that opt in, and v2. No prompt is sent.",
+    "An agent is started five times, as by different editors: v1 without opt-in, two that opt in, v2, and v2 with skill entries.",
+    "No prompt is sent without --prompt.",
     "A client gets skills in the forms that it declared, changes, bad entries and nonsense; stdout belongs to the protocol.",
     "Exits with 0 if conformant, 1 if not, or if there is no verdict: the agent announced no skills, or the client left early.",
     "Exits with 127 or 126 if the agent cannot be started. Warnings alone exit with 0.",
     "The rules and their transcripts: schema/conformance/README.md",
   ],
   async run({ options, positionals, rest }, terminal) {
-    const { client = false, replay = false, cwd, profile: profiles } = options;
+    const { client = false, replay = false, cwd, source: sources } = options;
     const { format = options.json === true ? "json" : "text" } = options;
     const ways = [client, replay, rest !== undefined].filter(Boolean).length;
     if (options.json === true && format !== "json")
@@ -71,9 +73,9 @@ export const command = defineCommand({
     };
     if (replay) {
       if (positionals.length === 0) throw usageError("missing FILE");
-      return await print(makeReport("both", positionals.flatMap(readTranscriptFile), profiles));
+      return await print(makeReport("both", positionals.flatMap(readTranscriptFile), sources));
     }
-    const checking = { timeout, profiles, print, terminal, record: createOutputWriter("--record", options.record) };
+    const checking = { timeout, sources, print, terminal, record: createOutputWriter("--record", options.record) };
     if (client) return await checkClient(checking, output !== undefined);
     const directory = cwd === undefined ? undefined : existingDirectory("--cwd", cwd);
     const [agent, ...args] = rest ?? [];
@@ -88,8 +90,8 @@ export const command = defineCommand({
 
 interface Checking {
   readonly timeout: number;
-  /** Absent: the usual ones. */
-  readonly profiles: readonly RuleOrigin[] | undefined;
+  /** Absent: every one. */
+  readonly sources: readonly RuleSource[] | undefined;
   /** Returns the exit status. */
   readonly print: (report: ConformanceReport) => Promise<ExitCode>;
   readonly terminal: Terminal;
@@ -101,7 +103,7 @@ const patience = 5_000;
 
 async function checkAgent(
   options: Pick<DriveOptions, "agent" | "cwd" | "prompt" | "timeout">,
-  { profiles, print, terminal, record }: Checking,
+  { sources, print, terminal, record }: Checking,
 ): Promise<ExitCode> {
   const [{ driveAgent }, { normaliseTranscript, placesOf }] = await Promise.all([
     import("../../conformance/drive-agent.ts"),
@@ -111,7 +113,7 @@ async function checkAgent(
   try {
     const driven = await driveAgent({ ...options, patience, clock: systemClock, signal });
     record?.(normaliseTranscript(driven.entries, placesOf(driven.directories)).join(""));
-    const code = await print(makeReport("agent", driven.connections, profiles));
+    const code = await print(makeReport("agent", driven.connections, sources));
     return signal.aborted ? exit.interrupted : code;
   } catch (error) {
     if (!isSkillsError(error) || !error.code.startsWith("AGENT_NOT_")) throw error;
@@ -157,7 +159,7 @@ export function* safeTextReport(report: ConformanceReport): Iterable<string> {
  * report file, the report is printed on stderr; stdout belongs to the protocol.
  */
 async function checkClient(
-  { timeout, record, profiles, print, terminal }: Checking,
+  { timeout, record, sources, print, terminal }: Checking,
   hasReport: boolean,
 ): Promise<ExitCode> {
   const [{ playAgent }, { normaliseTranscript, placesOf }] = await Promise.all([
@@ -168,7 +170,7 @@ async function checkClient(
     record?.(normaliseTranscript(played.entries, placesOf([])).join(""));
     const { survived, notes, ...rest } = played;
     const steps = survived.map((step) => `survived ${step}`);
-    const report = makeReport("client", [{ name: "client", ...rest, notes: [...steps, ...notes] }], profiles);
+    const report = makeReport("client", [{ name: "client", ...rest, notes: [...steps, ...notes] }], sources);
     if (hasReport) void print(report);
     return report;
   };

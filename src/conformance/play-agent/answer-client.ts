@@ -1,6 +1,9 @@
 import { advertise, chooseForms, type Forms, negotiate } from "../../acp/negotiation.ts";
 import { version } from "../../base/version.ts";
 import { fieldsOf } from "../../client/json.ts";
+import { type Exchange, judgeName } from "../exchange.ts";
+import { quote } from "../rule.ts";
+import { invokingPrompts, listedNames } from "../skill-entries.ts";
 import {
   initialize,
   sessionClose,
@@ -35,8 +38,8 @@ const plainResults: Readonly<Record<string, object>> = {
   "session/set_config_option": { configOptions: [] },
 };
 
-/** Answers a request of a client as an agent does that has no model. Changes `state`. */
-export function answerClient(method: string, params: unknown, state: PlayedState): Played {
+/** Answers a request of a client, the last of what was exchanged, as an agent does that has no model. Changes `state`. */
+export function answerClient(method: string, params: unknown, state: PlayedState, read: () => Exchange): Played {
   const named = fieldsOf(params)?.["sessionId"];
   const sessionId = typeof named === "string" ? named : "session-1";
   switch (method) {
@@ -50,7 +53,9 @@ export function answerClient(method: string, params: unknown, state: PlayedState
     case sessionResume:
       return { reply: { result: {} }, opened: sessionId };
     case sessionPrompt:
-      return answerPrompt(sessionId, state.protocol);
+      return (
+        (state.forms.commands === "skill" ? refusePrompt(read()) : undefined) ?? answerPrompt(sessionId, state.protocol)
+      );
   }
   const result = Object.hasOwn(plainResults, method) ? plainResults[method] : undefined;
   return { reply: result === undefined ? { error: { code: -32601, message: "Method not found" } } : { result } };
@@ -63,15 +68,28 @@ function initializeResult(params: unknown, state: PlayedState): object {
   state.forms = chooseForms(negotiation, "auto");
   const [amendment] = advertise({ result: {} }, negotiation, state.forms, { version, tools: [] });
   const { _meta } = fieldsOf(amendment !== undefined && "value" in amendment ? amendment.value : undefined) ?? {};
-  const info = { name: "acp-skills-conformance", title: "Conformance of skills", version };
+  const info = { name: judgeName, title: "Conformance of skills", version };
+  // Without `inline`, so that a client shows whether it keeps to what the agent takes.
+  const session = state.forms.commands === "skill" ? { prompt: { skill: {} } } : {};
   return protocol === 2
-    ? { protocolVersion: 2, info, capabilities: { session: {}, _meta }, authMethods: [] }
+    ? { protocolVersion: 2, info, capabilities: { session, _meta }, authMethods: [] }
     : {
         protocolVersion: 1,
         agentInfo: info,
         agentCapabilities: { loadSession: false, sessionCapabilities: { close: {} }, _meta },
         authMethods: [],
       };
+}
+
+/** The error for a prompt that names a skill which is not listed. */
+function refusePrompt(exchange: Exchange): Played | undefined {
+  const { line, sessionId, blocks = [] } = invokingPrompts(exchange).at(-1) ?? {};
+  if (line !== exchange.lastLine) return undefined;
+  const [listed] = listedNames(exchange, sessionId, [line, line]);
+  const unknown = blocks.find(({ name }) => typeof name !== "string" || listed?.has(name) !== true);
+  if (unknown === undefined) return undefined;
+  const message = `prompt[${unknown.index}] names no skill of the session's list: ${quote(unknown.name)}`;
+  return { reply: { error: { code: -32602, message } } };
 }
 
 const said = { type: "text", text: "This is acp-skills conformance; it has no model." };

@@ -1,5 +1,6 @@
 import { commandsNotification, type Notification, skillsDelta, skillsMessage } from "../../acp/emission.ts";
 import type { Forms } from "../../acp/negotiation.ts";
+import { fieldsOf } from "../../client/json.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { toCommandFacts } from "../../wire/command-facts.ts";
 import { type PlayedState, toSessionUpdate } from "./answer-client.ts";
@@ -17,6 +18,7 @@ export interface ScenarioStep {
 export function* scenario(sessionId: string, { protocol, forms }: PlayedState): Generator<ScenarioStep> {
   let before: readonly AvailableSkill[] = [];
   let revision = 0;
+  const entries = forms.commands === "skill";
   const announce = (after: readonly AvailableSkill[]): Notification[] => {
     const { skills } = forms;
     const messages: Notification[] = [];
@@ -27,7 +29,10 @@ export function* scenario(sessionId: string, { protocol, forms }: PlayedState): 
           ? skillsDelta(sessionId, skills, revision, { before, after })
           : skillsMessage(sessionId, skills, revision, after),
       );
-    if (forms.commands) messages.push(commandsNotification(sessionId, toCommands(after, protocol), after.length));
+    if (forms.commands !== undefined)
+      messages.push(
+        commandsNotification(sessionId, entries ? after.map(toEntry) : toCommands(after, protocol), after.length),
+      );
     before = after;
     return messages;
   };
@@ -49,7 +54,8 @@ export function* scenario(sessionId: string, { protocol, forms }: PlayedState): 
   yield step("texts in several scripts and directions", announce([...before, skill("texts", strangeText)]));
   yield step("a list of 1,000 skills", announce(many));
   yield step("the same list again", announce(many));
-  yield step("entries that are no valid skills", inForms(forms, update, badEntries(review)));
+  const bad = entries ? badEntries(review && toEntry(review)).map(toTyped) : badEntries(review);
+  yield step("entries that are no valid skills", inForms(forms, update, bad));
   yield step(
     "a list that is no array",
     [null, {}, "skills", 7].flatMap((list) => inForms(forms, update, list)),
@@ -93,15 +99,26 @@ function toCommands(skills: readonly AvailableSkill[], protocol: 1 | 2): readonl
   });
 }
 
+/** A skill as an entry of its own type. */
+function toEntry({ name, description, _meta }: AvailableSkill): object {
+  return { type: "skill", name, description, path: `/project/.agents/skills/${name}/SKILL.md`, _meta };
+}
+
+function toTyped(value: unknown): unknown {
+  const fields = fieldsOf(value);
+  return fields === undefined ? value : { ...fields, type: "skill" };
+}
+
 /** One good skill among entries that break the RFD's table. */
-function badEntries(good: AvailableSkill | undefined): readonly unknown[] {
+function badEntries(good: object | undefined): readonly unknown[] {
   const description = "Valid.";
   return [
     good,
     ...[null, 7, "code-review", [], {}],
-    ...["", "-a", "a--b", "UPPER", "ünïcode", "x".repeat(65), 7].map((name) => ({ name, description })),
+    ...["", "-a", "a--b", "two words", "UPPER", "ünïcode", "x".repeat(65), 7].map((name) => ({ name, description })),
     ...["", " \n", "d".repeat(1025), null].map((text) => ({ name: "described", description: text })),
     { name: "typed", description, license: 1, compatibility: "c".repeat(501), allowedTools: "Read", _meta: [] },
+    { name: "placed", description, path: "placed/SKILL.md" },
     good,
   ];
 }
@@ -111,6 +128,6 @@ function inForms({ skills, commands }: Forms, update: (fields: object) => object
     ...(skills === undefined
       ? []
       : [{ ...update({ sessionUpdate: skills.kind, availableSkills: list }), method: skills.method }]),
-    ...(commands ? [update({ sessionUpdate: availableCommandsUpdate, availableCommands: list })] : []),
+    ...(commands !== undefined ? [update({ sessionUpdate: availableCommandsUpdate, availableCommands: list })] : []),
   ];
 }

@@ -11,18 +11,18 @@ export function* textReport(report: ConformanceReport): Generator<string> {
     for (const fact of factsOf(connection, report.subject)) yield `  ${fact}`;
     for (const note of connection.notes) yield `  note: ${note}`;
     for (const fault of connection.faults) yield `  error: ${fault}`;
-    for (const { rule, severity, line, message } of connection.findings) {
-      yield `  ${severity}: line ${line}: ${message} [${rule}]`;
+    for (const { rule, source, severity, line, message } of connection.findings) {
+      yield `  ${severity}: line ${line}: ${message} [${source}: ${rule}]`;
       broken.add(rule);
     }
     yield "";
   }
-  for (const { id, source } of conformanceRules)
-    if (broken.has(id)) yield `${id}: “${source.sentence}” (${placeOf(source)})`;
+  for (const rule of conformanceRules)
+    if (broken.has(rule.id)) yield `${rule.id}: “${rule.sentence}” (${placeOf(rule)})`;
   if (broken.size > 0) yield "";
-  for (const { origin, checked, errors, warnings } of report.verdicts) {
-    const isChosen = report.profiles.includes(origin);
-    yield `profile ${origin}: ${checked ? counts({ errors, warnings }) : "nothing was checked"}${isChosen ? "" : " (does not count)"}`;
+  for (const { source, checked, errors, warnings } of report.verdicts) {
+    const isChosen = report.sources.includes(source);
+    yield `rules of ${source}: ${checked ? counts({ errors, warnings }) : "nothing was checked"}${isChosen ? "" : " (does not count)"}`;
   }
   yield verdict(report);
 }
@@ -34,23 +34,26 @@ function headline({ name, about, agent, client, protocol, messages }: Connection
 }
 
 function* factsOf(connection: ConnectionReport, subject: ConformanceReport["subject"]): Generator<string> {
-  const { advertised, forms, optIn, clientMethods } = connection;
+  const { advertised, forms, optIn, clientMethods, skillBlocks } = connection;
   if (subject !== "agent") {
     const options = Object.entries(optIn ?? {}).map(([option, value]) => `${option}: ${value}`);
     yield optIn === undefined ? "the client did not opt in to skills" : `the client opted in: ${options.join(", ")}`;
+    if (connection.skillEntries) yield "the client declared session.commands.skill";
     const methods = Object.entries(clientMethods).map(([method, sent]) =>
       sent === 1 ? method : `${method} (${sent})`,
     );
     if (methods.length > 0) yield `the client sent: ${methods.join(", ")}`;
   }
-  if (subject !== "client")
+  if (subject !== "client") {
     yield `advertised: ${advertised === undefined ? "nothing" : JSON.stringify(advertised).slice(0, 400)}`;
+    if (skillBlocks !== "nowhere") yield `skill blocks in prompts: ${skillBlocks}`;
+  }
   if (forms.length === 0) yield "no lists of skills or commands";
   for (const { form, updates, most, line } of forms)
     yield `line ${line}: ${form} (${most}${updates === 1 ? "" : `, ${updates} updates`})`;
 }
 
-function placeOf({ document, section }: ConformanceRule["source"]): string {
+function placeOf({ document, section }: ConformanceRule): string {
   return section === undefined ? document : `${document}, “${section}”`;
 }
 
@@ -65,14 +68,14 @@ function counts({ errors, warnings }: Pick<ConformanceReport, "errors" | "warnin
 }
 
 /** The report as JUnit XML: a test suite for each connection, a test case for each rule. Valid XML 1.0, whatever the texts contain. */
-export function* junitReport({ subject, connections, profiles, verdicts }: ConformanceReport): Generator<string> {
-  const unchecked = new Set(verdicts.flatMap(({ origin, checked }) => (checked ? [] : origin)));
+export function* junitReport({ subject, connections, sources, verdicts }: ConformanceReport): Generator<string> {
+  const unchecked = new Set(verdicts.flatMap(({ source, checked }) => (checked ? [] : source)));
   const rules = conformanceRules.filter(
-    ({ appliesTo, source }) => (subject === "both" || appliesTo === subject) && profiles.includes(source.origin),
+    ({ appliesTo, source }) => (subject === "both" || appliesTo === subject) && sources.includes(source),
   );
-  const skipped = rules.filter(({ source }) => unchecked.has(source.origin)).length;
+  const skipped = rules.filter(({ source }) => unchecked.has(source)).length;
   const cases = rules.length + 1;
-  const failures = connections.map((connection) => failedCases(connection, profiles));
+  const failures = connections.map((connection) => failedCases(connection, sources));
   const failed = failures.reduce((total, number) => total + number, 0);
   yield '<?xml version="1.0" encoding="UTF-8"?>\n';
   yield `<testsuites name="acp-skills conformance" tests="${cases * connections.length}" failures="${failed}" errors="0">\n`;
@@ -80,7 +83,7 @@ export function* junitReport({ subject, connections, profiles, verdicts }: Confo
     yield `  <testsuite name="${escapeXml(name)}" tests="${cases}" failures="${failures[index] ?? 0}" errors="0" skipped="${skipped}">\n`;
     yield testCase(name, "connection", faults, []);
     for (const { id, source } of rules) {
-      if (unchecked.has(source.origin)) {
+      if (unchecked.has(source)) {
         yield `    <testcase classname="${escapeXml(name)}" name="${id}" time="0"><skipped message="nothing was checked"/></testcase>\n`;
         continue;
       }
@@ -105,9 +108,9 @@ function testCase(suite: string, name: string, errors: readonly string[], warnin
   return failure + output === "" ? `${open}/>\n` : `${open}>${failure}${output}</testcase>\n`;
 }
 
-function failedCases({ faults, findings }: ConnectionReport, profiles: ConformanceReport["profiles"]): number {
+function failedCases({ faults, findings }: ConnectionReport, sources: ConformanceReport["sources"]): number {
   const broken = new Set(
-    findings.flatMap(({ severity, origin, rule }) => (severity === "error" && profiles.includes(origin) ? rule : [])),
+    findings.flatMap(({ severity, source, rule }) => (severity === "error" && sources.includes(source) ? rule : [])),
   );
   return broken.size + (faults.length > 0 ? 1 : 0);
 }

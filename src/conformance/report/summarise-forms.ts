@@ -10,7 +10,7 @@ import {
 import { type UpdateParams, isSkillsKind, readSkillsList, readUpdateParams } from "../../client/skills-update.ts";
 import { arrayOf, fieldsOf } from "../../client/json.ts";
 import { availableCommandsUpdate, skillsNotification } from "../../wire/methods.ts";
-import type { Exchange } from "../exchange.ts";
+import { type Exchange, isSkillEntry } from "../exchange.ts";
 import { limits } from "../transcript.ts";
 
 /** A form in which an agent sent its skills or commands. */
@@ -69,7 +69,9 @@ const marks: readonly Mark[] = [
 ];
 
 function commandsIn({ update, meta }: UpdateParams): readonly Counted[] {
-  const commands = arrayOf(update["availableCommands"]).flatMap((value) => readAdvertisedCommand(value, "") ?? []);
+  const list = arrayOf(update["availableCommands"]);
+  const isEntry = (value: unknown): boolean => isSkillEntry(fieldsOf(value) ?? {});
+  const commands = list.flatMap((value) => (isEntry(value) ? [] : (readAdvertisedCommand(value, "") ?? [])));
   const byName = new Map(commands.map((command) => [command.name, command]));
   const qwen = readQwenSkills({ ...meta, ...fieldsOf(update["_meta"]) }, byName);
   const ofQwen = new Set(qwen.map(({ name }) => name));
@@ -78,6 +80,7 @@ function commandsIn({ update, meta }: UpdateParams): readonly Counted[] {
   );
   return [
     ...marks.map(([form, isMarked]) => ({ form, count: commands.filter(isMarked).length })),
+    { form: "skill entries", count: list.filter(isEntry).length },
     { form: "_meta.availableSkills of a list of commands", count: qwen.length },
     { form: "plain commands", count: plain.length },
   ];

@@ -4,21 +4,22 @@ import { isAvailableSkill } from "../../client/skill-fault.ts";
 import { fromCommandFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { defineRules, documents, each, quote } from "../rule.ts";
-import { commandsIn, commandUpdates, factsIn, isMarkedAsSkill, sentCommands } from "../exchange.ts";
+import { commandsIn, commandUpdates, factsIn, isMarkedAsSkill, isSkillEntry, sentCommands } from "../exchange.ts";
 
 /** Skills among an agent's commands. */
 export const commandRules = defineRules([
   {
     id: "command-fields",
     title: "A command has a name and a description",
-    source: documents.slashCommands(
+    ...documents.slashCommands(
       "name (string, required): The command name. description (string, required): Human-readable description of what the command does.",
     ),
-    check: each(commandUpdates, function* ({ update }) {
+    check: each(commandUpdates, function* ({ update }, { negotiation }) {
       const list = update["availableCommands"];
       if (!Array.isArray(list)) yield `availableCommands is ${quote(list)}; it must be an array`;
       for (const [index, command] of arrayOf(list).entries()) {
-        const { name, description } = fieldsOf(command) ?? {};
+        const { name, description, type } = fieldsOf(command) ?? {};
+        if (negotiation?.protocol === 2 && type === "skill") continue;
         const where = `availableCommands[${index}]`;
         if (typeof name !== "string" || name === "") yield `${where}.name is ${quote(name)}; it must be a string`;
         if (typeof description !== "string") yield `${where}.description is ${quote(description)}; it must be a string`;
@@ -28,10 +29,7 @@ export const commandRules = defineRules([
   {
     id: "v2-command-type",
     title: "A v2 command has a type",
-    source: documents.schemaV2(
-      "The type field acts as the discriminator in the serialized JSON form.",
-      "AvailableCommand",
-    ),
+    ...documents.schemaV2("The type field acts as the discriminator in the serialized JSON form.", "AvailableCommand"),
     check: each(sentCommands, function* ({ command }, { negotiation }) {
       if (negotiation?.protocol === 2 && typeof command["type"] !== "string")
         yield `the command ${quote(command["name"])} has no type; "command" is the usual one`;
@@ -40,12 +38,13 @@ export const commandRules = defineRules([
   {
     id: "v2-command-names",
     title: "Names of v2 commands are unique and without whitespace",
-    source: documents.schemaV2("MUST NOT contain whitespace and MUST be unique within the command list."),
+    ...documents.schemaV2("MUST NOT contain whitespace and MUST be unique within the command list."),
     check: each(commandUpdates, function* (update, { negotiation }) {
       if (negotiation?.protocol !== 2) return;
       const seen = new Set<unknown>();
       for (const { command } of commandsIn(update)) {
         const { name } = command;
+        if (isSkillEntry(command)) continue;
         if (typeof name === "string" && /\s/.test(name)) yield `the name ${quote(name)} contains whitespace`;
         if (seen.has(name)) yield `the name ${quote(name)} is in the list more than once`;
         seen.add(name);
@@ -55,9 +54,9 @@ export const commandRules = defineRules([
   {
     id: "skill-listed-once",
     title: "A skill is one command of a list",
-    source: documents.own("A skill is one command of a list, whatever it is called there: name, $name or skill:name."),
+    ...documents.own("A skill is one command of a list, whatever it is called there: name, $name or skill:name."),
     check: each(commandUpdates, function* (update) {
-      const commands = commandsIn(update).map(({ command }) => command);
+      const commands = commandsIn(update).flatMap(({ command }) => (isSkillEntry(command) ? [] : [command]));
       const skills = new Set(commands.filter(isMarkedAsSkill).map(slugOf));
       const seen = new Set<string>();
       for (const slug of commands.map(slugOf)) {
@@ -69,7 +68,7 @@ export const commandRules = defineRules([
   {
     id: "command-facts",
     title: "A command that is marked as a skill describes a valid one",
-    source: documents.own('A command with _meta["acp-skills"] describes, together with it, a valid AvailableSkill.'),
+    ...documents.own('A command with _meta["acp-skills"] describes, together with it, a valid AvailableSkill.'),
     check: each(sentCommands, function* ({ command }) {
       const { name, description } = command;
       const facts = factsIn(command);
@@ -81,9 +80,11 @@ export const commandRules = defineRules([
     id: "command-count",
     title: "A marked list says how many of its commands it added as skills",
     severity: "warning",
-    source: documents.own('_meta["acp-skills"].skills of a list of commands is the number of those that are skills.'),
+    ...documents.own('_meta["acp-skills"].skills of a list of commands is the number of those that are skills.'),
     check: each(commandUpdates, function* (update) {
-      const marked = commandsIn(update).filter(({ command }) => factsIn(command) !== undefined).length;
+      const marked = commandsIn(update).filter(
+        ({ command }) => factsIn(command) !== undefined || isSkillEntry(command),
+      ).length;
       const said = fieldsOf(fieldsOf(update.params["_meta"])?.[metaKey])?.["skills"];
       if (said !== undefined && said !== marked)
         yield `_meta["acp-skills"].skills is ${quote(said)}, but ${marked} commands are skills`;
@@ -93,9 +94,7 @@ export const commandRules = defineRules([
     id: "commands-kept",
     title: "A list with skills keeps the agent's own commands",
     severity: "warning",
-    source: documents.own(
-      "A list of commands replaces the one before: one with skills has the agent's own commands, too.",
-    ),
+    ...documents.own("A list of commands replaces the one before: one with skills has the agent's own commands, too."),
     check: function* (exchange) {
       const own = new Map<string, number>();
       for (const update of commandUpdates(exchange)) {
@@ -112,7 +111,7 @@ export const commandRules = defineRules([
 ]);
 
 /** The name without the marks under which agents show skills. */
-function slugOf(command: JsonObject): string {
+export function slugOf(command: JsonObject): string {
   const slug = factsIn(command)?.["slug"];
   return typeof slug === "string" ? slug : withoutPrefix(String(command["name"]));
 }

@@ -8,6 +8,7 @@ import {
   commandsIn,
   commandUpdates,
   factsIn,
+  isSkillEntry,
   sentCommands,
   skillUpdates,
 } from "../exchange.ts";
@@ -35,7 +36,7 @@ export const formRules = defineRules([
   {
     id: "v1-kinds",
     title: "A v1 client gets no update of an unknown kind",
-    source: documents.schema("Different types of updates that can be sent during session processing.", "SessionUpdate"),
+    ...documents.schema("Different types of updates that can be sent during session processing.", "SessionUpdate"),
     check: each(allUpdates, function* ({ method, kind }, { negotiation }) {
       if (negotiation?.protocol !== 1 || method !== sessionUpdate) return;
       if (!kindsOfV1.has(kind) && !isSkillsKind(kind)) yield `${quote(kind)} is no kind of ACP v1, which has no others`;
@@ -44,7 +45,7 @@ export const formRules = defineRules([
   {
     id: "v2-kinds",
     title: "In v2, kinds of extensions begin with _",
-    source: documents.extensibilityV2("Extensions MUST NOT define custom non-underscore values."),
+    ...documents.extensibilityV2("Extensions MUST NOT define custom non-underscore values."),
     check: each(allUpdates, function* ({ method, kind }, { negotiation }) {
       if (negotiation?.protocol !== 2 || method !== sessionUpdate) return;
       if (!kindsOfV2.has(kind) && !kind.startsWith("_") && !isSkillsKind(kind))
@@ -54,7 +55,7 @@ export const formRules = defineRules([
   {
     id: "skills-asked-for",
     title: "The RFD's update is sent after opt-in only",
-    source: documents.own("The RFD's update is sent only to clients that opted in; in v2 others get its _ twin."),
+    ...documents.own("The RFD's update is sent only to clients that opted in; in v2 others get its _ twin."),
     check: each(allUpdates, function* ({ method, kind }, { negotiation }) {
       if (negotiation === undefined || negotiation.optIn !== undefined) return;
       if (method === sessionUpdate && isSkillsKind(kind) && !(negotiation.protocol === 2 && kind.startsWith("_")))
@@ -64,7 +65,7 @@ export const formRules = defineRules([
   {
     id: "notifications-asked-for",
     title: "Notifications of the extension are sent after opt-in only",
-    source: documents.own("Notifications with the prefix _acp-skills/ are sent only to clients that opted in."),
+    ...documents.own("Notifications with the prefix _acp-skills/ are sent only to clients that opted in."),
     check: function* ({ negotiation, notifications }) {
       for (const { from, line, method } of notifications)
         if (from === "agent" && method.startsWith(toolMethodPrefix) && negotiation?.optIn === undefined)
@@ -74,9 +75,9 @@ export const formRules = defineRules([
   {
     id: "commands-declined",
     title: "A client that declined skills as commands gets none",
-    source: documents.own("A client that opted in with commands: false gets no skills as commands."),
+    ...documents.own("A client that opted in with commands: false gets no skills as commands."),
     check: each(commandUpdates, function* (update, { negotiation }) {
-      const skill = commandsIn(update).find(({ command }) => factsIn(command) !== undefined);
+      const skill = commandsIn(update).find(({ command }) => factsIn(command) !== undefined && !isSkillEntry(command));
       if (skill !== undefined && negotiation?.optIn?.commands === false)
         yield `the command ${quote(skill.command["name"])} is a skill, but the client declined them`;
     }),
@@ -84,7 +85,7 @@ export const formRules = defineRules([
   {
     id: "advertisement-form",
     title: "An advertisement names its version, tools and updates",
-    source: documents.own(
+    ...documents.own(
       'An agent that advertises agentCapabilities._meta["acp-skills"] names there its version, tools and update forms: {version, tools, update}.',
     ),
     check: function* (exchange) {
@@ -103,7 +104,7 @@ export const formRules = defineRules([
   {
     id: "advertised-is-sent",
     title: "What is advertised is what is sent",
-    source: documents.own("The forms that an advertisement names are those in which skills are sent."),
+    ...documents.own("The forms that an advertisement names are those in which skills are sent."),
     check: function* (exchange) {
       const advertised = fieldsOf(advertisedIn(exchange))?.["update"];
       if (!isStrings(advertised)) return;
@@ -127,7 +128,7 @@ function firstOfEachForm(exchange: Exchange): ReadonlyMap<string, number> {
     line,
   }));
   const commands = sentCommands(exchange).flatMap(({ line, command }) =>
-    factsIn(command) === undefined ? [] : [{ form: availableCommandsUpdate, line }],
+    factsIn(command) === undefined && !isSkillEntry(command) ? [] : [{ form: availableCommandsUpdate, line }],
   );
   return new Map([...skills, ...commands].reverse().map(({ form, line }) => [form, line]));
 }

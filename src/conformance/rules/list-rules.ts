@@ -10,14 +10,14 @@ import {
   sentSkills,
   skillUpdates,
 } from "../exchange.ts";
-import { type ConformanceRule, defineRules, documents, each, noCustomFields, quote } from "../rule.ts";
+import { type ConformanceRule, type RuleOrigin, defineRules, documents, each, noCustomFields, quote } from "../rule.ts";
 
 /** How a list of skills arrives: when, nested, whole, and its changes. */
 export const listRules = defineRules([
   {
     id: "session-known-first",
     title: "No list is sent before the client knows the session",
-    source: documents.own("A list names a session only after the response that created it: editors drop earlier ones."),
+    ...documents.own("A list names a session only after the response that created it: editors drop earlier ones."),
     check: each(allUpdates, function* ({ line, sessionId, kind }, { sessions }) {
       if (!isSkillsKind(kind) && kind !== availableCommandsUpdate) return;
       const known = sessions.get(sessionId)?.known;
@@ -28,9 +28,7 @@ export const listRules = defineRules([
   {
     id: "update-nested",
     title: "The update is nested in params.update",
-    source: documents.own(
-      "The update is nested in params.update, as all of ACP are: clients refuse the RFD's flat sample.",
-    ),
+    ...documents.own("The update is nested in params.update, as all of ACP are: clients refuse the RFD's flat sample."),
     check: each(allUpdates, function* ({ kind, isFlat }) {
       if (isFlat) yield `sessionUpdate ${quote(kind)} stands in params itself; put it into params.update`;
     }),
@@ -38,7 +36,7 @@ export const listRules = defineRules([
   {
     id: "list-present",
     title: "An update has an array of skills",
-    source: documents.rfdPlan("availableSkills: Required array of AvailableSkill"),
+    ...documents.rfdPlan("availableSkills: Required array of AvailableSkill"),
     check: function* (exchange) {
       for (const update of skillUpdates(exchange)) {
         const { line, kind, update: fields } = update;
@@ -55,7 +53,7 @@ export const listRules = defineRules([
   {
     id: "skill-names-unique",
     title: "Names are unique in a list",
-    source: documents.own("Names are unique in a list, because people invoke skills by name."),
+    ...documents.own("Names are unique in a list, because people invoke skills by name."),
     check: each(skillUpdates, function* ({ update }) {
       const seen = new Set<unknown>();
       for (const name of arrayOf(update["availableSkills"]).map(nameOf)) {
@@ -67,7 +65,7 @@ export const listRules = defineRules([
   {
     id: "deltas-asked-for",
     title: "Changes are sent only to a client that asked for them",
-    source: documents.own("Changes alone are sent only to a client that opted in with deltas: true."),
+    ...documents.own("Changes alone are sent only to a client that opted in with deltas: true."),
     check: each(skillUpdates, function* (update, { negotiation }) {
       if (negotiation?.optIn?.deltas !== true && isDelta(update))
         yield "only changes are sent, but the client did not ask for deltas; send the whole list";
@@ -76,7 +74,7 @@ export const listRules = defineRules([
   {
     id: "deltas-apply",
     title: "Changes apply to the list before them",
-    source: documents.own(
+    ...documents.own(
       "Changes {revision, added, changed, removed} follow a whole list of the session, apply to it, and count revisions up by one; removed holds names.",
     ),
     check: function* (exchange) {
@@ -129,11 +127,11 @@ function* faultsOfDelta(
 function fieldRule(
   id: string,
   title: string,
-  source: ConformanceRule["source"],
+  origin: RuleOrigin,
   fault: (skill: JsonObject) => string | undefined,
 ): Omit<ConformanceRule, "severity" | "appliesTo"> {
   return {
-    ...{ id, title, source },
+    ...{ id, title, ...origin },
     check: each(sentSkills, function* ({ skill, where }) {
       const fields = fieldsOf(skill);
       const found = fields && fault(fields);

@@ -41,7 +41,7 @@ export const messageRules = defineRules([
   {
     id: "update-is-notification",
     title: "session/update is a notification",
-    source: documents.schema("Notification containing a session update from the agent.", "SessionNotification"),
+    ...documents.schema("Notification containing a session update from the agent.", "SessionNotification"),
     check: function* ({ requests }) {
       for (const { from, line, id, method } of requests)
         if (from === "agent" && method === sessionUpdate)
@@ -51,20 +51,20 @@ export const messageRules = defineRules([
   {
     id: "agent-custom-methods",
     title: "Custom methods of an agent begin with _",
-    source: customMethods,
+    ...customMethods,
     check: customMethodsOf("agent"),
   },
   {
     id: "client-custom-methods",
     title: "Custom methods of a client begin with _",
     appliesTo: "client",
-    source: customMethods,
+    ...customMethods,
     check: customMethodsOf("client"),
   },
   {
     id: "meta-is-object",
     title: "_meta of an update, its params and its commands is an object",
-    source: documents.extensibility(
+    ...documents.extensibility(
       "All types in the protocol include a _meta field with type { [key: string]: unknown }.",
       "The _meta Field",
     ),
@@ -80,7 +80,7 @@ export const messageRules = defineRules([
   {
     id: "update-custom-fields",
     title: "Custom fields of an update stand in _meta",
-    source: documents.extensibility(noCustomFields, "The _meta Field"),
+    ...documents.extensibility(noCustomFields, "The _meta Field"),
     check: each(skillUpdates, function* (update, { negotiation }) {
       const known = new Set(["sessionUpdate", "availableSkills", "_meta"]);
       if (negotiation?.optIn?.deltas === true || isDelta(update)) known.add("revision");
@@ -113,13 +113,13 @@ export const turnRules = defineRules([
   {
     id: "agent-messages",
     title: "An agent writes only JSON-RPC messages to stdout",
-    source: documents.transports("The agent MUST NOT write anything to its stdout that is not a valid ACP message."),
+    ...documents.transports("The agent MUST NOT write anything to its stdout that is not a valid ACP message."),
     check: ({ unreadable }) => lines("agent", unreadable),
   },
   {
     id: "agent-answers",
     title: "An agent answers each request once",
-    source: documents.jsonRpc("the Server MUST reply with a Response, except for in the case of Notifications."),
+    ...documents.jsonRpc("the Server MUST reply with a Response, except for in the case of Notifications."),
     check: function* (exchange) {
       yield* lines("agent", exchange.unasked);
       yield* unanswered(exchange, "client", () => true);
@@ -128,7 +128,7 @@ export const turnRules = defineRules([
   {
     id: "turn-order",
     title: "Updates of a turn come before its response",
-    source: documents.own("In ACP v1 the updates of a turn come before the response that ends it."),
+    ...documents.own("In ACP v1 the updates of a turn come before the response that ends it."),
     check: function* ({ negotiation, updates, requests }) {
       if (negotiation?.protocol !== 1) return;
       const prompts = requests.filter(({ from, method }) => from === "client" && method === sessionPrompt);
@@ -147,7 +147,7 @@ export const turnRules = defineRules([
   {
     id: "closed-session-silent",
     title: "A closed session gets no updates",
-    source: documents.own("A session that was closed or deleted gets no updates."),
+    ...documents.own("A session that was closed or deleted gets no updates."),
     check: each(allUpdates, function* ({ line, sessionId, kind }, { sessions }) {
       const closed = sessions.get(sessionId)?.closed;
       if (closed !== undefined && line > closed)
@@ -158,16 +158,14 @@ export const turnRules = defineRules([
     id: "client-messages",
     title: "A client writes only JSON-RPC messages to the agent's stdin",
     appliesTo: "client",
-    source: documents.transports(
-      "The client MUST NOT write anything to the agent's stdin that is not a valid ACP message.",
-    ),
+    ...documents.transports("The client MUST NOT write anything to the agent's stdin that is not a valid ACP message."),
     check: ({ unreadable }) => lines("client", unreadable),
   },
   {
     id: "client-answers",
     title: "A client answers each request, whatever it received before",
     appliesTo: "client",
-    source: documents.extensibility("implementations MUST respond accordingly with the provided id."),
+    ...documents.extensibility("implementations MUST respond accordingly with the provided id."),
     // A person answers requests for permission, perhaps never; and a client may leave.
     check: (exchange) =>
       unanswered(exchange, "agent", ({ method, line }) => method !== requestPermission && line < exchange.lastOfClient),
@@ -177,7 +175,7 @@ export const turnRules = defineRules([
     title: "A client refuses unknown requests with “Method not found”",
     severity: "warning",
     appliesTo: "client",
-    source: documents.extensibility(
+    ...documents.extensibility(
       'If the receiving end doesn\'t recognize the custom method name, it should respond with the standard "Method not found" error.',
     ),
     check: function* ({ requests }) {
@@ -194,14 +192,14 @@ export const turnRules = defineRules([
     title: "A client does not answer notifications",
     severity: "warning",
     appliesTo: "client",
-    source: documents.extensibility("implementations SHOULD ignore unrecognized notifications."),
+    ...documents.extensibility("implementations SHOULD ignore unrecognized notifications."),
     check: ({ unasked }) => lines("client", unasked),
   },
   {
     id: "client-opt-in",
     title: "An opt-in has a known form",
     appliesTo: "client",
-    source: documents.own(
+    ...documents.own(
       'A client opts in with clientCapabilities._meta["acp-skills"] or clientCapabilities.session.skills: true, or an object with the booleans notification, deltas and commands.',
     ),
     check: each(({ initialize }) => (initialize === undefined ? [] : [initialize]), faultsOfOptIn),

@@ -38,6 +38,7 @@ test("our wrapper is conformant, and every form that an editor asked for is name
     ),
     expect.stringContaining("_acp-skills/skills_update"),
     "",
+    "",
   ]);
   expect(readFileSync(record, "utf8")).not.toContain(project.directory);
   const replayed = await runProcess(["conformance", "--replay", record], { cwd: project.directory });
@@ -50,7 +51,7 @@ test(
   async () => {
     const { code, stdout } = await conformance("--cwd", project.directory, "--", ...broken("v1-kinds"));
     expect(code).toBe(1);
-    expect(stdout).toContain('"skills_changed" is no kind of ACP v1, which has no others [v1-kinds]');
+    expect(stdout).toContain('"skills_changed" is no kind of ACP v1, which has no others [acp: v1-kinds]');
     expect(stdout).toMatch(/^v1-kinds: “.*” \(ACP, Schema, “SessionUpdate”\)$/m);
   },
 );
@@ -64,6 +65,23 @@ test("an agent that cannot be started exits with 127 or 126, a wrong command lin
   expect(await conformance("--replay", "no-such-file")).toMatchObject({ code: 2 });
   const wrong = await conformance("--replay", project.write("wrong.ndjson", '{"from":"agent","message":{}}\n{}\n'));
   expect(unfolded(wrong.stderr)).toContain('wrong.ndjson, line 2: "from" must be "client" or "agent"');
+});
+
+test("rules of one source are checked alone, and a source that there is not is refused with those that there are", async () => {
+  const transcript = at("schema/conformance/update-nested/fail-broken-agent.ndjson");
+  const asked = await conformance("--replay", transcript, "--source", "acp-skills", "--format", "json");
+  const report = JSON.parse(asked.stdout) as ConformanceReport;
+  expect([asked.code, report.sources]).toEqual([1, ["acp-skills"]]);
+  expect(report.connections[0]?.findings.map(({ rule, source }) => [rule, source])).toEqual([
+    ["update-nested", "acp-skills"],
+  ]);
+  const others = ["--source", "rfd-370", "--source", "acp"];
+  expect(await conformance("--replay", transcript, ...others)).toMatchObject({ code: 0 });
+  const wrong = await conformance("--replay", transcript, "--source", "mcp");
+  expect(wrong.code).toBe(2);
+  expect(unfolded(wrong.stderr)).toContain(
+    "--source needs acp, json-rpc, agent-skills-rfd, rfd-370 or acp-skills, not mcp",
+  );
 });
 
 test(
@@ -114,7 +132,7 @@ test.each([
   expect(status).toBe(0);
   const { connections, ...totals } = JSON.parse(readFileSync(report, "utf8")) as ConformanceReport;
   expect(totals).toMatchObject({ subject: "client", conformant: true, errors: 0, warnings: 0 });
-  expect(totals.verdicts.map(({ errors, warnings }) => errors + warnings)).toEqual([0, 0, 0, 0]);
+  expect(totals.verdicts.map(({ errors, warnings }) => errors + warnings)).toEqual([0, 0, 0, 0, 0]);
   expect(connections).toMatchObject([
     {
       ...{ protocol, findings: [], faults: [], clientMethods: { initialize: 1, "session/new": 1 } },
@@ -187,7 +205,7 @@ test.skipIf(!hasPython)("the JUnit report is XML, whatever the agent says, and i
   expect(code).toBe(1);
   const printed = execFileSync("python3", ["-c", countCases, report], { encoding: "utf8" });
   const [tag, tests, failures, suites, texts] = JSON.parse(printed) as [string, number, number, unknown[][], string[]];
-  const cases = conformanceRules.filter(({ source }) => source.origin !== "acp-skills").length + 1;
+  const cases = conformanceRules.filter(({ source }) => source !== "acp-skills").length + 1;
   expect([tag, tests, failures]).toEqual(["testsuites", 2 * cases, texts.length]);
   expect(suites).toEqual([first, second].map((name) => [name, cases, cases, texts.length / 2, texts.length / 2]));
   expect(texts.join("\n")).toContain("]]> <failure a=");
