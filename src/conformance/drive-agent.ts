@@ -265,7 +265,7 @@ export const variants: readonly Variant[] = [
     name: "update",
     about: "a v1 editor that opts in to available_skills_update",
     protocol: 1,
-    capabilities: { session: { skills: {} }, _meta: { [metaKey]: true } },
+    capabilities: { session: { skills: {} }, _meta: { [metaKey]: { commands: true } } },
   },
   {
     name: "notification",

@@ -34,7 +34,7 @@ createInterface({ input: sent }).on("line", (line) => {
 });
 
 /** In the `_meta` that all generations keep. @type {object} */
-const capabilities = { _meta: { "acp-skills": true } };
+const capabilities = { _meta: { "acp-skills": { commands: true } } };
 const session = { cwd: "/project", mcpServers: [] };
 
 switch (generation) {

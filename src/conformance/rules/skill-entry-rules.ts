@@ -91,7 +91,9 @@ export const skillEntryRules = defineRules([
       const isElsewhere =
         exchange.negotiation?.ownBlocks === "nowhere" || exchange.negotiation?.takesSkillEntries === true;
       const [first] = sentSkills(exchange);
-      if (isElsewhere || first === undefined || exchange.negotiation?.optIn?.commands === false) return;
+      const { negotiation } = exchange;
+      if (isElsewhere || first === undefined || negotiation === undefined || negotiation.optIn?.commands === false)
+        return;
       const skills = new Set(sentSkills(exchange).map(({ skill }) => fieldsOf(skill)?.["name"]));
       if (!sentCommands(exchange).some(({ command }) => skills.has(slugOf(command))))
         yield { line: first.line, message: "skills are listed, but none of them is in a list of commands" };
