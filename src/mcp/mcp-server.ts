@@ -63,8 +63,7 @@ export function createMcpServerFactory(app: McpApp, caller: McpCaller): (options
       return { tools };
     });
     server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
-      const isAsked = caller.asksClient === true;
-      return call(params, mcpReq, isAsked ? howToAsk(mcpReq.envelope, answersQuestions) : undefined);
+      return call(params, mcpReq, caller.asksClient === true ? howToAsk(mcpReq.envelope, answersQuestions) : undefined);
     });
     skills?.attach(server);
     // Replaces the library's handler, which has no pagination.
