@@ -122,6 +122,8 @@ export interface ReportedCall {
   /** Undefined if unknown. */
   readonly input: JsonRecord | undefined;
   readonly isOver: boolean;
+  /** The session id of the subagent that makes it; undefined if the session itself does, as far as is known. */
+  readonly subagent?: string | undefined;
 }
 
 /** How the agent's list of commands is to be amended. */
@@ -177,8 +179,8 @@ export interface ServiceConnection {
   editorReplied(id: string, reply: EditorReply, elapsedMs: number): void;
   /** Cancels a call of the editor. */
   cancelCall(id: string | number): void;
-  /** The user cancelled the turn: running calls of our tools end. */
-  cancelTurn(key: SessionKey): void;
+  /** The user cancelled the turn: running calls of our tools end. Or the work of these subagents: those that they began end. */
+  cancelTurn(key: SessionKey, subagents?: readonly string[]): void;
   release(key: SessionKey): void;
   /** Releases every session; nothing is sent afterwards. Idempotent; never rejects. */
   close(): Promise<void>;

@@ -9,10 +9,21 @@ export interface McpApp extends Pick<App, "source" | "hasher" | "log" | "clock" 
 
 /** What identifies a call among those that the editor shows. */
 export interface FollowedCall {
-  /** Its id in the client's editor, if the client sends it. */
+  /** Its id in the client's editor, if the client sends it, as Claude's do. */
   readonly toolCallId: string | undefined;
   readonly tool: string;
   readonly input: unknown;
+}
+
+/** A running call, as its session follows it. */
+export interface Following {
+  readonly onEvent: RunListener;
+  /** The session id of the subagent that makes it, as far as is known: the agent may say so during the call. */
+  readonly subagent: () => string | undefined;
+  /** Aborted when the user cancels that subagent. */
+  readonly signal: AbortSignal;
+  /** To be called once. */
+  readonly ended: () => void;
 }
 
 /** A caller, and what its session is notified of. */
@@ -21,8 +32,10 @@ export interface McpCaller extends Caller {
   readonly asksClient?: boolean;
   /** The signal of the current turn, aborted when the user cancels the turn. */
   readonly turn?: AbortSignal;
-  /** The listener for the run of a call, of a tool that executes, that the editor shows. */
-  readonly follow?: (call: FollowedCall) => RunListener | undefined;
+  /** Whether subagents of the session have called tools: then calls that read are followed, too, not only those that execute. */
+  readonly subagents?: { readonly areKnown: boolean } | undefined;
+  /** A call began. */
+  readonly follow?: (call: FollowedCall) => Following | undefined;
   /** The model learns about skills in prompts, so that the instructions of the server have no index. */
   readonly isTaught?: boolean;
   /** Called when a client asks for the tools, so that its model has them. */

@@ -19,7 +19,7 @@ import type { Skill } from "../skills/skill.ts";
 import { type WireError, toWireError } from "../wire/error-table.ts";
 import type { RunListener } from "../wire/run-event.ts";
 import { type ToolName, servedTools } from "../wire/tools.ts";
-import type { McpCaller, McpApp } from "./mcp-caller.ts";
+import type { Following, McpCaller, McpApp } from "./mcp-caller.ts";
 import { SuspendedCalls, askByRequest, limitQuestions } from "./questions.ts";
 import { type PagedSource, createSkillResources } from "./skills/skill-source.ts";
 
@@ -63,8 +63,7 @@ export function createMcpServerFactory(app: McpApp, caller: McpCaller): (options
       return { tools };
     });
     server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
-      const isAsked = caller.asksClient === true;
-      return call(params, mcpReq, isAsked ? howToAsk(mcpReq.envelope, answersQuestions) : undefined);
+      return call(params, mcpReq, caller.asksClient === true ? howToAsk(mcpReq.envelope, answersQuestions) : undefined);
     });
     skills?.attach(server);
     // Replaces the library's handler, which has no pagination.
@@ -143,19 +142,29 @@ function createCallTool({ toolbox, log, clock }: McpApp, caller: McpCaller) {
   async function perform(
     { name, arguments: args }: CalledTool,
     given: { readonly signal: AbortSignal; readonly onEvent: RunListener | undefined; readonly ask: Ask | undefined },
+    following?: Following,
   ): Promise<CallToolResult> {
     const { signal, onEvent, ask } = given;
     const { turn } = caller;
+    const user = AbortSignal.any([turn, following?.signal].filter((one) => one !== undefined));
     try {
       // Copied for each call: the session id may be known only after the server was opened.
-      const context = { ...caller, ...(onEvent && { onEvent }), ...(ask && { ask: limited(ask) }) };
-      const either = turn === undefined ? signal : AbortSignal.any([signal, turn]);
-      const output = await toolbox.call(name, args, context, either);
+      const context = {
+        ...caller,
+        ...(onEvent && { onEvent }),
+        ...(ask && { ask: limited(ask) }),
+        get subagent() {
+          return following?.subagent();
+        },
+      };
+      const output = await toolbox.call(name, args, context, AbortSignal.any([signal, user]));
       return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output };
     } catch (error) {
       // A cancelled request gets no answer.
       signal.throwIfAborted();
-      return turn?.aborted === true ? turnCancelled(name) : toErrorResult(toWireError(error, { log }));
+      return user.aborted ? userCancelled(name, turn) : toErrorResult(toWireError(error, { log }));
+    } finally {
+      following?.ended();
     }
   }
 
@@ -166,11 +175,13 @@ function createCallTool({ toolbox, log, clock }: McpApp, caller: McpCaller) {
   ): Promise<CallToolResult | InputRequiredResult> => {
     const { name, arguments: args, _meta: meta } = called;
     const { signal, notify, send, requestState, inputResponses } = request;
-    // The other tools report nothing while they work.
-    const isFollowed = servedTools.get(name)?.executes === true;
+    const isFollowed = servedTools.get(name)?.executes === true || caller.subagents?.areKnown === true;
+    const id = meta?.["claudecode/toolUseId"];
+    const toolCallId = typeof id === "string" ? id : undefined;
+    const following = isFollowed ? caller.follow?.({ toolCallId, tool: name, input: args }) : undefined;
     const listeners = [
-      ...(!isFollowed || meta?.progressToken === undefined ? [] : [toProgress(meta.progressToken, notify, log)]),
-      isFollowed ? caller.follow?.({ toolCallId: toolCallIdIn(meta), tool: name, input: args }) : undefined,
+      meta?.progressToken === undefined ? undefined : toProgress(meta.progressToken, notify, log),
+      following?.onEvent,
     ].filter((listener) => listener !== undefined);
     const notifyAll: RunListener = (event) => {
       for (const listener of listeners) listener(event);
@@ -181,12 +192,13 @@ function createCallTool({ toolbox, log, clock }: McpApp, caller: McpCaller) {
       return await suspended.answer(leg, (given) => perform(called, given));
     }
     const ask = askBy === "request" ? askByRequest(send, clock) : undefined;
-    return await perform(called, { signal, onEvent, ask });
+    return await perform(called, { signal, onEvent, ask }, following);
   };
 }
 
-function turnCancelled(name: string): CallToolResult {
-  return { content: [{ type: "text", text: `${name} was cancelled: the user cancelled the turn.` }], isError: true };
+function userCancelled(name: string, turn: AbortSignal | undefined): CallToolResult {
+  const what = turn?.aborted === true ? "turn" : "subagent";
+  return { content: [{ type: "text", text: `${name} was cancelled: the user cancelled the ${what}.` }], isError: true };
 }
 
 /** A refusal is a tool result that the model reads; only an unknown tool is a protocol error. */
@@ -197,18 +209,11 @@ function toErrorResult(error: WireError): CallToolResult {
   return { content: [{ type: "text", text: JSON.stringify(error) }], structuredContent: { ...error }, isError: true };
 }
 
-/** The id of a call in the client's editor; Claude's clients send it. */
-function toolCallIdIn(meta: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  const id = meta?.["claudecode/toolUseId"];
-  return typeof id === "string" ? id : undefined;
-}
-
 /** Sends the output of a run, and that it waits for others, as progress to a client that asked for it. */
 function toProgress(progressToken: string | number, notify: ServerContext["mcpReq"]["notify"], log: Log): RunListener {
   let progress = 0;
   const send = (message: string): void => {
-    progress += 1;
-    const params = { progressToken, progress, message };
+    const params = { progressToken, progress: ++progress, message };
     notify({ method: "notifications/progress", params }).catch((error: unknown) =>
       log("info", `A progress notification could not be sent: ${String(error)}`),
     );

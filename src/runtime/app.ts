@@ -222,7 +222,7 @@ export class App {
         ...environment,
         trust,
         configured,
-        recordStart: ({ spec: { skill, runId, needs, session, door }, caller, isolation, by }) =>
+        recordStart: ({ spec: { skill, runId, needs, session, subagent, door }, caller, isolation, by }) =>
           this.ledger.record({
             at: this.#now(),
             event: "start",
@@ -235,6 +235,7 @@ export class App {
             about: inShort(needs),
             grant: by,
             ...(session !== undefined && { sessionId: session }),
+            ...(subagent !== undefined && { subagent }),
             door,
           }),
       }),

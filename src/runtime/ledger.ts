@@ -49,6 +49,8 @@ export interface LedgerEntry {
   /** How many refusals like this one it stands for; of `dropped`, the rows. */
   readonly count?: number;
   readonly sessionId?: string;
+  /** The session id of the subagent of that session that called. */
+  readonly subagent?: string;
   /** The door that the call came through. */
   readonly door: string;
 }

@@ -49,6 +49,8 @@ export interface Asker {
   readonly directory?: string | undefined;
   readonly door: string;
   readonly sessionId?: string | undefined;
+  /** The session id of the subagent of that session for which it is wanted. Absent: the session itself, as far as is known. */
+  readonly subagent?: string | undefined;
   /** Absent where there is nobody to ask. */
   readonly ask?: Ask | undefined;
   /** For a remote caller: what counts instead of the approvals of this machine's user and of `--grant`. */
@@ -89,7 +91,7 @@ export interface TrustEvent {
   readonly type: "asked" | "answered" | "refused";
   /** For an answer: whether it allows what was asked. */
   readonly allowed?: boolean;
-  readonly asker: Pick<Asker, "caller" | "directory" | "door" | "sessionId">;
+  readonly asker: Pick<Asker, "caller" | "directory" | "door" | "sessionId" | "subagent">;
   readonly about: "run" | "read";
   /** Without a digest where only its name counts. */
   readonly subject: Pick<Subject, "name" | "version"> & { readonly digest?: string | undefined };

@@ -28,6 +28,7 @@ export const extensionSkillsUpdate = "_available_skills_update";
 export const notice = "notice";
 export const toolCall = "tool_call";
 export const toolCallUpdate = "tool_call_update";
+export const subagentUpdate = "subagent_update";
 export const userMessageChunk = "user_message_chunk";
 export const sessionInfoUpdate = "session_info_update";
 

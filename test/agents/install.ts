@@ -10,7 +10,7 @@ const cache = join(tmpdir(), "acp-skills-agents");
 
 /** The versions that the tests were written for; raise one to test a newer agent. */
 const packages = {
-  claude: "@agentclientprotocol/claude-agent-acp@0.100.0",
+  claude: "@agentclientprotocol/claude-agent-acp@0.101.0",
   opencode: "opencode-ai@1.18.33",
   codex: "@agentclientprotocol/codex-acp@2.6.0",
   codexOld: "@zed-industries/codex-acp@0.16.0",

@@ -25,6 +25,8 @@ export interface MockModel {
    * then it answers as usual. An input may be computed from the results so far.
    */
   readonly plan: (calls: readonly PlannedCall[]) => void;
+  /** The same in conversations of which a message by the user contains a text, such as those of a subagent. Comes after `plan`. */
+  readonly planAbout: (text: string, calls: readonly PlannedCall[]) => void;
   /** The results of the planned calls, as sent to the model. */
   readonly results: readonly string[];
   /** All requests so far, in order. */
@@ -38,6 +40,12 @@ export interface PlannedCall {
   readonly input: Input | ((results: readonly string[]) => Input);
 }
 
+interface Script {
+  readonly about: string;
+  readonly waiting: PlannedCall[];
+  called: ToolUse | undefined;
+}
+
 /** The model's answer if no call is planned. */
 export const reply = "The mock model has answered.";
 
@@ -47,20 +55,24 @@ export const reply = "The mock model has answered.";
  */
 export async function openMockModel(): Promise<MockModel> {
   const requests: ModelRequest[] = [];
-  const waiting: PlannedCall[] = [];
+  /** The last one is of all conversations that no other one is about. */
+  let scripts: Script[] = [];
   const results: string[] = [];
-  let called: ToolUse | undefined;
   let lastId = 0;
 
   /** The planned call that answers this request, if any. */
   function chooseCall(api: ModelApi, body: ModelBody): ToolUse | undefined {
-    if (called !== undefined) {
-      const { id, name } = called;
+    const texts = api.userMessages(body).flat();
+    const script = scripts.find(({ about }) => texts.some((text) => text.includes(about))) ?? scripts.at(-1);
+    if (script === undefined) return undefined;
+    const { waiting } = script;
+    if (script.called !== undefined) {
+      const { id, name } = script.called;
       const result = api.results(body).findLast((other) => other.id === id || other.id === name);
       // Agents also make requests outside of turns, for example for a title.
       if (result === undefined) return undefined;
       results.push(textOf(result.content));
-      called = undefined;
+      script.called = undefined;
     }
     const [next] = waiting;
     if (next === undefined) return undefined;
@@ -72,8 +84,8 @@ export async function openMockModel(): Promise<MockModel> {
     const input = typeof next.input === "function" ? next.input(results) : next.input;
     const [group = "", grouped] = name.split(namespaceMark);
     const id = `call_${++lastId}`;
-    called = grouped === undefined ? { id, name, input } : { id, name: grouped, namespace: group, input };
-    return called;
+    script.called = grouped === undefined ? { id, name, input } : { id, name: grouped, namespace: group, input };
+    return script.called;
   }
 
   const server = createServer((request, response) => {
@@ -91,9 +103,11 @@ export async function openMockModel(): Promise<MockModel> {
     requests,
     results,
     plan(calls) {
-      waiting.splice(0, waiting.length, ...calls);
+      scripts = [{ about: "", waiting: [...calls], called: undefined }];
       results.splice(0);
-      called = undefined;
+    },
+    planAbout(about, calls) {
+      scripts.unshift({ about, waiting: [...calls], called: undefined });
     },
     close: () =>
       new Promise((resolve) => {

@@ -1,5 +1,6 @@
 import {
   type AvailableCommand,
+  type ClientCapabilities,
   type ClientContext,
   type InitializeResponse,
   PROTOCOL_VERSION,
@@ -39,7 +40,11 @@ export interface Editor extends Pick<WrappedProcess, "id" | "received" | "until"
 export async function openEditor(
   agent: RealAgent,
   playground: Playground,
-  options: { modelUrl: string; options?: readonly string[] },
+  options: {
+    modelUrl: string;
+    options?: readonly string[];
+    capabilities?: ClientCapabilities & { subagents?: object };
+  },
 ): Promise<Editor> {
   const wrapped = await startWrapped(agent, playground, options);
   const updates = new Map<string, SessionUpdate[]>();
@@ -63,7 +68,7 @@ export async function openEditor(
     .request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: "test-editor", version: "1.0.0" },
-      clientCapabilities: {},
+      clientCapabilities: options.capabilities ?? {},
     })
     .catch((cause: unknown) => {
       throw new Error(`${agent.name} did not start: ${wrapped.diagnostics()}`, { cause });

@@ -54,6 +54,8 @@ export const claude: RealAgent = {
     CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false",
     IS_SANDBOX: "1",
   }),
+  // Its own default lets another model judge each call, which the mock is not.
+  files: () => ({ "claude/settings.json": JSON.stringify({ permissions: { defaultMode: "default" } }) }),
 };
 
 export const opencode: RealAgent = {

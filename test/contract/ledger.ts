@@ -17,6 +17,7 @@ const entry = fc.record(
     outcome: fc.constantFrom("completed", "failed", "refused", "asked", "allowed", "denied"),
     about: fc.string({ unit: "binary", maxLength: 200 }),
     sessionId: fc.string({ unit: "binary", maxLength: 200 }),
+    subagent: fc.string({ unit: "binary", maxLength: 200 }),
     door: fc.string({ maxLength: 200 }),
   },
   { requiredKeys: ["at", "tool", "door"] },

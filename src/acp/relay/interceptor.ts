@@ -140,7 +140,12 @@ export class Interceptor {
     const servesTools = this.#servesTools;
     this.interests.editor = editorInterest({ servesTools, hasRequested: !this.#ownRequests.isEmpty });
     const awaits = !this.#relayed.isEmpty || !this.#requests.isEmpty;
-    const usual = agentInterest({ servesTools, awaits, streamsInput: agreed.negotiation.facts.streamsInput });
+    const usual = agentInterest({
+      servesTools,
+      awaits,
+      streamsInput: agreed.negotiation.facts.streamsInput,
+      hasSubagents: this.#sessions.subagents.areShown,
+    });
     // How a call ended may be said with nothing but its id.
     const { openCalls } = this.#sessions;
     if (openCalls.length === 0 || usual === "everything") this.interests.agent = usual;
@@ -221,7 +226,8 @@ export class Interceptor {
     if (!isExactId(id)) return untouched;
     const start = (): Verdict => {
       if (!this.#isOpen) return untouched;
-      this.#requests.call(this.#service, id, method, isRecord(message) ? message["params"] : undefined);
+      const params = isRecord(message) ? this.#sessions.inSession(message["params"]) : undefined;
+      this.#requests.call(this.#service, id, method, params);
       return notForwarded;
     };
     return this.#requests.room()?.then(start) ?? start();

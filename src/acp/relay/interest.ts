@@ -26,20 +26,24 @@ const updates: Interest = ["_comma", "user_m", "_info_"];
 /** Those parts, and parts of `session/request_permission` and of the names of our tools. */
 const updatesAndCalls: Interest = [...updates, "_perm", "_skil", "_blob", "_code"];
 const updatesAndResponses: Interest = [...updates, ...responses];
-const everyKind: Interest = [...updatesAndCalls, ...responses];
-/** Updates of calls in progress too: `_prog` stands in `in_progress`. */
-const updatesCallsAndInputs: Interest = [...updatesAndCalls, "_prog"];
-const everyKindAndInputs: Interest = [...updatesCallsAndInputs, ...responses];
+/** With a part of `subagent_update`, if the editor is shown subagents; with updates of calls in progress: `_prog` stands in `in_progress`. */
+const withTools: readonly (readonly string[])[] = [[], ["agent_u"], ["_prog"], ["agent_u", "_prog"]].map((more) => [
+  ...updatesAndCalls,
+  ...more,
+]);
+const withToolsAndResponses: typeof withTools = withTools.map((texts) => [...texts, ...responses]);
 
 /**
- * The agent's messages that may concern us: more if tools are served, while we wait for a response, and if only updates of running calls
- * contain their input.
+ * The agent's messages that may concern us: more if tools are served, while we wait for a response, if the editor is shown subagents, and if
+ * only updates of running calls contain their input. The same list for the same state.
  */
-export function agentInterest(state: Readonly<Record<"servesTools" | "awaits" | "streamsInput", boolean>>): Interest {
-  const { servesTools, awaits, streamsInput } = state;
-  if (servesTools && streamsInput) return awaits ? everyKindAndInputs : updatesCallsAndInputs;
-  if (servesTools) return awaits ? everyKind : updatesAndCalls;
-  return awaits ? updatesAndResponses : updates;
+export function agentInterest(
+  state: Readonly<Record<"servesTools" | "awaits" | "streamsInput" | "hasSubagents", boolean>>,
+): Interest {
+  const { servesTools, awaits, streamsInput, hasSubagents } = state;
+  if (!servesTools) return awaits ? updatesAndResponses : updates;
+  const place = (hasSubagents ? 1 : 0) + (streamsInput ? 2 : 0);
+  return (awaits ? withToolsAndResponses : withTools)[place] ?? "everything";
 }
 
 /** More ids of calls are not searched for one by one. */

@@ -177,7 +177,7 @@ function openConnection(
     questionShown: (id) => questions.shown(id),
     editorReplied: (id, reply, elapsedMs) => questions.replied(id, reply, elapsedMs),
     cancelCall: (id) => calls?.cancel(id),
-    cancelTurn: (key) => sessions.get(key)?.cancelTurn(),
+    cancelTurn: (key, subagents) => sessions.get(key)?.cancelTurn(subagents),
     release,
     close() {
       isOpen = false;

@@ -200,9 +200,9 @@ export class ServedSession {
     if (this.session !== undefined) this.#context.trust.newTurn(ownerOf(this.session.id, this.session));
   }
 
-  /** Cancels the calls of our tools that the model has running. */
-  cancelTurn(): void {
-    this.#tools?.cancel();
+  /** Cancels the calls of our tools that the model has running, or only those of some subagents. */
+  cancelTurn(subagents?: readonly string[]): void {
+    this.#tools?.cancel(subagents);
   }
 
   close(): void {

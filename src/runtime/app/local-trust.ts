@@ -51,6 +51,7 @@ function toLedgerEntry({ type, asker, about, subject, allowed, answer, detail }:
     ...(answer !== undefined && { answer }),
     ...(detail !== undefined && (outcome === "allowed" ? { grant: detail } : { about: detail })),
     ...(asker.sessionId !== undefined && { sessionId: asker.sessionId }),
+    ...(asker.subagent !== undefined && { subagent: asker.subagent }),
     door: asker.door,
   };
 }

@@ -23,7 +23,7 @@ function boundedText(text: string): string {
 type TextField = Exclude<keyof LedgerEntry, "at" | "count">;
 
 const textFields =
-  "event tool caller project skill asked version digest runId isolation outcome code about answer grant sessionId door".split(
+  "event tool caller project skill asked version digest runId isolation outcome code about answer grant sessionId subagent door".split(
     " ",
   ) as readonly TextField[];
 

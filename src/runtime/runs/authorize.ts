@@ -19,8 +19,8 @@ export {
 
 /** A caller as trust knows it. */
 export function askerOf(who: Requester): Asker {
-  const { owner, caller, project, door, sessionId, ask, grants } = who;
-  return { owner, caller, directory: project, door, sessionId, ask, grants };
+  const { owner, caller, project, door, sessionId, subagent, ask, grants } = who;
+  return { owner, caller, directory: project, door, sessionId, subagent, ask, grants };
 }
 
 /** What was allowed for one run, and the runs of skills that it calls, only. */

@@ -77,6 +77,8 @@ export const runSpec = z.strictObject({
   }),
   owner: z.string(),
   session: z.string().exactOptional(),
+  /** The session id of the subagent of that session that called. */
+  subagent: z.string().exactOptional(),
   /** Which door the call came through. */
   door: z.string(),
   /** What people know the caller by, such as the agent's name. */

@@ -147,12 +147,12 @@ export class Toolbox {
     skill: UsedSkill | undefined,
   ): void {
     const { onUse, now = Date.now } = this.#options;
-    const { sessionId, door } = caller;
+    const { sessionId, subagent, door } = caller;
     const digest = skill?.digest;
     const used = skill && { skill: skill.name, version: skill.version, ...(digest !== undefined && { digest }) };
     try {
-      const facts = { ...whoAndWhere(caller), ...used, ...ending, ...(sessionId !== undefined && { sessionId }) };
-      onUse?.({ at: now(), tool, ...facts, door });
+      const session = { ...(sessionId !== undefined && { sessionId }), ...(subagent !== undefined && { subagent }) };
+      onUse?.({ at: now(), tool, ...whoAndWhere(caller), ...used, ...ending, ...session, door });
     } catch (error) {
       // The call does not fail because of the ledger.
       toInternalError(error, this.#options);

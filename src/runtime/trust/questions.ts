@@ -123,9 +123,13 @@ export class Questions {
   }
 
   #record({ about, subject, asker }: ApprovalRequest, step: Omit<TrustEvent, "about" | "subject" | "asker">): void {
-    const { caller, directory, door, sessionId } = asker;
+    const { caller, directory, door, sessionId, subagent } = asker;
     const { name, version, digest } = subject;
-    const event = { asker: { caller, directory, door, sessionId }, about, subject: { name, version, digest } };
+    const event = {
+      asker: { caller, directory, door, sessionId, subagent },
+      about,
+      subject: { name, version, digest },
+    };
     this.#options.record({ ...step, ...event });
   }
 }

@@ -41,8 +41,14 @@ describe("the output of a running call", () => {
 
   it("is sent to a client that asked, after a message that it waits for other runs, and to the listener of the call that the client names", async () => {
     const followed: string[] = [];
+    const nothing = (): undefined => undefined;
     const follow = ({ toolCallId }: FollowedCall) =>
-      toolCallId === undefined ? undefined : onPrinted((text) => void followed.push(`${toolCallId} ${text}`));
+      toolCallId === undefined
+        ? undefined
+        : {
+            onEvent: onPrinted((text) => void followed.push(`${toolCallId} ${text}`)),
+            ...{ subagent: nothing, signal: AbortSignal.any([]), ended: nothing },
+          };
     const app = await openMcpApp(undefined, { wrap: printing });
     opened.push(app);
     const address = await app.server.open({ ...app.caller, follow });
@@ -58,6 +64,41 @@ describe("the output of a running call", () => {
     for (const meta of [{}, { "claudecode/toolUseId": 5 }, { progressToken: 1 }])
       await rawRequest(address, { body: call(meta) });
     expect(followed).toEqual([]);
+  });
+});
+
+describe("a call of a subagent", () => {
+  it("is made in its name, and ends with a reason for the model when the user cancels the subagent", async () => {
+    const subagents: (string | undefined)[] = [];
+    const user = new AbortController();
+    let known: string | undefined;
+    let ended = 0;
+    const app = await openMcpApp(undefined, {
+      wrap: () => ({
+        call: (_name, _args, caller, signal) =>
+          new Promise((_resolve, reject) => {
+            subagents.push(caller.subagent);
+            known = "child";
+            subagents.push(caller.subagent);
+            signal?.addEventListener("abort", () => reject(signal.reason as Error));
+            user.abort();
+          }),
+      }),
+    });
+    opened.push(app);
+    const follow = () => ({
+      onEvent: () => undefined,
+      subagent: () => known,
+      signal: user.signal,
+      ended: () => {
+        ended++;
+      },
+    });
+    const address = await app.server.open({ ...app.caller, follow });
+    const params = { name: "run_code", arguments: {} };
+    const { message } = await rawRequest(address, { body: { jsonrpc: "2.0", id: 1, method: "tools/call", params } });
+    expect(JSON.stringify(message.result)).toContain("run_code was cancelled: the user cancelled the subagent.");
+    expect([subagents, ended]).toEqual([[undefined, "child"], 1]);
   });
 });
 

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { askerOf } from "../../../src/runtime/runs/authorize.ts";
+import { requesterOf } from "../../../src/runtime/runs/plan/plan-run.ts";
 import { defaultRunLimits } from "../../../src/runtime/runs/run-limits.ts";
 import { type RunSpec, runSpec } from "../../../src/runtime/runs/run-spec.ts";
 import type { Json } from "../../../src/runtime/sandbox.ts";
@@ -40,6 +42,7 @@ const spec = fc.record(
     }),
     owner: fc.string(),
     session: fc.string(),
+    subagent: fc.string(),
     door: fc.string(),
     label: fc.string(),
   },
@@ -67,4 +70,16 @@ test.each([
   const [valid] = fc.sample(spec, 1);
   expect(runSpec.safeParse(valid).success).toBe(true);
   expect(runSpec.safeParse({ ...valid, ...change }).success).toBe(false);
+});
+
+test("says, as a question does, which subagent of which session requests a run", () => {
+  const who = { owner: "session:1", door: "mcp", sessionId: "s", project: "/p" };
+  expect(requesterOf({ ...who, subagent: "child" })).toEqual({
+    owner: "session:1",
+    door: "mcp",
+    session: "s",
+    subagent: "child",
+  });
+  expect(requesterOf(who)).toEqual({ owner: "session:1", door: "mcp", session: "s" });
+  expect(askerOf({ ...who, subagent: "child" })).toMatchObject({ sessionId: "s", subagent: "child" });
 });

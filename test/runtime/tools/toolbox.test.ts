@@ -234,6 +234,19 @@ test("a call whose signal is already aborted rejects with the reason and is reco
   expect([uses, logged]).toEqual([[{ at: 12, ...use }], []]);
 });
 
+test("a call of a subagent is recorded with it and its session, even if it becomes known during the call", async () => {
+  const uses: LedgerEntry[] = [];
+  const { toolbox, context: mine } = await openTools({}, { onUse: (use) => void uses.push(use), now: () => 12 });
+  const known: { subagent?: string } = {};
+  const caller = Object.defineProperty({ ...mine }, "subagent", { enumerable: true, get: () => known.subagent });
+  const called = toolbox.call("list_skills", {}, caller);
+  known.subagent = "child";
+  await called;
+  await toolbox.call("list_skills", {}, mine);
+  const use = { at: 12, tool: "list_skills", outcome: "completed", sessionId: "s1", door: "in-process" };
+  expect(uses).toEqual([{ ...use, subagent: "child" }, use]);
+});
+
 test("a call waits until the skills have been read", async () => {
   const { toolbox } = await openTools({}, { store: failingBlobs() });
   const { promise, resolve } = ((): { promise: Promise<void>; resolve: () => void } => {

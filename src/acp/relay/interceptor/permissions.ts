@@ -28,7 +28,7 @@ import {
 import { servedTools } from "../../../wire/tools.ts";
 
 interface PermissionContext {
-  readonly sessions: Pick<Sessions, "find" | "opened" | "reportCall">;
+  readonly sessions: Pick<Sessions, "caller" | "opened" | "reportCall" | "unknownCaller">;
   /** `answerPermissions`: whether requests are answered for the user. */
   readonly settings: Pick<Settings, "answerPermissions" | "clock" | "log">;
   /** Sends our response to the agent. */
@@ -53,38 +53,39 @@ export function handlePermissionRequest(
   params: JsonRecord,
   { sessions, settings, reply, notify }: PermissionContext,
 ): Verdict | Promise<Verdict> | undefined {
-  const session = sessions.find(params);
   const toolCall = toolCallIn(params);
   if (toolCall === undefined) return undefined;
+  const caller = sessions.caller(params["sessionId"], toolCall["toolCallId"]);
   const path = ["params", ...(recordAt(params, "subject") === undefined ? [] : ["subject"]), "toolCall"];
   const amend = (call: OwnCall): Verdict =>
     toVerdict([...describeToPerson(toolCall, path, call), ...withoutAlways(params, call)]);
-  if (session === undefined) {
-    // The session is a child of another, or unknown: the request is described and offers no "always allow", but is not answered.
+  if (caller === undefined) {
+    // The session may be a subagent that was not announced: the request is described and offers no "always allow", but is not answered.
     for (const opened of sessions.opened()) {
       const call = opened.calls?.record(toolCall);
       if (call === undefined) continue;
-      sessions.reportCall(opened, toolCall, call);
+      sessions.unknownCaller(params["sessionId"]);
+      sessions.reportCall({ session: opened, subagent: undefined }, toolCall, call);
       return amend(call);
     }
     return undefined;
   }
-  if (session.calls === undefined) return undefined;
-  const { calls } = session;
+  const { session, calls } = caller;
+  if (calls === undefined) return undefined;
   const { server, facts } = calls;
   const known = calls.find(toolCall["toolCallId"]);
   const mayApprove = settings.answerPermissions && isExactId(id);
   const approval = mayApprove ? approve(params, { server, facts, known }) : undefined;
   const call = calls.record(toolCall);
   if (call === undefined) return undefined;
-  sessions.reportCall(session, toolCall, call);
+  sessions.reportCall(caller, toolCall, call);
   const allow = ({ tool, optionId }: Approval, why: string, more?: JsonRecord): Verdict => {
     settings.log("info", `Allowed one call of ${tool}: ${why}.`);
     reply({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } });
-    if (known === undefined && facts.asksFirst) notify(callAsked(params["sessionId"], toolCall, call));
+    if (known === undefined && facts.asksFirst) notify(callAsked(caller.id, toolCall, call));
     const isShownAsOther = known === undefined && facts.deferral !== undefined;
     if (isShownAsOther || (more !== undefined && (known !== undefined || facts.asksFirst)))
-      notify(callAllowed(params["sessionId"], toolCall, call, more));
+      notify(callAllowed(caller.id, toolCall, call, more));
     return notForwarded;
   };
   if (approval !== undefined) return allow(approval, "it does not change the project");

@@ -139,12 +139,18 @@ export class KnownCalls {
   readonly server: KnownServer;
   readonly facts: AgentFacts;
   readonly #calls = new LimitedMap<unknown, OwnCall>(limit);
-  readonly #blobs = new LimitedMap<string, string>(limit);
+  readonly #blobs: LimitedMap<string, string>;
   #open: readonly string[] | undefined;
 
-  constructor(server: KnownServer, facts: AgentFacts) {
+  constructor(server: KnownServer, facts: AgentFacts, blobs = new LimitedMap<string, string>(limit)) {
     this.server = server;
     this.facts = facts;
+    this.#blobs = blobs;
+  }
+
+  /** The calls of a subagent of the session: none yet, of the same server and with the same blobs. */
+  ofSubagent(): KnownCalls {
+    return new KnownCalls(this.server, this.facts, this.#blobs);
   }
 
   /** Records a tool call or an update of one; returns what is known about it, undefined if it is not ours. */

@@ -3,7 +3,7 @@ import type { OnceLog } from "../../../base/log.ts";
 import type { Settings } from "../../../runtime/options.ts";
 import * as methods from "../../../wire/methods.ts";
 import { type Verdict, toVerdict, untouched } from "../../messages/amend.ts";
-import { type JsonRecord, type MessageKind, recordAt } from "../../messages/raw-message.ts";
+import { type JsonRecord, type MessageKind, isRecord, recordAt } from "../../messages/raw-message.ts";
 import { restoreTitles } from "./replays.ts";
 import type { ServiceConnection } from "../../skill-service.ts";
 import { type Negotiation, advertise, chooseForms, negotiate } from "../../negotiation.ts";
@@ -141,7 +141,7 @@ export class RelayedRequests {
   }
 
   #initialized(params: JsonRecord, message: unknown, result: unknown): Verdict {
-    const { service, alreadyServed, logOnce } = this.#options;
+    const { service, sessions, alreadyServed, logOnce } = this.#options;
     const { announce, version, log, tools } = this.#options.settings;
     const negotiation = negotiate(params, result);
     if (negotiation.alreadyServed) {
@@ -152,6 +152,8 @@ export class RelayedRequests {
     for (const fault of negotiation.faults) logOnce("warning", fault);
     const forms = chooseForms(negotiation, announce);
     this.agreed = { negotiation, forms };
+    const declared = isRecord(recordAt(params, "clientCapabilities")?.["subagents"]);
+    sessions.subagents.areShown = tools !== "none" && (negotiation.protocol === 2 || declared);
     this.#answered.resolve();
     if (tools !== "none") service.prepare();
     const served = tools === "none" ? [] : [...servedTools.keys()];

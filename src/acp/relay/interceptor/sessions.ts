@@ -1,21 +1,25 @@
 import { withinTime } from "../../../base/clock.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
+import { quoted } from "../../../base/text/quoted.ts";
 import {
   availableCommandsUpdate,
   sessionInfoUpdate,
   sessionUpdate,
+  subagentUpdate,
   toolCall,
   toolCallUpdate,
   userMessageChunk,
 } from "../../../wire/methods.ts";
 import { commandsAmendments } from "../../emission.ts";
 import { type Verdict, toVerdict, untouched } from "../../messages/amend.ts";
-import { type JsonRecord, recordAt } from "../../messages/raw-message.ts";
+import { type JsonRecord, isRecord, recordAt } from "../../messages/raw-message.ts";
 import { Replays, restoreAt } from "./replays.ts";
 import type { ListAmendments, SessionKey } from "../../skill-service.ts";
 import { type OwnCall, describeToPerson } from "../../messages/describe-call.ts";
 import type { Forms, Negotiation } from "../../negotiation.ts";
+import { recogniseCall } from "./recognise-call.ts";
 import { type RelayContext, RelayedSession } from "./relayed-session.ts";
+import { type CallingSession, Subagents } from "./subagents.ts";
 import { servedTools } from "../../../wire/tools.ts";
 
 /** The result of the negotiation in `initialize`. */
@@ -44,16 +48,53 @@ export class Sessions {
   /** Command lists that arrived before the response that opens their session. */
   readonly #early = new LimitedMap<string, readonly unknown[]>(earlyLimit);
   readonly #replays = new Replays();
+  readonly subagents: Subagents;
   #openCalls: readonly string[] = [];
   #lastKey = 0;
 
   constructor(context: RelayContext) {
     this.#context = context;
+    this.subagents = new Subagents({
+      find: (id) => this.#byId.get(id) ?? this.#loading.get(id),
+      forgotten: (id) => {
+        this.#endReplay(id);
+        this.#replays.end(id);
+      },
+      logOnce: context.logOnce,
+    });
   }
 
   /** The opened session that a message names. */
   find({ sessionId }: JsonRecord): RelayedSession | undefined {
     return typeof sessionId === "string" ? this.#byId.get(sessionId) : undefined;
+  }
+
+  /** Who makes a call that a message names: its session, or where else the call is known, if the agent sends requests of subagents elsewhere. */
+  caller(sessionId: unknown, toolCallId: unknown): CallingSession | undefined {
+    if (typeof sessionId !== "string") return undefined;
+    const opened = this.#byId.get(sessionId);
+    const named = opened === undefined ? this.subagents.byId.get(sessionId) : toCaller(sessionId, opened);
+    if (named === undefined || this.subagents.byId.size === 0 || named.calls?.find(toolCallId) !== undefined)
+      return named;
+    const { session, subagent } = named;
+    if (session.calls?.find(toolCallId) === undefined) return this.subagents.caller(session, toolCallId) ?? named;
+    // An agent may report calls of subagents as those of the session.
+    const { root = sessionId } = this.subagents.byId.get(sessionId) ?? {};
+    return { id: root, session, calls: session.calls, subagent };
+  }
+
+  /** One of our tools is called in a session that was neither opened nor announced. */
+  unknownCaller(sessionId: unknown): void {
+    const name = typeof sessionId === "string" ? quoted(sessionId, { longest: 80 }) : "without an id";
+    const message = `The session ${name} calls tools of acp-skills, but was neither opened nor announced: no request of it is answered.`;
+    this.#context.logOnce("warning", message);
+  }
+
+  /** The params of an editor's call of our tools: in a subagent, they are those of its session. */
+  inSession(params: unknown): unknown {
+    const id = isRecord(params) ? params["sessionId"] : undefined;
+    const root = typeof id === "string" ? this.subagents.byId.get(id)?.root : undefined;
+    return root === undefined || !isRecord(params) ? params : { ...params, sessionId: root };
   }
 
   /** Every session that the agent has opened, the latest first. */
@@ -73,6 +114,7 @@ export class Sessions {
   release(session: RelayedSession): void {
     for (const [id, loaded] of this.#loading) if (loaded === session) this.#loading.delete(id);
     this.#byKey.delete(session.key);
+    if (this.subagents.byId.size > 0) this.subagents.released(session);
     session.release();
   }
 
@@ -90,7 +132,11 @@ export class Sessions {
     const label = this.#replays.end(id);
     if (label !== undefined) session.indexInHistory(label);
     session.service.begin(session.key, { sessionId: id, ...agreed, agentCommands: session.agentCommands });
-    if (before !== undefined) this.release(before);
+    if (this.subagents.byId.has(id)) this.subagents.opened(id);
+    if (before !== undefined) {
+      this.subagents.moved(before, session);
+      this.release(before);
+    }
     this.#byId.set(id, session);
   }
 
@@ -113,6 +159,9 @@ export class Sessions {
     switch (kind) {
       case sessionInfoUpdate:
         return toVerdict(restoreAt(update, "title", ["params", "update"]));
+      case subagentUpdate:
+        this.subagents.updated(sessionId, update);
+        return untouched;
       case toolCall:
       case toolCallUpdate:
         return this.#toolCalled(sessionId, update);
@@ -127,7 +176,7 @@ export class Sessions {
   get openCalls(): readonly string[] {
     // Read for each block of lines: nothing is allocated while no call is open.
     let ids: readonly string[] = [];
-    for (const sessions of [this.#byId, this.#loading])
+    for (const sessions of [this.#byId, this.#loading, this.subagents.byId])
       for (const { calls } of sessions.values())
         if (calls !== undefined && calls.open.length > 0) ids = ids.length === 0 ? calls.open : [...ids, ...calls.open];
     if (ids.length !== this.#openCalls.length || ids.some((id, place) => id !== this.#openCalls[place]))
@@ -136,10 +185,17 @@ export class Sessions {
   }
 
   /** The editor knows of a call of one of our tools. */
-  reportCall({ service, key }: RelayedSession, { toolCallId, status }: JsonRecord, { tool, input }: OwnCall): void {
-    if (typeof toolCallId !== "string" || servedTools.get(tool)?.executes !== true) return;
+  reportCall(
+    { session, subagent }: Pick<CallingSession, "session" | "subagent">,
+    { toolCallId, status }: JsonRecord,
+    { tool, input }: OwnCall,
+  ): void {
+    // Of other calls, it matters only which subagent makes them.
+    const isFollowed =
+      servedTools.get(tool)?.executes === true || (this.subagents.byId.size > 0 && this.subagents.has(session));
+    if (typeof toolCallId !== "string" || !isFollowed) return;
     const isOver = status === "completed" || status === "failed";
-    service.callReported(key, { toolCallId, tool, input, isOver });
+    session.service.callReported(session.key, { toolCallId, tool, input, isOver, subagent });
   }
 
   /** The editor sent a message that names a session. */
@@ -158,10 +214,12 @@ export class Sessions {
     session.service.turnBegan(session.key);
   }
 
-  /** The user cancelled a turn: running calls of our tools end, whatever the agent does. */
+  /** The user cancelled a turn, or the work of a subagent: running calls of our tools end, whatever the agent does. */
   turnCancelled(params: JsonRecord): void {
-    const session = this.find(params);
-    session?.service.cancelTurn(session.key);
+    const caller = this.caller(params["sessionId"], undefined);
+    if (caller === undefined) return;
+    const { session, subagent } = caller;
+    session.service.cancelTurn(session.key, subagent === undefined ? undefined : this.subagents.withBelow(subagent));
   }
 
   /** The user cancelled the request that began a turn. */
@@ -175,6 +233,7 @@ export class Sessions {
     this.#loading.clear();
     this.#turns.clear();
     this.#early.clear();
+    this.subagents.clear();
   }
 
   /** Sends text that was held back as a possible beginning of our text. */
@@ -187,14 +246,21 @@ export class Sessions {
 
   #toolCalled(sessionId: string, update: JsonRecord): Verdict {
     const session = this.#byId.get(sessionId) ?? this.#loading.get(sessionId);
-    const call = session?.calls?.record(update);
-    if (session === undefined || call === undefined) return untouched;
-    this.reportCall(session, update, call);
+    const caller = session === undefined ? this.subagents.byId.get(sessionId) : toCaller(sessionId, session);
+    if (caller === undefined) {
+      const isOurs = ({ calls }: RelayedSession): boolean =>
+        calls !== undefined && recogniseCall(update, calls.server, calls.facts) !== undefined;
+      if (this.opened().some(isOurs)) this.unknownCaller(sessionId);
+      return untouched;
+    }
+    const call = caller.calls?.record(update);
+    if (call === undefined) return untouched;
+    this.reportCall(caller, update, call);
     return toVerdict(describeToPerson(update, ["params", "update"], call));
   }
 
   #commandsListed(sessionId: string, commands: unknown, message: unknown): Verdict | Promise<Verdict> {
-    if (!Array.isArray(commands)) return untouched;
+    if (!Array.isArray(commands) || this.subagents.byId.has(sessionId)) return untouched;
     const session = this.#byId.get(sessionId);
     if (session === undefined) {
       this.#early.delete(sessionId);
@@ -217,4 +283,8 @@ export class Sessions {
     if (merged === undefined) service.listPassed(key);
     return merged?.amendments === undefined ? untouched : toVerdict(commandsAmendments(message, merged.amendments));
   }
+}
+
+function toCaller(id: string, session: RelayedSession): CallingSession {
+  return { id, session, calls: session.calls, subagent: undefined };
 }

@@ -24,7 +24,10 @@ export interface EditorCaller extends Pick<CallerFacts, "sessionId" | "agent" | 
 }
 
 export interface AgentToolSession
-  extends Pick<EquipRequest, "sessionId" | "reserve">, Required<Pick<McpCaller, "follow" | "toolsListed">> {
+  extends
+    Pick<EquipRequest, "sessionId" | "reserve">,
+    Pick<McpCaller, "subagents">,
+    Required<Pick<McpCaller, "follow" | "toolsListed">> {
   /** The agent's name, as it gave it. */
   readonly agent: string;
   /** How the agent connects to the server. */
@@ -86,11 +89,11 @@ export function openAgentTools(
     async call(name, args, { skills, ...facts }, signal) {
       return await app.toolbox.call(name, args, createCaller(skills, { door: "acp", ...facts }), signal);
     },
-    async openServer(skills, { sessionId, agent, transport, reserve, follow, toolsListed, askIn }) {
+    async openServer(skills, { sessionId, agent, transport, reserve, subagents, follow, toolsListed, askIn }) {
       let turn = new AbortController();
       const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent, askIn });
       if (sessionId !== undefined) begin(sessionId);
-      const client: McpCaller = Object.assign(caller, { turn: turn.signal, follow, toolsListed, isTaught });
+      const client: McpCaller = Object.assign(caller, { turn: turn.signal, subagents, follow, toolsListed, isTaught });
       const opened = await servers();
       const address = reserve?.(client) ?? (await opened.open(client, transport));
       return {

@@ -31,7 +31,10 @@ interface EditorCallsOptions {
   /** Called for every response that is sent. */
   readonly answered: (id: string | number) => void;
   /** The open sessions, the latest last. */
-  readonly sessions: () => readonly Pick<Session, "id" | "catalog" | "directory" | "agent" | "protocol" | "showsForms">[];
+  readonly sessions: () => readonly Pick<
+    Session,
+    "id" | "catalog" | "directory" | "agent" | "protocol" | "showsForms"
+  >[];
   /** How the person is asked in a session. */
   readonly askIn: (session: Pick<Session, "id" | "protocol" | "showsForms">) => Ask;
   /** Opens the skills outside any session: those of explicit directories and of the home directory. */

@@ -10,15 +10,17 @@ import { toServerEntry, type Transport } from "../../messages/server-entry.ts";
 import { followCall, longestPrinted } from "../../messages/report-tool-call.ts";
 
 /** Our MCP server in one session, with its entry in `mcpServers`. */
-export interface SessionTools extends Omit<SessionServer, "address"> {
+export interface SessionTools extends Omit<SessionServer, "address" | "cancel"> {
   readonly entry: JsonRecord;
+  /** Cancels running calls: all, or those of some subagents. */
+  readonly cancel: (subagents?: readonly string[]) => void;
 }
 
 interface EquipOptions extends Pick<AgentToolSession, "toolsListed" | "askIn"> {
   readonly tools: AgentTools;
   readonly skills: SessionSkills;
   /** The calls that the editor knows. */
-  readonly calls: Pick<ClaimedCalls, "claim">;
+  readonly calls: Pick<ClaimedCalls, "claim" | "subagentOf" | "subagents">;
   readonly clock: Clock;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -34,23 +36,38 @@ export async function equipSession(
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
+  const running = new Set<{ readonly subagent: () => string | undefined; readonly controller: AbortController }>();
   const follow: AgentToolSession["follow"] = ({ toolCallId, tool, input }) => {
     const claim = (): string | undefined => toolCallId ?? calls.claim(tool, input);
     let call = claim();
     let early = "";
     let show: ((text: string) => void) | undefined;
-    return (event) => {
-      if (event.type !== "printed") return;
-      // Our server may be called before the agent reports the call to the editor.
+    let known: string | undefined;
+    // Our server may be called before the agent reports the call to the editor.
+    const subagent = (): string | undefined => {
       call ??= claim();
-      if (call !== undefined && id !== undefined) show ??= followCall({ sessionId: id, toolCallId: call }, send);
-      early = `${early}${event.text}`.slice(-longestPrinted);
-      if (show === undefined) return;
-      show(early);
-      early = "";
+      return (known ??= call === undefined ? undefined : calls.subagentOf(call));
+    };
+    const entry = { subagent, controller: new AbortController() };
+    running.add(entry);
+    return {
+      subagent,
+      signal: entry.controller.signal,
+      ended: () => void running.delete(entry),
+      onEvent(event) {
+        if (event.type !== "printed") return;
+        const shownIn = subagent() ?? id;
+        if (call !== undefined && shownIn !== undefined)
+          show ??= followCall({ sessionId: shownIn, toolCallId: call }, send);
+        early = `${early}${event.text}`.slice(-longestPrinted);
+        if (show === undefined) return;
+        show(early);
+        early = "";
+      },
     };
   };
-  const session = { sessionId, agent, transport, reserve, follow, toolsListed, askIn };
+  const { subagents } = calls;
+  const session = { sessionId, agent, transport, reserve, subagents, follow, toolsListed, askIn };
   const server = await openInTime(tools.openServer(skills, session), clock);
   return {
     ...server,
@@ -58,6 +75,10 @@ export async function equipSession(
     begin(known) {
       id = known;
       server.begin(known);
+    },
+    cancel(subagents) {
+      if (subagents === undefined) server.cancel();
+      else for (const { subagent, controller } of running) if (subagents.includes(subagent() ?? "")) controller.abort();
     },
   };
 }
@@ -71,30 +92,46 @@ async function openInTime(opening: Promise<SessionServer>, clock: Clock): Promis
 }
 
 /** How many calls of a session are remembered. */
-const limit = 64;
+const limit = 256;
 
-/** Running calls that the editor knows, until the request for each arrives at our MCP server. */
+interface KnownCall extends ReportedCall {
+  readonly isClaimed: boolean;
+  /** Another call of the same session was like it when a request arrived, made by another subagent. */
+  readonly isUnsure: boolean;
+}
+
+/** Running calls that the editor knows, until the request for each arrives at our MCP server, and while it runs. */
 export class ClaimedCalls {
-  readonly #waiting = new LimitedMap<string, ReportedCall>(limit);
-  readonly #claimed = new Set<string>();
+  readonly #known = new LimitedMap<string, KnownCall>(limit);
+  readonly subagents = { areKnown: false };
 
   reported(call: ReportedCall): void {
     const { toolCallId, isOver } = call;
-    if (isOver) {
-      this.#waiting.delete(toolCallId);
-      this.#claimed.delete(toolCallId);
-    } else if (!this.#claimed.has(toolCallId)) this.#waiting.set(toolCallId, call);
+    this.subagents.areKnown ||= call.subagent !== undefined;
+    const { isClaimed = false, isUnsure = false, subagent } = this.#known.get(toolCallId) ?? {};
+    if (isOver) this.#known.delete(toolCallId);
+    else this.#known.set(toolCallId, { ...call, subagent: call.subagent ?? subagent, isClaimed, isUnsure });
   }
 
   /** The id of the call that a request to our server belongs to: the oldest with this input. Each is returned once. */
   claim(tool: string, input: unknown): string | undefined {
-    for (const [id, call] of this.#waiting) {
-      if (call.tool !== tool) continue;
-      if (call.input !== undefined && !isDeepStrictEqual(call.input, input ?? {})) continue;
-      this.#waiting.delete(id);
-      this.#claimed.add(id);
-      return id;
-    }
-    return undefined;
+    const alike = [...this.#known.values()].filter(
+      (call) =>
+        !call.isClaimed &&
+        call.tool === tool &&
+        (call.input === undefined || isDeepStrictEqual(call.input, input ?? {})),
+    );
+    const [oldest] = alike;
+    if (oldest === undefined) return undefined;
+    if (alike.some(({ subagent }) => subagent !== oldest.subagent))
+      for (const call of alike) this.#known.set(call.toolCallId, { ...call, isUnsure: true });
+    this.#known.set(oldest.toolCallId, { ...oldest, ...this.#known.get(oldest.toolCallId), isClaimed: true });
+    return oldest.toolCallId;
+  }
+
+  /** The session id of the subagent that makes a call; undefined if the session itself does, or it is not known. */
+  subagentOf(toolCallId: string): string | undefined {
+    const call = this.#known.get(toolCallId);
+    return call?.isUnsure === true ? undefined : call?.subagent;
   }
 }

@@ -78,6 +78,7 @@ function* describe(run: StoredRun, { paint }: Pick<Terminal, "paint">): Iterable
   yield line("project", needs.project === "none" ? undefined : needs.project);
   yield line("limits", `${limits.timeoutMs} ms, ${limits.memoryBytes / 1024 / 1024} MiB memory`);
   yield line("owner", spec.owner);
+  yield line("subagent", spec.subagent);
   yield line("door", !spec.label ? spec.door : `${spec.door}, ${spec.label}`);
   yield "\n";
   for (const { atMs, type, ...facts } of events)

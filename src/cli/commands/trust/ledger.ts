@@ -96,7 +96,7 @@ function filterOf({ since, skill, project, ...exact }: Filter): (entry: LedgerEn
 }
 
 const shownFields =
-  "event tool caller project skill asked version digest outcome code runId isolation count about answer grant sessionId door".split(
+  "event tool caller project skill asked version digest outcome code runId isolation count about answer grant sessionId subagent door".split(
     " ",
   ) as readonly (keyof LedgerEntry)[];
 
@@ -120,10 +120,11 @@ function toRow(entry: LedgerEntry): readonly string[] {
   return [when, ...[...texts, entry.sessionId, detailsOf(entry)].map((text = "") => safeText(text))];
 }
 
-function detailsOf({ event, answer, grant, about, isolation, count }: LedgerEntry): string {
+function detailsOf({ event, answer, grant, about, isolation, subagent, count }: LedgerEntry): string {
   // What allowed it may be the answer itself, which says so at its start.
   const by = grant === undefined || answer?.split(",")[0] === grant ? undefined : `by ${grant}`;
   const bare = isolation === "none" ? "WITHOUT A SANDBOX" : undefined;
   const times = count === undefined || event === "dropped" ? undefined : `${count} times more`;
-  return [bare, answer, by, about, times].filter((fact) => fact !== undefined).join(", ");
+  const who = subagent === undefined ? undefined : `subagent ${subagent}`;
+  return [bare, answer, by, about, who, times].filter((fact) => fact !== undefined).join(", ");
 }

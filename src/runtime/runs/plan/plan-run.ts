@@ -4,7 +4,7 @@ import type { Json, RunLimits } from "../../sandbox.ts";
 import type { HashedFile, HashedSkill } from "../../../skills/hash.ts";
 import { isNothing, permissionsOf } from "../../../skills/permissions.ts";
 import { type Skill, requirementsFile } from "../../../skills/skill.ts";
-import type { RunCaller } from "../run-caller.ts";
+import type { Requester, RunCaller } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";
 import {
   defaultRunLimits,
@@ -77,9 +77,15 @@ export async function toSpec(
 }
 
 /** Who requests a run, as its spec says. */
-export function requesterOf(caller: RunCaller): Pick<RunSpec, "owner" | "session" | "door" | "label"> {
-  const { owner, sessionId, door, label } = caller;
-  return { owner, ...(sessionId !== undefined && { session: sessionId }), door, ...(label !== undefined && { label }) };
+export function requesterOf(caller: Requester): Pick<RunSpec, "owner" | "session" | "subagent" | "door" | "label"> {
+  const { owner, sessionId, subagent, door, label } = caller;
+  return {
+    owner,
+    ...(sessionId !== undefined && { session: sessionId }),
+    ...(subagent !== undefined && { subagent }),
+    door,
+    ...(label !== undefined && { label }),
+  };
 }
 
 /** What code that the model wrote needs: nothing. */

@@ -53,7 +53,8 @@ function fakeServers(): { openServers: OpenServers; callers: McpCaller[]; events
 const skills = { catalog, directory: "/project" };
 const agent = "an-agent";
 const transport = "http";
-const follow = () => () => undefined;
+const nothing = (): undefined => undefined;
+const follow = () => ({ onEvent: nothing, subagent: nothing, signal: AbortSignal.any([]), ended: nothing });
 const toolsListed = (): void => undefined;
 const askIn = () => () => Promise.resolve({ missing: "nobody" } as const);
 

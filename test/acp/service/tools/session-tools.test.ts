@@ -88,7 +88,7 @@ test("shows the output of a call in the editor's tool call until the session is 
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, http);
   conversation.atEditor.splice(0);
-  const print = tools.servers[0]?.follow({ toolCallId: "call-1", tool: "run_code", input: {} });
+  const print = tools.servers[0]?.follow({ toolCallId: "call-1", tool: "run_code", input: {} })?.onEvent;
   print?.(printed("one\n"));
   print?.(printed("two\n"));
   const content = (text: string): unknown => [{ type: "content", content: { type: "text", text } }];
@@ -112,7 +112,7 @@ test("shows the output of a call that the agent reports after it called our serv
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, http);
   const input = { name: "rows.clean" };
-  const print = tools.servers[0]?.follow({ toolCallId: undefined, tool: "execute_skill", input });
+  const print = tools.servers[0]?.follow({ toolCallId: undefined, tool: "execute_skill", input })?.onEvent;
   print?.(printed("one\n"));
   const update = {
     sessionUpdate: "tool_call",

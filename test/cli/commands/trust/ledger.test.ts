@@ -22,7 +22,7 @@ const lines = [
 
 const nothing = {
   ...{ event: null, skill: null, version: null, digest: null, outcome: null, code: null, run_id: null },
-  ...{ about: null, answer: null, grant: null, session_id: null },
+  ...{ about: null, answer: null, grant: null, session_id: null, subagent: null },
   ...{ caller: null, project: null, asked: null, isolation: null, count: null },
 };
 
