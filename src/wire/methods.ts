@@ -8,6 +8,8 @@ export const sessionFork = "session/fork";
 export const sessionList = "session/list";
 export const sessionClose = "session/close";
 export const sessionDelete = "session/delete";
+export const sessionArchive = "session/archive";
+export const sessionSetTitle = "session/set_title";
 export const sessionPrompt = "session/prompt";
 /** Claude's extension: a message of the user during a turn, in the form of a prompt. */
 export const sessionSteering = "_session/steering";

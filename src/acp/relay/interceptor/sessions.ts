@@ -11,7 +11,7 @@ import {
 import { commandsAmendments } from "../../emission.ts";
 import { type Verdict, toVerdict, untouched } from "../../messages/amend.ts";
 import { type JsonRecord, recordAt } from "../../messages/raw-message.ts";
-import { Replays, restoreAt } from "./replays.ts";
+import { Replays, Titles } from "./replays.ts";
 import type { ListAmendments, SessionKey } from "../../skill-service.ts";
 import { type OwnCall, describeToPerson } from "../../messages/describe-call.ts";
 import type { Forms, Negotiation } from "../../negotiation.ts";
@@ -44,6 +44,7 @@ export class Sessions {
   /** Command lists that arrived before the response that opens their session. */
   readonly #early = new LimitedMap<string, readonly unknown[]>(earlyLimit);
   readonly #replays = new Replays();
+  readonly titles = new Titles();
   #openCalls: readonly string[] = [];
   #lastKey = 0;
 
@@ -112,7 +113,7 @@ export class Sessions {
     this.#endReplay(sessionId);
     switch (kind) {
       case sessionInfoUpdate:
-        return toVerdict(restoreAt(update, "title", ["params", "update"]));
+        return toVerdict(this.titles.restoreAt(update, "title", ["params", "update"]));
       case toolCall:
       case toolCallUpdate:
         return this.#toolCalled(sessionId, update);
