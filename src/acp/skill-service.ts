@@ -173,6 +173,8 @@ export interface ServiceConnection {
   cancelCall(id: string | number): void;
   /** The user cancelled the turn: running calls of our tools end. */
   cancelTurn(key: SessionKey): void;
+  /** The user cancelled one call of our tools, which the agent reported with this id. */
+  cancelToolCall(key: SessionKey, toolCallId: string): void;
   release(key: SessionKey): void;
   /** Releases every session; nothing is sent afterwards. Idempotent; never rejects. */
   close(): Promise<void>;

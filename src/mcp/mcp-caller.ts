@@ -15,14 +15,22 @@ export interface FollowedCall {
   readonly input: unknown;
 }
 
+/** A call that the editor shows, while it runs. */
+export interface ShownCall {
+  readonly onEvent: RunListener;
+  /** Aborted when the user cancels this call. */
+  readonly cancelled: AbortSignal;
+  readonly ended: () => void;
+}
+
 /** A caller, and what its session is notified of. */
 export interface McpCaller extends Caller {
   /** Questions are shown by the client, if it declares `elicitation`. Not for a wrapped agent: its editor is asked. */
   readonly asksClient?: boolean;
   /** The signal of the current turn, aborted when the user cancels the turn. */
   readonly turn?: AbortSignal;
-  /** The listener for the run of a call, of a tool that executes, that the editor shows. */
-  readonly follow?: (call: FollowedCall) => RunListener | undefined;
+  /** Called when a call of a tool that executes begins. */
+  readonly follow?: (call: FollowedCall) => ShownCall | undefined;
   /** The model learns about skills in prompts, so that the instructions of the server have no index. */
   readonly isTaught?: boolean;
   /** Called when a client asks for the tools, so that its model has them. */

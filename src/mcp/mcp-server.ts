@@ -142,20 +142,28 @@ function createCallTool({ toolbox, log, clock }: McpApp, caller: McpCaller) {
 
   async function perform(
     { name, arguments: args }: CalledTool,
-    given: { readonly signal: AbortSignal; readonly onEvent: RunListener | undefined; readonly ask: Ask | undefined },
+    given: {
+      readonly signal: AbortSignal;
+      readonly cancelled?: AbortSignal | undefined;
+      readonly onEvent: RunListener | undefined;
+      readonly ask: Ask | undefined;
+    },
   ): Promise<CallToolResult> {
-    const { signal, onEvent, ask } = given;
+    const { signal, cancelled, onEvent, ask } = given;
     const { turn } = caller;
     try {
       // Copied for each call: the session id may be known only after the server was opened.
       const context = { ...caller, ...(onEvent && { onEvent }), ...(ask && { ask: limited(ask) }) };
-      const either = turn === undefined ? signal : AbortSignal.any([signal, turn]);
-      const output = await toolbox.call(name, args, context, either);
+      const any = [signal, turn, cancelled].filter((one) => one !== undefined);
+      const output = await toolbox.call(name, args, context, any.length === 1 ? signal : AbortSignal.any(any));
       return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output };
     } catch (error) {
       // A cancelled request gets no answer.
       signal.throwIfAborted();
-      return turn?.aborted === true ? turnCancelled(name) : toErrorResult(toWireError(error, { log }));
+      if (turn?.aborted === true) return cancelledResult(name, "the turn");
+      return cancelled?.aborted === true
+        ? cancelledResult(name, "this call")
+        : toErrorResult(toWireError(error, { log }));
     }
   }
 
@@ -168,9 +176,10 @@ function createCallTool({ toolbox, log, clock }: McpApp, caller: McpCaller) {
     const { signal, notify, send, requestState, inputResponses } = request;
     // The other tools report nothing while they work.
     const isFollowed = servedTools.get(name)?.executes === true;
+    const shown = isFollowed ? caller.follow?.({ toolCallId: toolCallIdIn(meta), tool: name, input: args }) : undefined;
     const listeners = [
       ...(!isFollowed || meta?.progressToken === undefined ? [] : [toProgress(meta.progressToken, notify, log)]),
-      isFollowed ? caller.follow?.({ toolCallId: toolCallIdIn(meta), tool: name, input: args }) : undefined,
+      shown?.onEvent,
     ].filter((listener) => listener !== undefined);
     const notifyAll: RunListener = (event) => {
       for (const listener of listeners) listener(event);
@@ -181,12 +190,16 @@ function createCallTool({ toolbox, log, clock }: McpApp, caller: McpCaller) {
       return await suspended.answer(leg, (given) => perform(called, given));
     }
     const ask = askBy === "request" ? askByRequest(send, clock) : undefined;
-    return await perform(called, { signal, onEvent, ask });
+    try {
+      return await perform(called, { signal, cancelled: shown?.cancelled, onEvent, ask });
+    } finally {
+      shown?.ended();
+    }
   };
 }
 
-function turnCancelled(name: string): CallToolResult {
-  return { content: [{ type: "text", text: `${name} was cancelled: the user cancelled the turn.` }], isError: true };
+function cancelledResult(name: string, what: string): CallToolResult {
+  return { content: [{ type: "text", text: `${name} was cancelled: the user cancelled ${what}.` }], isError: true };
 }
 
 /** A refusal is a tool result that the model reads; only an unknown tool is a protocol error. */

@@ -16,6 +16,7 @@ export const sessionSteering = "_session/steering";
 export const sessionUpdate = "session/update";
 export const requestPermission = "session/request_permission";
 export const sessionCancel = "session/cancel";
+export const toolCallCancel = "tool_call/cancel";
 export const cancelRequest = "$/cancel_request";
 /** Methods between a conductor and its proxies; the Rust SDK used the prefix `_` before they were in the schema. */
 export const proxyInitialize = "proxy/initialize";

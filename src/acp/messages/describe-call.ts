@@ -167,6 +167,11 @@ export function callAllowed(
   return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
 }
 
+/** Whether a call with this status has ended. */
+export function isFinal(status: unknown): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
+
 /** A call of one of our tools, as an agent reports it to its editor. */
 export interface OwnCall {
   readonly tool: string;

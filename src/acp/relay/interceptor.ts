@@ -197,6 +197,9 @@ export class Interceptor {
         return this.#userSaid(method, params);
       case methods.sessionSteering:
         return this.#userSaid(method, params);
+      case methods.toolCallCancel:
+        this.#sessions.callCancelled(params);
+        return untouched;
       default:
         return this.#relayed.asked(id, method, params);
     }

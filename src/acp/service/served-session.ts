@@ -200,6 +200,11 @@ export class ServedSession {
     this.#tools?.cancel();
   }
 
+  /** Cancels one of them. */
+  cancelToolCall(toolCallId: string): void {
+    this.#tools?.cancelCall(toolCallId);
+  }
+
   close(): void {
     this.#isOpen = false;
     this.#record({ closedAt: this.#context.now(), tools: this.#hasTools });

@@ -142,6 +142,16 @@ test("what we inserted is taken out of titles that nobody set", async () => {
   expect(take()).toEqual([{ sessionUpdate: "session_info_update", title: ofPrompt }]);
 });
 
+test.each(['"method":"tool_call/cancel"', '"method":"tool_call\\/cancel"'])(
+  "%s is found among unparsed lines",
+  async (text) => {
+    const { interceptor } = await inSession();
+    const find = createTextFinder(interceptor.interests.editor as readonly string[]);
+    expect(find(Buffer.from(`{"id":1,${text},"params":{}}`), 0)).not.toBe(-1);
+    expect(find(Buffer.from('{"id":1,"method":"terminal/cancel","params":{"terminalId":"tool_call"}}'), 0)).toBe(-1);
+  },
+);
+
 /** Session `s` of an agent that has our tools; nothing has been said yet. */
 async function inSession(): Promise<Conversation> {
   const conversation = await converseInSession({}, { tools: fakeTools() });

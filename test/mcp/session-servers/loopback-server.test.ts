@@ -41,8 +41,11 @@ describe("the output of a running call", () => {
 
   it("is sent to a client that asked, after a message that it waits for other runs, and to the listener of the call that the client names", async () => {
     const followed: string[] = [];
-    const follow = ({ toolCallId }: FollowedCall) =>
-      toolCallId === undefined ? undefined : onPrinted((text) => void followed.push(`${toolCallId} ${text}`));
+    const follow = ({ toolCallId }: FollowedCall) => {
+      if (toolCallId === undefined) return undefined;
+      const onEvent = onPrinted((text) => void followed.push(`${toolCallId} ${text}`));
+      return { onEvent, cancelled: new AbortController().signal, ended: () => void followed.push("ended") };
+    };
     const app = await openMcpApp(undefined, { wrap: printing });
     opened.push(app);
     const address = await app.server.open({ ...app.caller, follow });
@@ -50,14 +53,39 @@ describe("the output of a running call", () => {
     const both = await rawRequest(address, { body: call({ progressToken: 7, "claudecode/toolUseId": "toolu_1" }) });
     const messages = ["Waiting for other runs to end.\\n", "one", "two"];
     expect(both.text.match(/"message":"[^"]+"/g)).toEqual(messages.map((text) => `"message":"${text}"`));
-    expect(followed.splice(0)).toEqual(["toolu_1 one", "toolu_1 two"]);
+    expect(followed.splice(0)).toEqual(["toolu_1 one", "toolu_1 two", "ended"]);
 
     await rawRequest(address, { body: call({ "claudecode/toolUseId": "toolu_2" }) });
-    expect(followed.splice(0)).toEqual(["toolu_2 one", "toolu_2 two"]);
+    expect(followed.splice(0)).toEqual(["toolu_2 one", "toolu_2 two", "ended"]);
 
     for (const meta of [{}, { "claudecode/toolUseId": 5 }, { progressToken: 1 }])
       await rawRequest(address, { body: call(meta) });
     expect(followed).toEqual([]);
+  });
+});
+
+describe("a run that the user cancels", () => {
+  it("is aborted alone, and its model reads that", async () => {
+    const cancelled = new Map<unknown, AbortController>();
+    const { wrap, started } = waitingToolbox();
+    const follow = ({ input }: FollowedCall) => {
+      const controller = new AbortController();
+      cancelled.set((input as { code: string }).code, controller);
+      const ended = (): void => void cancelled.delete((input as { code: string }).code);
+      return { onEvent: () => undefined, cancelled: controller.signal, ended };
+    };
+    const app = await openMcpApp(undefined, { wrap });
+    opened.push(app);
+    const address = await app.server.open({ ...app.caller, follow });
+    const run = (code: string) => rawRequest(address, { body: legacyCall("run_code", { language: "python", code }) });
+    const [first, second] = [run("1"), run("2")];
+    await started;
+    await expect.poll(() => [...cancelled.keys()].sort()).toEqual(["1", "2"]);
+    cancelled.get("1")?.abort();
+    expect((await first).text).toContain("run_code was cancelled: the user cancelled this call.");
+    expect([...cancelled.keys()]).toEqual(["2"]);
+    cancelled.get("2")?.abort();
+    expect((await second).message.result?.isError).toBe(true);
   });
 });
 

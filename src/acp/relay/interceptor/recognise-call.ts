@@ -6,7 +6,7 @@ import { type JsonRecord, isRecord, recordAt } from "../../messages/raw-message.
 import { resultIn } from "../../messages/call-result.ts";
 import { type AgentFacts, type Spelling, spell, toWord, usualSpellings } from "../../negotiation/agents.ts";
 import { servedTools } from "../../../wire/tools.ts";
-import type { OwnCall } from "../../messages/describe-call.ts";
+import { isFinal, type OwnCall } from "../../messages/describe-call.ts";
 
 /** Our MCP server in one session. */
 export interface KnownServer {
@@ -161,7 +161,7 @@ export class KnownCalls {
     const input = found?.input ?? reported ?? (before?.tool === tool ? before?.input : undefined);
     const call = tool === undefined ? undefined : { tool, input, ...(this.#blobs.size > 0 && { blobs: this.#blobs }) };
     if (call !== undefined && status === "completed") this.#learn(call, toolCall);
-    const isOpen = call !== undefined && status !== "completed" && status !== "failed";
+    const isOpen = call !== undefined && !isFinal(status);
     if (isOpen !== this.#calls.has(toolCallId)) this.#open = undefined;
     if (isOpen) this.#calls.set(toolCallId, call);
     else this.#calls.delete(toolCallId);

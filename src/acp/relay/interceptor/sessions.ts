@@ -13,7 +13,7 @@ import { type Verdict, toVerdict, untouched } from "../../messages/amend.ts";
 import { type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import { Replays, Titles } from "./replays.ts";
 import type { ListAmendments, SessionKey } from "../../skill-service.ts";
-import { type OwnCall, describeToPerson } from "../../messages/describe-call.ts";
+import { type OwnCall, describeToPerson, isFinal } from "../../messages/describe-call.ts";
 import type { Forms, Negotiation } from "../../negotiation.ts";
 import { type RelayContext, RelayedSession } from "./relayed-session.ts";
 import { servedTools } from "../../../wire/tools.ts";
@@ -139,7 +139,7 @@ export class Sessions {
   /** The editor knows of a call of one of our tools. */
   reportCall({ service, key }: RelayedSession, { toolCallId, status }: JsonRecord, { tool, input }: OwnCall): void {
     if (typeof toolCallId !== "string" || servedTools.get(tool)?.executes !== true) return;
-    const isOver = status === "completed" || status === "failed";
+    const isOver = isFinal(status);
     service.callReported(key, { toolCallId, tool, input, isOver });
   }
 
@@ -163,6 +163,14 @@ export class Sessions {
   turnCancelled(params: JsonRecord): void {
     const session = this.find(params);
     session?.service.cancelTurn(session.key);
+  }
+
+  /** The user cancelled a call: if it is one of our tools, it ends, whatever the agent does. */
+  callCancelled(params: JsonRecord): void {
+    const { toolCallId } = params;
+    const session = this.find(params);
+    if (typeof toolCallId !== "string" || session?.calls?.find(toolCallId) === undefined) return;
+    session.service.cancelToolCall(session.key, toolCallId);
   }
 
   /** The user cancelled the request that began a turn. */

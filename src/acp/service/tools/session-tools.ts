@@ -4,6 +4,7 @@ import { LimitedMap } from "../../../base/limited-map.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { Notification } from "../../emission.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
+import type { RunEvent } from "../../../wire/run-event.ts";
 import type { EquipRequest, ReportedCall } from "../../skill-service.ts";
 import type { AgentTools, AgentToolSession, SessionServer } from "./agent-tools.ts";
 import { toServerEntry, type Transport } from "../../messages/server-entry.ts";
@@ -12,6 +13,15 @@ import { followCall, longestPrinted } from "../../messages/report-tool-call.ts";
 /** Our MCP server in one session, with its entry in `mcpServers`. */
 export interface SessionTools extends Omit<SessionServer, "address"> {
   readonly entry: JsonRecord;
+  /** Cancels the call that the editor knows by this id, if it is running. */
+  readonly cancelCall: (toolCallId: string) => void;
+}
+
+/** A call of the model that runs. */
+interface RunningCall {
+  /** Its id in the editor, undefined as long as it is not known. */
+  readonly id: () => string | undefined;
+  readonly cancel: () => void;
 }
 
 interface EquipOptions extends Pick<AgentToolSession, "toolsListed" | "askIn"> {
@@ -34,21 +44,27 @@ export async function equipSession(
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
+  const running = new Set<RunningCall>();
   const follow: AgentToolSession["follow"] = ({ toolCallId, tool, input }) => {
-    const claim = (): string | undefined => toolCallId ?? calls.claim(tool, input);
-    let call = claim();
+    let known: string | undefined;
+    // Our server may be called before the agent reports the call to the editor.
+    const claim = (): string | undefined => (known ??= toolCallId ?? calls.claim(tool, input));
+    claim();
     let early = "";
     let show: ((text: string) => void) | undefined;
-    return (event) => {
+    const cancelling = new AbortController();
+    const run: RunningCall = { id: claim, cancel: () => cancelling.abort() };
+    running.add(run);
+    function onEvent(event: RunEvent): void {
       if (event.type !== "printed") return;
-      // Our server may be called before the agent reports the call to the editor.
-      call ??= claim();
+      const call = claim();
       if (call !== undefined && id !== undefined) show ??= followCall({ sessionId: id, toolCallId: call }, send);
       early = `${early}${event.text}`.slice(-longestPrinted);
       if (show === undefined) return;
       show(early);
       early = "";
-    };
+    }
+    return { onEvent, cancelled: cancelling.signal, ended: () => void running.delete(run) };
   };
   const session = { sessionId, agent, transport, reserve, follow, toolsListed, askIn };
   const server = await openInTime(tools.openServer(skills, session), clock);
@@ -58,6 +74,9 @@ export async function equipSession(
     begin(known) {
       id = known;
       server.begin(known);
+    },
+    cancelCall(toolCallId) {
+      for (const run of running) if (run.id() === toolCallId) run.cancel();
     },
   };
 }

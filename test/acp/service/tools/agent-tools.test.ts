@@ -53,7 +53,7 @@ function fakeServers(): { openServers: OpenServers; callers: McpCaller[]; events
 const skills = { catalog, directory: "/project" };
 const agent = "an-agent";
 const transport = "http";
-const follow = () => () => undefined;
+const follow = () => undefined;
 const toolsListed = (): void => undefined;
 const askIn = () => () => Promise.resolve({ missing: "nobody" } as const);
 

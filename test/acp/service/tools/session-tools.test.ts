@@ -89,8 +89,8 @@ test("shows the output of a call in the editor's tool call until the session is 
   const conversation = await converseInSession({}, { tools }, http);
   conversation.atEditor.splice(0);
   const print = tools.servers[0]?.follow({ toolCallId: "call-1", tool: "run_code", input: {} });
-  print?.(printed("one\n"));
-  print?.(printed("two\n"));
+  print?.onEvent(printed("one\n"));
+  print?.onEvent(printed("two\n"));
   const content = (text: string): unknown => [{ type: "content", content: { type: "text", text } }];
   const update = { sessionUpdate: "tool_call_update", toolCallId: "call-1", status: "in_progress" };
   expect(conversation.atEditor).toEqual(
@@ -100,11 +100,11 @@ test("shows the output of a call in the editor's tool call until the session is 
       params: { sessionId: "s", update: { ...update, content: content(text) } },
     })),
   );
-  print?.(printed("x".repeat(5_000)));
+  print?.onEvent(printed("x".repeat(5_000)));
   const last = JSON.stringify(conversation.atEditor.at(-1)).match(/x{9,}/)?.[0];
   expect(last).toHaveLength(4_096);
   conversation.interceptor.close();
-  print?.(printed("late\n"));
+  print?.onEvent(printed("late\n"));
   expect(conversation.atEditor).toHaveLength(3);
 });
 
@@ -113,7 +113,7 @@ test("shows the output of a call that the agent reports after it called our serv
   const conversation = await converseInSession({}, { tools }, http);
   const input = { name: "rows.clean" };
   const print = tools.servers[0]?.follow({ toolCallId: undefined, tool: "execute_skill", input });
-  print?.(printed("one\n"));
+  print?.onEvent(printed("one\n"));
   const update = {
     sessionUpdate: "tool_call",
     toolCallId: "call-1",
@@ -123,8 +123,8 @@ test("shows the output of a call that the agent reports after it called our serv
   conversation.agent({ method: "session/update", params: { sessionId: "s", update: { ...update, rawInput: input } } });
   await new Promise(setImmediate);
   conversation.atEditor.splice(0);
-  print?.(printed("two\n"));
-  print?.(printed("three\n"));
+  print?.onEvent(printed("two\n"));
+  print?.onEvent(printed("three\n"));
   const shown = conversation.atEditor.map(({ params }) => (params as { update: object }).update);
   expect(shown).toEqual(
     ["one\ntwo\n", "one\ntwo\nthree\n"].map((text) => ({
@@ -592,6 +592,61 @@ test.each<[string, Message]>([
   await conversation.editor(cancellation);
   expect(tools.cancelled).toEqual(["s"]);
   expect(conversation.atAgent.at(-1)).toEqual(cancellation);
+});
+
+const reported = (toolCallId: string, code: string, more: object = {}): Message => {
+  const update = { sessionUpdate: "tool_call", toolCallId, title: "mcp__skills__run_code", kind: "other" };
+  return { method: "session/update", params: { sessionId: "s", update: { ...update, rawInput: { code }, ...more } } };
+};
+const cancelling = (toolCallId: unknown, sessionId = "s"): Message => {
+  return { id: 50, method: "tool_call/cancel", params: { sessionId, toolCallId } };
+};
+
+test("tool_call/cancel ends exactly that run of ours, whenever it was reported, and is forwarded", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  const { follow } = tools.servers[0] ?? {};
+  const run = (code: string, toolCallId?: string) => follow?.({ toolCallId, tool: "run_code", input: { code } });
+  conversation.agent(reported("c1", "1"));
+  const [first, twin] = [run("1"), run("1")];
+  const second = run("2");
+  conversation.agent(reported("c2", "2"));
+  conversation.agent(reported("c3", "3"));
+  // As Claude's requests name their calls.
+  const third = run("3", "c3");
+  const aborted = (): unknown[] => [first, twin, second, third].map((one) => one?.cancelled.aborted);
+  await conversation.editor(cancelling("c2"));
+  expect(aborted()).toEqual([false, false, true, false]);
+  await conversation.editor(cancelling("c3"));
+  expect(aborted()).toEqual([false, false, true, true]);
+  await conversation.editor(cancelling("c1"));
+  expect(aborted()).toEqual([true, false, true, true]);
+  expect(conversation.atAgent.slice(-3)).toEqual([cancelling("c2"), cancelling("c3"), cancelling("c1")]);
+  expect(tools.cancelled).toEqual([]);
+});
+
+test("tool_call/cancel of any other call ends nothing, and is forwarded", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  await conversation.exchange("session/new", { cwd: "/project" }, { sessionId: "t" });
+  conversation.agent(reported("c1", "1"));
+  const shown = tools.servers[0]?.follow({ toolCallId: undefined, tool: "run_code", input: { code: "1" } });
+  conversation.agent(reported("bash", "1", { title: "Bash", kind: "execute" }));
+  for (const status of ["completed", "failed", "cancelled"]) {
+    conversation.agent(reported(status, "1"));
+    const ended = { sessionUpdate: "tool_call_update", toolCallId: status, status };
+    conversation.agent({ method: "session/update", params: { sessionId: "s", update: ended } });
+  }
+  const others = ["bash", "c2", "completed", "failed", "cancelled", 1, undefined].map((id) => cancelling(id));
+  for (const other of [...others, cancelling("c1", "t"), cancelling("c1", "nowhere")]) {
+    await conversation.editor(other);
+    expect(conversation.atAgent.at(-1)).toEqual(other);
+  }
+  expect(shown?.cancelled.aborted).toBe(false);
+  // It has ended at our server, and the agent has not said so yet.
+  shown?.ended();
+  await conversation.editor(cancelling("c1"));
+  expect(shown?.cancelled.aborted).toBe(false);
 });
 
 test("describes and strips each of 1,000 open requests to run code, whatever else is open", async () => {
