@@ -82,6 +82,7 @@ export class Interceptor {
         this.#updateInterests();
       },
       index: (key, index) => this.#sessions.byKey.get(key)?.setIndex(index),
+      blob: (key, id, facts) => this.#sessions.byKey.get(key)?.calls?.learnBlob(id, facts),
       log,
     });
     this.#sessions = new Sessions({

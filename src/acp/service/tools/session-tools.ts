@@ -5,6 +5,7 @@ import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { Notification } from "../../emission.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { RunEvent } from "../../../wire/run-event.ts";
+import type { BlobFacts } from "../../messages/describe-call.ts";
 import type { EquipRequest, ReportedCall } from "../../skill-service.ts";
 import type { AgentTools, AgentToolSession, SessionServer } from "./agent-tools.ts";
 import { toServerEntry, type Transport } from "../../messages/server-entry.ts";
@@ -29,6 +30,7 @@ interface EquipOptions extends Pick<AgentToolSession, "toolsListed" | "askIn"> {
   readonly skills: SessionSkills;
   /** The calls that the editor knows. */
   readonly calls: Pick<ClaimedCalls, "claim">;
+  readonly blobKept: (id: string, facts: BlobFacts) => void;
   readonly clock: Clock;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -40,7 +42,7 @@ const openingTime = 5_000;
 /** Opens our MCP server for a session. Rejects if it cannot be opened in time. */
 export async function equipSession(
   { sessionId, negotiation, transport, name, reserve }: EquipRequest & { readonly transport: Transport },
-  { tools, skills, calls, toolsListed, askIn, clock, send }: EquipOptions,
+  { tools, skills, calls, toolsListed, askIn, blobKept, clock, send }: EquipOptions,
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
@@ -56,6 +58,10 @@ export async function equipSession(
     const run: RunningCall = { id: claim, cancel: () => cancelling.abort() };
     running.add(run);
     function onEvent(event: RunEvent): void {
+      if (event.type === "blob_kept") {
+        const { blobId, kind, sizeBytes: size, path } = event;
+        blobKept(blobId, { size, kind, ...(path !== undefined && { path }) });
+      }
       if (event.type !== "printed") return;
       const call = claim();
       if (call !== undefined && id !== undefined) show ??= followCall({ sessionId: id, toolCallId: call }, send);

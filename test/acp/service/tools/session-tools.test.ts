@@ -602,6 +602,21 @@ const cancelling = (toolCallId: unknown, sessionId = "s"): Message => {
   return { id: 50, method: "tool_call/cancel", params: { sessionId, toolCallId } };
 };
 
+test("names what a run has kept as a blob in the titles of later calls", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  const { onEvent } = tools.servers[0]?.follow({ toolCallId: undefined, tool: "run_code", input: {} }) ?? {};
+  const kept = { runId: "run_1", type: "blob_kept", kind: "text/csv", sizeBytes: 1_200 } as const;
+  onEvent?.({ ...kept, blobId: "blob:1" });
+  onEvent?.({ ...kept, blobId: "blob:2", path: "out/rows.csv" });
+  const input = { name: "rows.clean", args: { a: "blob:1", b: "blob:2" } };
+  const update = { sessionUpdate: "tool_call", toolCallId: "r", title: "mcp__skills__execute_skill", kind: "other" };
+  conversation.agent({ method: "session/update", params: { sessionId: "s", update: { ...update, rawInput: input } } });
+  expect(conversation.take("tool_call").map(({ title }) => title)).toEqual([
+    "Run skill rows.clean on 1.2 kB of text/csv, out/rows.csv",
+  ]);
+});
+
 test("tool_call/cancel ends exactly that run of ours, whenever it was reported, and is forwarded", async () => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, http);
