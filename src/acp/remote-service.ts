@@ -82,6 +82,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       editorReplied: send("editorReplied"),
       cancelCall: send("cancelCall"),
       cancelTurn: send("cancelTurn"),
+      cancelToolCall: send("cancelToolCall"),
       release: send("release"),
       async close() {
         await ask("close")();

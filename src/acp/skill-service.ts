@@ -4,6 +4,7 @@ import type { Log } from "../base/log.ts";
 import type { Question, Reply } from "../runtime/question.ts";
 import type { Problem } from "../skills/rules.ts";
 import type { Skill } from "../skills/skill.ts";
+import type { BlobFacts } from "./messages/describe-call.ts";
 import type { EditorReply } from "./messages/editor-reply.ts";
 import type { JsonRecord } from "./messages/raw-message.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
@@ -41,6 +42,8 @@ export interface ServiceOutlet {
   readonly ended: () => void;
   /** The index of skills for the next prompt, undefined for none. First called when the skills were read. */
   readonly index: (key: SessionKey, index: SkillIndex | undefined) => void;
+  /** A run of the session has kept a blob. */
+  readonly blob: (key: SessionKey, id: string, facts: BlobFacts) => void;
   readonly log: Log;
 }
 
@@ -181,6 +184,8 @@ export interface ServiceConnection {
   cancelCall(id: string | number): void;
   /** The user cancelled the turn: running calls of our tools end. Or the work of these subagents: those that they began end. */
   cancelTurn(key: SessionKey, subagents?: readonly string[]): void;
+  /** The user cancelled one call of our tools, which the agent reported with this id. */
+  cancelToolCall(key: SessionKey, toolCallId: string): void;
   release(key: SessionKey): void;
   /** Releases every session; nothing is sent afterwards. Idempotent; never rejects. */
   close(): Promise<void>;
@@ -206,7 +211,7 @@ export type ToService =
 /** From the service's thread, besides answers. */
 export type FromService =
   | { readonly kind: "line"; readonly connection: number; readonly line: number; readonly bytes: Uint8Array }
-  | OutletCalls["request" | "withdraw" | "answered" | "index"];
+  | OutletCalls["request" | "withdraw" | "answered" | "index" | "blob"];
 
 /** Calls of an outlet's methods. */
 type OutletCalls = {

@@ -20,7 +20,7 @@ export interface Following {
   readonly onEvent: RunListener;
   /** The session id of the subagent that makes it, as far as is known: the agent may say so during the call. */
   readonly subagent: () => string | undefined;
-  /** Aborted when the user cancels that subagent. */
+  /** Aborted when the user cancels that subagent, or this call, with what was cancelled as the reason. */
   readonly signal: AbortSignal;
   /** To be called once. */
   readonly ended: () => void;

@@ -20,6 +20,7 @@ import { type WireError, toWireError } from "../wire/error-table.ts";
 import type { RunListener } from "../wire/run-event.ts";
 import { type ToolName, servedTools } from "../wire/tools.ts";
 import type { Following, McpCaller, McpApp } from "./mcp-caller.ts";
+import { toProgress } from "./progress.ts";
 import { SuspendedCalls, askByRequest, limitQuestions } from "./questions.ts";
 import { type PagedSource, createSkillResources } from "./skills/skill-source.ts";
 
@@ -162,7 +163,8 @@ function createCallTool({ toolbox, log, clock }: McpApp, caller: McpCaller) {
     } catch (error) {
       // A cancelled request gets no answer.
       signal.throwIfAborted();
-      return user.aborted ? userCancelled(name, turn) : toErrorResult(toWireError(error, { log }));
+      if (turn?.aborted === true) return userCancelled(name, "the turn");
+      return user.aborted ? userCancelled(name, String(user.reason)) : toErrorResult(toWireError(error, { log }));
     } finally {
       following?.ended();
     }
@@ -176,9 +178,9 @@ function createCallTool({ toolbox, log, clock }: McpApp, caller: McpCaller) {
     const { name, arguments: args, _meta: meta } = called;
     const { signal, notify, send, requestState, inputResponses } = request;
     const isFollowed = servedTools.get(name)?.executes === true || caller.subagents?.areKnown === true;
-    const id = meta?.["claudecode/toolUseId"];
-    const toolCallId = typeof id === "string" ? id : undefined;
-    const following = isFollowed ? caller.follow?.({ toolCallId, tool: name, input: args }) : undefined;
+    const following = isFollowed
+      ? caller.follow?.({ toolCallId: toolCallIdIn(meta), tool: name, input: args })
+      : undefined;
     const listeners = [
       meta?.progressToken === undefined ? undefined : toProgress(meta.progressToken, notify, log),
       following?.onEvent,
@@ -196,9 +198,14 @@ function createCallTool({ toolbox, log, clock }: McpApp, caller: McpCaller) {
   };
 }
 
-function userCancelled(name: string, turn: AbortSignal | undefined): CallToolResult {
-  const what = turn?.aborted === true ? "turn" : "subagent";
-  return { content: [{ type: "text", text: `${name} was cancelled: the user cancelled the ${what}.` }], isError: true };
+function userCancelled(name: string, what: string): CallToolResult {
+  return { content: [{ type: "text", text: `${name} was cancelled: the user cancelled ${what}.` }], isError: true };
+}
+
+/** The id of a call in the editor, as Claude sends it. */
+function toolCallIdIn(meta: CalledTool["_meta"]): string | undefined {
+  const id = meta?.["claudecode/toolUseId"];
+  return typeof id === "string" ? id : undefined;
 }
 
 /** A refusal is a tool result that the model reads; only an unknown tool is a protocol error. */
@@ -207,21 +214,6 @@ function toErrorResult(error: WireError): CallToolResult {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, error.data);
   }
   return { content: [{ type: "text", text: JSON.stringify(error) }], structuredContent: { ...error }, isError: true };
-}
-
-/** Sends the output of a run, and that it waits for others, as progress to a client that asked for it. */
-function toProgress(progressToken: string | number, notify: ServerContext["mcpReq"]["notify"], log: Log): RunListener {
-  let progress = 0;
-  const send = (message: string): void => {
-    const params = { progressToken, progress: ++progress, message };
-    notify({ method: "notifications/progress", params }).catch((error: unknown) =>
-      log("info", `A progress notification could not be sent: ${String(error)}`),
-    );
-  };
-  return (event) => {
-    if (event.type === "queued" && event.behind > 0) send("Waiting for other runs to end.\n");
-    if (event.type === "printed") send(event.text);
-  };
 }
 
 /** Requests for them are still answered: before 2026-07-28 an HTTP request does not say what its client supports. */

@@ -8,6 +8,8 @@ export const sessionFork = "session/fork";
 export const sessionList = "session/list";
 export const sessionClose = "session/close";
 export const sessionDelete = "session/delete";
+export const sessionArchive = "session/archive";
+export const sessionSetTitle = "session/set_title";
 export const sessionPrompt = "session/prompt";
 /** Claude's extension: a message of the user during a turn, in the form of a prompt. */
 export const sessionSteering = "_session/steering";
@@ -15,6 +17,7 @@ export const sessionUpdate = "session/update";
 export const requestPermission = "session/request_permission";
 export const elicitationCreate = "elicitation/create";
 export const sessionCancel = "session/cancel";
+export const toolCallCancel = "tool_call/cancel";
 export const cancelRequest = "$/cancel_request";
 /** Methods between a conductor and its proxies; the Rust SDK used the prefix `_` before they were in the schema. */
 export const proxyInitialize = "proxy/initialize";

@@ -22,6 +22,7 @@ export function fakeService(methods: Partial<ServiceConnection> = {}): SkillServ
     editorReplied: nothing,
     cancelCall: nothing,
     cancelTurn: nothing,
+    cancelToolCall: nothing,
     release: nothing,
     close: () => Promise.resolve(),
     ...methods,

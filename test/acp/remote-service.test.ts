@@ -174,6 +174,7 @@ test("transfers the buffer of a long line back only after the line was written",
     answered: ignore,
     ended: ignore,
     index: ignore,
+    blob: ignore,
     log: ignore,
   });
   const [long, short] = [new Uint8Array(100_000), new Uint8Array(100)];
@@ -205,6 +206,7 @@ function keepLines(): Lines {
     answered: () => undefined,
     ended: () => endings.push("ended"),
     index: () => undefined,
+    blob: () => undefined,
     log: () => undefined,
   };
   return { sent, endings, outlet };

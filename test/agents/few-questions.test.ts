@@ -2,7 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { openMockModel } from "./mock-model.ts";
 import { openEditor } from "./open-editor.ts";
 import { makePlayground } from "./playground.ts";
-import { claude, copilot, gemini, kimi } from "./real-agents.ts";
+import { spendDay } from "./day.ts";
+import { claude, copilot, gemini, kilo, kimi, qwen } from "./real-agents.ts";
 import { writeRunningSkills } from "./running-skills.ts";
 
 test.each([claude, gemini, copilot, kimi].map((agent) => [agent.name, agent] as const))(
@@ -43,5 +44,15 @@ test.each([claude, gemini, copilot, kimi].map((agent) => [agent.name, agent] as 
     expect(told, name).toContain('Run skill nonesuch failed (Unknown skill \\"nonesuch\\")');
     expect(told, name).toContain('Completed.\\n{\\"a\\":1}');
     expect(told, name).toContain("line-count 0.0.0");
+  },
+);
+
+test.each([claude, gemini, copilot, kimi, qwen, kilo].map((agent) => [agent.name, agent] as const))(
+  "%s: a day of 200 calls, 20 skills, and loaded, resumed and forked sessions has one question, which is ours",
+  { timeout: 900_000 },
+  async (_name, agent) => {
+    const { questions, calls } = await spendDay(agent);
+    expect(calls).toBe(200);
+    expect(questions).toEqual([expect.stringMatching(/^new: .*: run status\.fetch 1\.0\.0/)]);
   },
 );

@@ -12,6 +12,8 @@ const cache = join(tmpdir(), "acp-skills-agents");
 const packages = {
   claude: "@agentclientprotocol/claude-agent-acp@0.101.0",
   opencode: "opencode-ai@1.18.33",
+  // Its package for this platform is its whole program.
+  kilo: `@kilocode/cli-${process.platform === "win32" ? "windows" : process.platform}-${process.arch}@7.7.9`,
   codex: "@agentclientprotocol/codex-acp@2.6.0",
   codexOld: "@zed-industries/codex-acp@0.16.0",
   gemini: "@google/gemini-cli@0.61.0",

@@ -38,6 +38,8 @@ export interface MockModel {
 export interface PlannedCall {
   readonly tool: string;
   readonly input: Input | ((results: readonly string[]) => Input);
+  /** It starts a subagent, whose model makes the calls that follow. Its own result is not waited for, and not among the results. */
+  readonly startsSubagent?: true;
 }
 
 interface Script {
@@ -84,8 +86,9 @@ export async function openMockModel(): Promise<MockModel> {
     const input = typeof next.input === "function" ? next.input(results) : next.input;
     const [group = "", grouped] = name.split(namespaceMark);
     const id = `call_${++lastId}`;
-    script.called = grouped === undefined ? { id, name, input } : { id, name: grouped, namespace: group, input };
-    return script.called;
+    const call = grouped === undefined ? { id, name, input } : { id, name: grouped, namespace: group, input };
+    script.called = next.startsSubagent ? undefined : call;
+    return call;
   }
 
   const server = createServer((request, response) => {

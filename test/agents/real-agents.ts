@@ -14,6 +14,8 @@ export interface RealAgent {
   readonly shell?: string;
   /** How a turn ends when the editor cancels its request by `$/cancel_request`, which not every agent supports. */
   readonly endOfGivenUp: "cancelled" | "end_turn";
+  /** Its forks do not have the servers of the session's request. */
+  readonly forksWithoutServers?: true;
   /** It requests permission before it reports a call's input, so that requests that depend on the input go to the user. */
   readonly asksBeforeInput?: true;
   /** The command line; installs the agent if needed. */
@@ -58,6 +60,25 @@ export const claude: RealAgent = {
   files: () => ({ "claude/settings.json": JSON.stringify({ permissions: { defaultMode: "default" } }) }),
 };
 
+/** Configuration of opencode and of what was made of it: which of our tools it asks about, and the model. */
+function opencodeConfig(modelUrl: string): string {
+  return JSON.stringify({
+    model: "mock/mock",
+    small_model: "mock/mock",
+    share: "disabled",
+    permission: { "skills_*": "ask", bash: "ask" },
+    enabled_providers: ["mock"],
+    provider: {
+      mock: {
+        npm: "@ai-sdk/openai-compatible",
+        name: "Mock",
+        options: { baseURL: `${modelUrl}/v1`, apiKey: "mock" },
+        models: { mock: { name: "Mock" } },
+      },
+    },
+  });
+}
+
 export const opencode: RealAgent = {
   name: "opencode",
   ownCommand: "init",
@@ -70,21 +91,26 @@ export const opencode: RealAgent = {
     OPENCODE_DISABLE_MODELS_FETCH: "1",
     OPENCODE_DISABLE_AUTOUPDATE: "1",
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
-    OPENCODE_CONFIG_CONTENT: JSON.stringify({
-      model: "mock/mock",
-      small_model: "mock/mock",
-      share: "disabled",
-      permission: { "skills_*": "ask", bash: "ask" },
-      enabled_providers: ["mock"],
-      provider: {
-        mock: {
-          npm: "@ai-sdk/openai-compatible",
-          name: "Mock",
-          options: { baseURL: `${modelUrl}/v1`, apiKey: "mock" },
-          models: { mock: { name: "Mock" } },
-        },
-      },
-    }),
+    OPENCODE_CONFIG_CONTENT: opencodeConfig(modelUrl),
+  }),
+};
+
+export const kilo: RealAgent = {
+  name: "kilo",
+  ownCommand: "init",
+  ownSkills: ".agents/skills",
+  shell: "bash",
+  endOfGivenUp: "end_turn",
+  asksBeforeInput: true,
+  command: async () => [
+    join(await install("kilo"), `@kilocode/cli-${process.platform}-${process.arch}/bin/kilo`),
+    "acp",
+  ],
+  environment: ({ modelUrl }) => ({
+    KILO_DISABLE_MODELS_FETCH: "1",
+    KILO_DISABLE_AUTOUPDATE: "1",
+    KILO_DISABLE_LSP_DOWNLOAD: "1",
+    KILO_CONFIG_CONTENT: opencodeConfig(modelUrl),
   }),
 };
 
@@ -172,6 +198,9 @@ export const qwen: RealAgent = {
       security: { auth: { selectedType: "openai" } },
       privacy: { usageStatisticsEnabled: false },
       general: { disableAutoUpdate: true },
+      // Asked with the same tools after a turn, which would take the calls that are planned for the next one.
+      memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false, enableAutoSkill: false },
+      ui: { enableFollowupSuggestions: false },
     }),
   }),
 };
@@ -200,6 +229,7 @@ export const kimi: RealAgent = {
   ownCommand: "compact",
   ownSkills: ".agents/skills",
   endOfGivenUp: "cancelled",
+  forksWithoutServers: true,
   command: async () => [await modernNode(), join(await install("kimi"), "@moonshot-ai/kimi-code/dist/main.mjs"), "acp"],
   environment: ({ modelUrl }) => ({
     KIMI_MODEL_NAME: "mock",

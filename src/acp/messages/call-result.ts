@@ -85,7 +85,8 @@ const places = [
   ...["functionResponse", "response", "error", "message"],
 ];
 const mostNested = 14;
-const longestResult = 1_048_576;
+/** Longer JSON is not read. */
+export const longestJson = 1_048_576;
 
 /** The result of one of our tools in the update that ends its call, as agents wrap it. Undefined if there is none. */
 export function resultIn({ rawOutput, content }: JsonRecord): JsonRecord | undefined {
@@ -109,7 +110,7 @@ function findResult(value: unknown, depth: number): JsonRecord | undefined {
 
 /** JSON, possibly between fences of Markdown, or behind what Copilot, Gemini CLI and qwen-code say about an error. */
 function parse(text: string): unknown {
-  if (text.length > longestResult) return undefined;
+  if (text.length > longestJson) return undefined;
   const [, fenced = text] = /^\s*```(?:json)?\n([^]*)\n```\s*$/.exec(text) ?? [];
   const [, reported = fenced] =
     /^MCP (?:server '[^']*': |tool '[^']*' reported tool error for function call: [^]* with response: )([[{][^]*)$/.exec(

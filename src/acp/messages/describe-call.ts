@@ -1,42 +1,54 @@
+import { isDeepStrictEqual } from "node:util";
+import { parseIfJson } from "../../base/json/json-value.ts";
+import { counted, inDigits } from "../../base/text/code-points.ts";
 import { quoted } from "../../base/text/quoted.ts";
 import { withoutControls } from "../../base/text/unsafe-characters.ts";
 import { sessionUpdate, toolCall as toolCallKind, toolCallUpdate } from "../../wire/methods.ts";
 import type { Notification } from "../emission.ts";
 import type { Amendment, Path } from "./amend.ts";
-import { type JsonRecord, isRecord } from "./raw-message.ts";
-import { reasonIn, resultIn, textOf } from "./call-result.ts";
+import { type JsonRecord, isRecord, recordAt } from "./raw-message.ts";
+import { longestJson, reasonIn, resultIn, textOf } from "./call-result.ts";
 import { servedTools } from "../../wire/tools.ts";
 
-/** What blobs are, for a person, by their ids. */
-export type BlobNames = ReadonlyMap<string, string>;
+/** What is known of a blob. */
+export interface BlobFacts {
+  readonly size?: number;
+  /** Its MIME type. */
+  readonly kind?: string;
+  /** The file that it was made from. */
+  readonly path?: string;
+}
+
+/** Blobs by their ids. */
+export type KnownBlobs = ReadonlyMap<string, BlobFacts>;
 
 type Kind = "read" | "execute" | "edit" | "other";
 
 /**
- * How a call is shown to the user, and its ACP kind: `Run skill rows.clean on table.csv`. The input may be unknown; `blobs` names those
+ * How a call is shown to the user, and its ACP kind: `Run skill rows.clean on table.csv`. The input may be unknown; `blobs` are those
  * that it may mention.
  */
 export function describeCall(
   tool: string,
   input: unknown,
-  blobs: BlobNames = new Map(),
+  blobs: KnownBlobs = new Map(),
 ): { readonly title: string; readonly kind: Kind } {
   const [title, kind] = titleAndKind(tool, isRecord(input) ? input : {}, blobs);
   return { title: oneLine(title), kind };
 }
 
-function titleAndKind(tool: string, args: JsonRecord, blobs: BlobNames): readonly [title: string, kind: Kind] {
+function titleAndKind(tool: string, args: JsonRecord, blobs: KnownBlobs): readonly [title: string, kind: Kind] {
   const [name, path, target] = [word(args["name"]), word(args["path"]), word(args["save_as"])];
   switch (tool) {
     case "execute_skill":
       return [runTitle(name, args, blobs), "execute"];
     case "run_code":
-      return [`Run Python code${withSkills(args["mount_skills"])}`, "execute"];
+      return [`Run Python code${withSkills(args["mount_skills"])}${on([], args, blobs)}`, "execute"];
     case "create_blob":
       return path === undefined ? ["Create a blob", "other"] : [`Create a blob from ${path}`, "read"];
     case "read_blob": {
       const { blob_id: id } = args;
-      const blob = (typeof id === "string" ? blobs.get(id) : undefined) ?? "a blob";
+      const blob = describeBlob(typeof id === "string" ? blobs.get(id) : undefined);
       return target === undefined ? [`Read ${blob}`, "read"] : [`Write ${blob} to ${target}`, "edit"];
     }
     case "list_skills":
@@ -55,18 +67,60 @@ function titleAndKind(tool: string, args: JsonRecord, blobs: BlobNames): readonl
   }
 }
 
-function runTitle(name: string | undefined, args: JsonRecord, blobs: BlobNames): string {
+function runTitle(name: string | undefined, args: JsonRecord, blobs: KnownBlobs): string {
   const script = word(args["script"]);
   const skill = name === undefined ? "a skill" : `skill ${name}`;
   const given = isRecord(args["args"]) ? args["args"] : {};
-  const subjects = (script === undefined ? Object.values(given) : argv(given))
-    .filter((value) => typeof value === "string" && value !== "" && value.length <= longestSubject)
-    .map((value) =>
-      String(value).startsWith("blob:") ? (blobs.get(String(value)) ?? "a blob") : quoted(String(value)),
-    )
-    .slice(0, mostSubjects);
-  const on = subjects.length === 0 ? "" : ` on ${subjects.join(", ")}`;
-  return `${script === undefined ? "Run" : `Run ${script} of`} ${skill}${on}`;
+  const values = script === undefined ? Object.values(given) : argv(given);
+  return `${script === undefined ? "Run" : `Run ${script} of`} ${skill}${on(values, args, blobs)}`;
+}
+
+/** What a call works on: short texts, files that were made blobs, and other blobs together. */
+function on(values: readonly unknown[], { input_blobs: inputs }: JsonRecord, blobs: KnownBlobs): string {
+  const texts = values.filter(
+    (value): value is string => typeof value === "string" && value !== "" && value.length <= longestSubject,
+  );
+  const given = [...texts.filter(isBlob), ...(Array.isArray(inputs) ? (inputs as unknown[]) : [])];
+  const unnamed = [...new Set(given)].filter((id) => typeof id === "string" && blobs.get(id)?.path === undefined);
+  const [first] = unnamed;
+  const together = unnamed.length < 2 ? [] : [describeBlobs(unnamed.map((id) => blobs.get(String(id))))];
+  const subjects = [...texts, ...given].flatMap((text) => {
+    if (typeof text !== "string") return [];
+    if (!isBlob(text)) return [quoted(text)];
+    const known = blobs.get(text);
+    if (known?.path !== undefined || unnamed.length < 2) return [describeBlob(known)];
+    return text === first ? together : [];
+  });
+  const shown = [...new Set(subjects)].slice(0, mostSubjects);
+  return shown.length === 0 ? "" : ` on ${shown.join(", ")}`;
+}
+
+function isBlob(text: unknown): boolean {
+  return typeof text === "string" && text.startsWith("blob:");
+}
+
+const longestName = 100;
+
+/** Its file, or its size and kind: `58 bytes of text/csv`. */
+function describeBlob({ path, size, kind }: BlobFacts = {}): string {
+  const shown = (text: string): string => quoted(text, { longest: longestName });
+  if (path !== undefined) return shown(path);
+  const [type] = kind === undefined ? [] : kind.split(";");
+  if (size === undefined) return type === undefined ? "a blob" : `a blob of ${shown(type)}`;
+  return `${sizeText(size)} of ${shown(type ?? "data")}`;
+}
+
+/** `3 blobs (1.2 MB)`; without the size if that of one is not known. */
+function describeBlobs(blobs: readonly (BlobFacts | undefined)[]): string {
+  let size: number | undefined = 0;
+  for (const blob of blobs) size = size === undefined || blob?.size === undefined ? undefined : size + blob.size;
+  return `${counted(blobs.length, "blob")}${size === undefined ? "" : ` (${sizeText(size)})`}`;
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1_000) return counted(bytes, "byte");
+  const [divisor, unit] = bytes < 999_950 ? [1_000, "kB"] : [1_000_000, "MB"];
+  return `${(bytes / divisor).toFixed(1).replace(/\.0$/, "")} ${unit}`;
 }
 
 function argv(given: JsonRecord): readonly unknown[] {
@@ -107,6 +161,41 @@ export function toTextContent(text: string): readonly JsonRecord[] {
   return [{ type: "content", content: { type: "text", text } }];
 }
 
+/** How many characters of code are shown. */
+const longestCode = 65_536;
+
+/** The code that a call of `run_code` runs, as code; undefined for any other call. */
+export function codeContent(tool: string, input: unknown): readonly JsonRecord[] | undefined {
+  const { code, language } = tool === "run_code" && isRecord(input) ? input : {};
+  if (typeof code !== "string" || code === "") return undefined;
+  const shown = code.length <= longestCode ? code : code.slice(0, longestCode);
+  const more = shown === code ? "" : `\n… and ${inDigits(code.length - longestCode)} more characters`;
+  const longest = Math.max(2, ...(shown.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  const name = typeof language === "string" && /^\w+$/.test(language) ? language : "";
+  return toTextContent(`${fence}${name}\n${shown.replace(/\n$/, "")}\n${fence}${more}`);
+}
+
+/**
+ * The content of a message that first tells what `run_code` runs: the code instead of the input as JSON, and before what else the agent
+ * shows. Undefined if it stays.
+ */
+function contentWithCode(toolCall: JsonRecord, { tool, input, isNew }: OwnCall): readonly unknown[] | undefined {
+  const code = codeContent(tool, input);
+  if (code === undefined || isFinal(toolCall["status"])) return undefined;
+  const content = Array.isArray(toolCall["content"]) ? (toolCall["content"] as unknown[]) : [];
+  const given = content.filter((part) => !isDeepStrictEqual(parseIfJson(textIn(part)), input));
+  const isAsked = toolCall["sessionUpdate"] === undefined;
+  return isAsked || given.length < content.length || (isNew === true && content.length === 0)
+    ? [...code, ...given]
+    : undefined;
+}
+
+function textIn(part: unknown): string {
+  const text = recordAt(part, "content")?.["text"];
+  return typeof text === "string" && text.length <= longestJson ? text : "";
+}
+
 /**
  * Amends a call of one of our tools so that the editor shows what it does instead of the tool's name, and how it ended instead of JSON.
  */
@@ -127,7 +216,8 @@ export function describeToPerson(toolCall: JsonRecord, path: Path, call: OwnCall
     const isDue = toolCall[key] !== undefined || hasDescription(toolCall);
     return isDue && toolCall[key] !== value ? [{ path: [...path, key], value }] : [];
   });
-  return [...described, ...ended];
+  const code = contentWithCode(toolCall, call);
+  return [...described, ...ended, ...(code === undefined ? [] : [{ path: [...path, "content"], value: code }])];
 }
 
 /** Whether a message describes its call; a permission request with only an id gets a title too. */
@@ -147,14 +237,18 @@ export function withoutAlways(params: JsonRecord, { tool }: OwnCall): Amendment[
 
 /** Reports a call that the editor would first have seen in a permission request that we answered. */
 export function callAsked(sessionId: unknown, toolCall: JsonRecord, call: OwnCall): Notification {
-  const update = { ...toolCall, ...describeCall(call.tool, call.input, call.blobs), sessionUpdate: toolCallKind };
+  const content = contentWithCode(toolCall, call);
+  const title = describeCall(call.tool, call.input, call.blobs);
+  const update = { ...toolCall, ...title, ...(content && { content }), sessionUpdate: toolCallKind };
   return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
 }
 
+const allowed = toTextContent("Allowed by acp-skills: it runs in a sandbox, without network, secrets or your files.");
+
 /** The content of a call whose run was allowed on the person's behalf. */
-export const allowedRun = toTextContent(
-  "Allowed by acp-skills: it runs in a sandbox, without network, secrets or your files.",
-);
+export function allowedRun({ tool, input }: OwnCall): readonly JsonRecord[] {
+  return [...(codeContent(tool, input) ?? []), ...allowed];
+}
 
 /** Describes a call that was allowed on the person's behalf: an agent that defers tools may have shown it as one of another tool. */
 export function callAllowed(
@@ -167,11 +261,18 @@ export function callAllowed(
   return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
 }
 
+/** Whether a call with this status has ended. */
+export function isFinal(status: unknown): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
+
 /** A call of one of our tools, as an agent reports it to its editor. */
 export interface OwnCall {
   readonly tool: string;
   /** Undefined if the agent has not reported it. */
   readonly input: JsonRecord | undefined;
   /** What the blobs of earlier calls are, for a person. */
-  readonly blobs?: ReadonlyMap<string, string>;
+  readonly blobs?: KnownBlobs;
+  /** Its input was not known before this message. */
+  readonly isNew?: boolean;
 }

@@ -5,7 +5,7 @@ import { sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
 import { type Notification, sendWhenRead } from "../emission.ts";
 import type { JsonRecord } from "./raw-message.ts";
 import { isRun, textOf } from "./call-result.ts";
-import { describeCall, describeFailure, toTextContent } from "./describe-call.ts";
+import { codeContent, describeCall, describeFailure, toTextContent } from "./describe-call.ts";
 
 /** Where and how a call is reported. */
 export interface ReportOptions {
@@ -92,11 +92,13 @@ type CallEnd =
 /** The update that reports a new call. */
 function callStarted(call: ReportedCall): Notification {
   const { protocol, toolCallId, name, args, locations } = call;
+  const content = codeContent(name, args);
   return update(call, {
     // In v2 the first update of a call creates it.
     sessionUpdate: protocol === 2 ? toolCallUpdate : toolCall,
     toolCallId,
     ...describeCall(name, args),
+    ...(content && { content }),
     name,
     status: "in_progress",
     rawInput: args ?? {},

@@ -1,6 +1,7 @@
 /**
  * What is known about agents: one row per agent. Each fact was observed by running the named version against a mock model
- * (`npm run test:agents`): what reached the model and the editor, and what the agent's files and answers did.
+ * (`npm run test:agents`): what reached the model and the editor, and what the agent's files and answers did; or read in its source, where
+ * the row says so.
  */
 
 /** How the tools of an MCP server are named; `{server}` is the server's name, `{word}` that name with only word characters. */
@@ -43,7 +44,6 @@ const singleUnderscore: Spelling = "mcp_{word}_{tool}";
 const underscore: Spelling = "{word}_{tool}";
 const hyphen: Spelling = "{word}-{tool}";
 const dotted: Spelling = "mcp.{server}.{tool}";
-/** The spelling of auggie. */
 const toolFirst: Spelling = "{tool}_{word}";
 const suffixed: Spelling = "{tool} ({server} MCP Server)";
 
@@ -114,6 +114,20 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     asksBeforeCode: false,
   },
   {
+    // 7.7.9: made of opencode; a permission request comes before the call is reported, with the input as {mcpInput}.
+    agent: /^kilo$/i,
+    label: "Kilo",
+    tools: { forModel: underscore, forEditor: [underscore] },
+    asksBeforeCode: false,
+  },
+  {
+    // 0.36.0, read in its source: titles are tool names, or the summary, description or title in the input, which no tool of ours has.
+    agent: /^auggie$/i,
+    label: "auggie",
+    tools: { forModel: toolFirst, forEditor: [toolFirst] },
+    asksBeforeCode: false,
+  },
+  {
     // 2.6.0: title `mcp.skills.run_code`, rawInput {server, tool, arguments}; a permission request has only the id; in mode "agent"
     // another model decides, else the editor is asked; skills are listed as `$name` and read when used.
     agent: /^@agentclientprotocol\/codex-acp$/,
@@ -168,8 +182,8 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     asksBeforeCode: true,
   },
   {
-    // 2.1.0: a permission request has the tool's name as its title, no kind and no input, which was the content of the call before; titles and
-    // replays show a resource as `<resource uri="…">`.
+    // 2.1.0: a permission request has the tool's name as its title, no kind and no input, which was the content of the call before; a call of a
+    // subagent is reported by nothing else. Forks have no servers. Titles and replays show a resource as `<resource uri="…">`.
     agent: /^Kimi Code CLI$/,
     label: "Kimi Code",
     tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },

@@ -82,6 +82,7 @@ export class Interceptor {
         this.#updateInterests();
       },
       index: (key, index) => this.#sessions.byKey.get(key)?.setIndex(index),
+      blob: (key, id, facts) => this.#sessions.byKey.get(key)?.calls?.learnBlob(id, facts),
       log,
     });
     this.#sessions = new Sessions({
@@ -202,6 +203,9 @@ export class Interceptor {
         return this.#userSaid(id, method, params);
       case methods.sessionSteering:
         return this.#userSaid(id, method, params);
+      case methods.toolCallCancel:
+        this.#sessions.callCancelled(params);
+        return untouched;
       default:
         return this.#relayed.asked(id, method, params);
     }

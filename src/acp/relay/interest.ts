@@ -5,7 +5,13 @@ export type Interest = "everything" | readonly string[];
 
 /** Some serialisers escape slashes. */
 const sessions: Interest = ["session/", "session\\/", `"${methods.initialize}"`];
-const sessionsAndCalls: Interest = [...sessions, `"${methods.toolMethodPrefix.slice(0, -1)}`, "cancel_request"];
+const sessionsAndCalls: Interest = [
+  ...sessions,
+  `"${methods.toolMethodPrefix.slice(0, -1)}`,
+  "cancel_request",
+  "ool_call/can",
+  "ool_call\\/can",
+];
 
 const sessionsCallsAndReplies: Interest = [...sessionsAndCalls, `"${methods.ownRequestPrefix}`];
 

@@ -178,6 +178,7 @@ function openConnection(
     editorReplied: (id, reply, elapsedMs) => questions.replied(id, reply, elapsedMs),
     cancelCall: (id) => calls?.cancel(id),
     cancelTurn: (key, subagents) => sessions.get(key)?.cancelTurn(subagents),
+    cancelToolCall: (key, toolCallId) => sessions.get(key)?.cancelToolCall(toolCallId),
     release,
     close() {
       isOpen = false;

@@ -77,6 +77,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
       withdraw: (id) => post({ kind: "outlet", connection, method: "withdraw", args: [id] }),
       answered: (id) => post({ kind: "outlet", connection, method: "answered", args: [id] }),
       index: (key, index) => post({ kind: "outlet", connection, method: "index", args: [key, index] }),
+      blob: (...args) => post({ kind: "outlet", connection, method: "blob", args }),
       // The other end notices when this one ends.
       ended: () => undefined,
       log,

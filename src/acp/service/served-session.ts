@@ -10,6 +10,7 @@ import type { EditorQuestions } from "./ask/editor-questions.ts";
 import { isInvocable, readsItself } from "./announce/command-list.ts";
 import { availableCommandsUpdate } from "../../wire/methods.ts";
 import { reportFault } from "../messages/amend.ts";
+import type { BlobFacts } from "../messages/describe-call.ts";
 import type { JsonRecord } from "../messages/raw-message.ts";
 import { IndexHistory, toIndexed } from "./prompt/skill-index.ts";
 import type { AgentFacts } from "../negotiation/agents.ts";
@@ -95,7 +96,8 @@ export class ServedSession {
       const { protocol, showsForms } = request.negotiation;
       const askIn = (id: string): Ask => questions.askIn({ id, protocol, showsForms });
       const { clock } = settings;
-      const session = { tools, skills: this.#skills, calls: this.calls, toolsListed, askIn, clock, send };
+      const blobKept = (id: string, facts: BlobFacts): void => this.#context.outlet.blob(this.#key, id, facts);
+      const session = { tools, skills: this.#skills, calls: this.calls, toolsListed, askIn, blobKept, clock, send };
       const opened = await equipSession({ ...request, transport }, session);
       if (!this.#isOpen) {
         opened.close();
@@ -203,6 +205,11 @@ export class ServedSession {
   /** Cancels the calls of our tools that the model has running, or only those of some subagents. */
   cancelTurn(subagents?: readonly string[]): void {
     this.#tools?.cancel(subagents);
+  }
+
+  /** Cancels one of them. */
+  cancelToolCall(toolCallId: string): void {
+    this.#tools?.cancelCall(toolCallId);
   }
 
   close(): void {

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { describeCall, describeToPerson } from "../../../src/acp/messages/describe-call.ts";
+import {
+  type BlobFacts,
+  codeContent,
+  describeCall,
+  describeToPerson,
+} from "../../../src/acp/messages/describe-call.ts";
 import { servedTools } from "../../../src/wire/tools.ts";
+
+const textPart = (text: string): object => ({ type: "text", text });
+const contentPart = (text: string): object => ({ type: "content", content: textPart(text) });
 
 test.each<[string, object | undefined, string, string]>([
   [
@@ -30,6 +38,115 @@ test.each<[string, object | undefined, string, string]>([
   ["load_skills_protocol_guide", {}, "Read the Skills Protocol guide", "read"],
 ])("describes %s with %j as %j", (tool, input, title, kind) => {
   expect(describeCall(tool, input)).toEqual({ title, kind });
+});
+
+const csv = { size: 58, kind: "text/csv;charset=utf-8" };
+const blobs = new Map<string, BlobFacts>([
+  ["blob:1", csv],
+  ["blob:2", { size: 1_160_000, kind: "image/png" }],
+  ["blob:3", { size: 2_000 }],
+  ["blob:4", { size: 10, kind: "text/csv", path: "data/x.csv" }],
+  ["blob:5", { kind: "text/csv" }],
+]);
+
+test.each<[string, object, string]>([
+  ["execute_skill", { name: "rows", args: { file: "blob:1" } }, "Run skill rows on 58 bytes of text/csv"],
+  ["execute_skill", { name: "rows", args: { file: "blob:3" } }, "Run skill rows on 2 kB of data"],
+  ["execute_skill", { name: "rows", args: { file: "blob:5" } }, "Run skill rows on a blob of text/csv"],
+  ["execute_skill", { name: "rows", args: { file: "blob:9" } }, "Run skill rows on a blob"],
+  [
+    "execute_skill",
+    { name: "join", args: { a: "blob:1", b: "blob:2", c: "blob:3" } },
+    "Run skill join on 3 blobs (1.2 MB)",
+  ],
+  [
+    "execute_skill",
+    { name: "join", args: { a: "blob:1", b: "blob:9", how: "left" } },
+    "Run skill join on 2 blobs, left",
+  ],
+  ["execute_skill", { name: "join", args: { a: "blob:1", b: "blob:1" } }, "Run skill join on 58 bytes of text/csv"],
+  [
+    "execute_skill",
+    { name: "join", args: { a: "blob:4", b: "blob:1" } },
+    "Run skill join on data/x.csv, 58 bytes of text/csv",
+  ],
+  ["execute_skill", { name: "rows", input_blobs: ["blob:1", "blob:3", 7] }, "Run skill rows on 2 blobs (2.1 kB)"],
+  [
+    "execute_skill",
+    { name: "rows", args: { f: "blob:1" }, input_blobs: ["blob:1"] },
+    "Run skill rows on 58 bytes of text/csv",
+  ],
+  ["run_code", { code: "x", input_blobs: ["blob:1"] }, "Run Python code on 58 bytes of text/csv"],
+  [
+    "run_code",
+    { code: "x", mount_skills: ["a"], input_blobs: ["blob:1", "blob:2"] },
+    "Run Python code with a on 2 blobs (1.2 MB)",
+  ],
+  ["read_blob", { blob_id: "blob:2" }, "Read 1.2 MB of image/png"],
+])("says what %s works on: %j", (tool, input, title) => {
+  expect(describeCall(tool, input, blobs).title).toBe(title);
+});
+
+const code = "def main():\n    return 1\n";
+const fenced = "```python\ndef main():\n    return 1\n```";
+const runsCode = { tool: "run_code", input: { language: "python", code } };
+
+test.each<[string, object, boolean, readonly object[] | undefined]>([
+  ["a new call", { sessionUpdate: "tool_call", rawInput: runsCode.input }, true, []],
+  ["a request for permission", { rawInput: runsCode.input }, false, []],
+  ["a request with a sentence", { content: [contentPart("May I?")] }, false, [contentPart("May I?")]],
+  ["a request with the input as JSON", { content: [contentPart(JSON.stringify(runsCode.input))] }, false, []],
+  [
+    "an update with the input as JSON",
+    { sessionUpdate: "tool_call_update", content: [contentPart(JSON.stringify(runsCode.input))] },
+    false,
+    [],
+  ],
+  [
+    "an update that says nothing new",
+    { sessionUpdate: "tool_call_update", rawInput: runsCode.input },
+    false,
+    undefined,
+  ],
+  [
+    "an update of a call that printed",
+    { sessionUpdate: "tool_call_update", content: [contentPart("x")] },
+    true,
+    undefined,
+  ],
+  [
+    "a call that ended",
+    { sessionUpdate: "tool_call_update", status: "failed", rawInput: runsCode.input },
+    true,
+    undefined,
+  ],
+])("shows the code of run_code as code in %s", (_what, toolCall, isNew, rest) => {
+  const amendments = describeToPerson({ toolCallId: "c", ...toolCall }, ["params"], { ...runsCode, isNew });
+  const content = amendments.filter(({ path }) => path[1] === "content");
+  expect(content).toEqual(
+    rest === undefined ? [] : [{ path: ["params", "content"], value: [contentPart(fenced), ...rest] }],
+  );
+});
+
+test("no code ends the block that shows it, and none is left out without a word", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom("`", "a", "\n"), minLength: 1 }), (given) => {
+      const text = JSON.stringify(codeContent("run_code", { language: "python", code: given }));
+      const fence = "`".repeat(Math.max(3, ...(given.match(/`+/g) ?? []).map((run) => run.length + 1)));
+      const [part] = codeContent("run_code", { language: "python", code: given }) as { content: { text: string } }[];
+      expect(part?.content.text, text).toBe(`${fence}python\n${given.replace(/\n$/, "")}\n${fence}`);
+      expect(given).not.toContain(fence);
+    }),
+  );
+  const [long] = codeContent("run_code", { code: "x".repeat(70_000) }) as { content: { text: string } }[];
+  expect(long?.content.text).toMatch(/^```\nx+\n```\n… and 4,464 more characters$/);
+  const none: readonly [string, unknown][] = [
+    ["run_code", {}],
+    ["run_code", undefined],
+    ["run_code", { code: "" }],
+    ["execute_skill", { code: "x" }],
+  ];
+  for (const [tool, input] of none) expect(codeContent(tool, input)).toBeUndefined();
 });
 
 test("returns a title of one short line without control characters for any input", () => {
@@ -61,8 +178,6 @@ const run = {
   output_blobs: [],
 };
 const json = JSON.stringify(run);
-const textPart = (text: string): object => ({ type: "text", text });
-const contentPart = (text: string): object => ({ type: "content", content: textPart(text) });
 const path = ["params", "update"];
 
 test.each<[string, object]>([

@@ -4,6 +4,8 @@ import { factsOf, knownAgents, spell } from "../../../src/acp/negotiation/agents
 const names = [
   "@agentclientprotocol/claude-agent-acp",
   "OpenCode",
+  "Kilo",
+  "auggie",
   "@agentclientprotocol/codex-acp",
   "codex-acp",
   "gemini-cli",
@@ -13,8 +15,11 @@ const names = [
   "pi-acp",
 ];
 
-test("knows nine agents by the names in their initialize responses", () => {
-  const labels = ["Claude", "opencode", "Codex", "codex-acp", "Gemini CLI", "qwen-code", "Copilot", "Kimi Code", "pi"];
+test("knows eleven agents by the names in their initialize responses", () => {
+  const labels = [
+    ...["Claude", "opencode", "Kilo", "auggie", "Codex", "codex-acp"],
+    ...["Gemini CLI", "qwen-code", "Copilot", "Kimi Code", "pi"],
+  ];
   expect(names.map((name) => factsOf(name).label)).toEqual(labels);
   expect(knownAgents.map(({ label }) => label)).toEqual(labels);
 });

@@ -56,10 +56,10 @@ describe("the output of a running call", () => {
     const both = await rawRequest(address, { body: call({ progressToken: 7, "claudecode/toolUseId": "toolu_1" }) });
     const messages = ["Waiting for other runs to end.\\n", "one", "two"];
     expect(both.text.match(/"message":"[^"]+"/g)).toEqual(messages.map((text) => `"message":"${text}"`));
-    expect(followed.splice(0)).toEqual(["toolu_1 one", "toolu_1 two"]);
+    expect(followed.splice(0)).toEqual(["toolu_1 one", "toolu_1 two", "ended"]);
 
     await rawRequest(address, { body: call({ "claudecode/toolUseId": "toolu_2" }) });
-    expect(followed.splice(0)).toEqual(["toolu_2 one", "toolu_2 two"]);
+    expect(followed.splice(0)).toEqual(["toolu_2 one", "toolu_2 two", "ended"]);
 
     for (const meta of [{}, { "claudecode/toolUseId": 5 }, { progressToken: 1 }])
       await rawRequest(address, { body: call(meta) });
@@ -81,7 +81,7 @@ describe("a call of a subagent", () => {
             known = "child";
             subagents.push(caller.subagent);
             signal?.addEventListener("abort", () => reject(signal.reason as Error));
-            user.abort();
+            user.abort("the subagent");
           }),
       }),
     });
@@ -99,6 +99,31 @@ describe("a call of a subagent", () => {
     const { message } = await rawRequest(address, { body: { jsonrpc: "2.0", id: 1, method: "tools/call", params } });
     expect(JSON.stringify(message.result)).toContain("run_code was cancelled: the user cancelled the subagent.");
     expect([subagents, ended]).toEqual([[undefined, "child"], 1]);
+  });
+});
+
+describe("a run that the user cancels", () => {
+  it("is aborted alone, and its model reads that", async () => {
+    const cancelled = new Map<unknown, AbortController>();
+    const { wrap, started } = waitingToolbox();
+    const follow = ({ input }: FollowedCall) => {
+      const controller = new AbortController();
+      cancelled.set((input as { code: string }).code, controller);
+      const ended = (): void => void cancelled.delete((input as { code: string }).code);
+      return { onEvent: () => undefined, subagent: () => undefined, signal: controller.signal, ended };
+    };
+    const app = await openMcpApp(undefined, { wrap });
+    opened.push(app);
+    const address = await app.server.open({ ...app.caller, follow });
+    const run = (code: string) => rawRequest(address, { body: legacyCall("run_code", { language: "python", code }) });
+    const [first, second] = [run("1"), run("2")];
+    await started;
+    await expect.poll(() => [...cancelled.keys()].sort()).toEqual(["1", "2"]);
+    cancelled.get("1")?.abort("this call");
+    expect((await first).text).toContain("run_code was cancelled: the user cancelled this call.");
+    expect([...cancelled.keys()]).toEqual(["2"]);
+    cancelled.get("2")?.abort();
+    expect((await second).message.result?.isError).toBe(true);
   });
 });
 

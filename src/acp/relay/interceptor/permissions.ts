@@ -22,6 +22,7 @@ import {
   isGiven,
   isInputOf,
   namedTool,
+  namesItsTool,
   namesTool,
   recogniseCall,
 } from "./recognise-call.ts";
@@ -83,6 +84,7 @@ export function handlePermissionRequest(
     settings.log("info", `Allowed one call of ${tool}: ${why}.`);
     reply({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } });
     if (known === undefined && facts.asksFirst) notify(callAsked(caller.id, toolCall, call));
+    if (known === undefined && call.input === undefined && facts.streamsInput) calls.forget(toolCall["toolCallId"]);
     const isShownAsOther = known === undefined && facts.deferral !== undefined;
     if (isShownAsOther || (more !== undefined && (known !== undefined || facts.asksFirst)))
       notify(callAllowed(caller.id, toolCall, call, more));
@@ -96,7 +98,7 @@ export function handlePermissionRequest(
     if (answer === undefined) return amended;
     // Whoever approves the skill should not be asked by the agent, too.
     if (answer === "decided") return allow(run, "acp-skills decides about the skill itself");
-    return allow(run, "it needs nothing beyond its sandbox", { content: allowedRun });
+    return allow(run, "it needs nothing beyond its sandbox", { content: allowedRun(call) });
   };
   const deciding = session.service.answersRun(session.key, run.tool, call.input ?? known?.input ?? {});
   return deciding instanceof Promise
@@ -104,8 +106,11 @@ export function handlePermissionRequest(
     : decide(deciding);
 }
 
-/** How long a request waits until we know whether we decide about its skill: after that, the person is asked by the agent. */
-const decidingTime = 2_000;
+/**
+ * How long a request waits until we know whether we decide about its skill: after that, the person is asked by the agent. The first of
+ * a connection waits for a sandbox to be tried, which takes seconds where the processors are busy.
+ */
+const decidingTime = 10_000;
 
 /** The answer that we give for the user. */
 interface Approval {
@@ -138,16 +143,28 @@ export function approve(
   if (call === undefined || (known !== undefined && known.tool !== call.tool)) return undefined;
   const input = call.input ?? known?.input;
   if (!agrees(toolCall, { tool: call.tool, input }, server, facts)) return undefined;
-  // If only a title names the tool, the input must be known.
-  if (isTitled && input === undefined && !isRecord(toolCall["rawInput"])) return undefined;
+  // If only a title names the tool, the input must be known, unless the agent itself adds which tool it is.
+  const isSaid = isAdded(toolCall["content"], call.tool, server, facts, namesItsTool);
+  if (isTitled && !isSaid && input === undefined && !isRecord(toolCall["rawInput"])) return undefined;
   if (!isAllowed(call.tool, input, toolCall)) return undefined;
-  const options = Array.isArray(params["options"]) ? (params["options"] as unknown[]) : [];
-  const once = options.filter(isRecord).filter(({ kind }) => kind === "allow_once");
-  // Where an agent offers several, the others also change something, such as its mode.
-  const meant = once.length > 1 ? once.filter((option) => option["optionId"] === facts.allowsOnce) : once;
-  const [{ optionId } = {}] = meant as readonly JsonRecord[];
-  return typeof optionId === "string" && meant.length === 1 ? { tool: call.tool, optionId } : undefined;
+  const optionId = plainOption(params["options"], facts);
+  return optionId === undefined ? undefined : { tool: call.tool, optionId };
 }
+
+/** The option that allows this call once and does nothing else; undefined if it is not certain which one that is. */
+function plainOption(given: unknown, { allowsOnce }: AgentFacts): string | undefined {
+  const options = (Array.isArray(given) ? (given as unknown[]) : []).filter(isRecord);
+  const once = options.filter(({ kind }) => kind === "allow_once");
+  // Where an agent offers several, the others also change something, such as its mode.
+  const meant = once.length > 1 ? once.filter(({ optionId }) => optionId === allowsOnce) : once;
+  const [{ optionId, name } = {}] = meant as readonly JsonRecord[];
+  if (typeof optionId !== "string" || changesMore.test(`${optionId} ${typeof name === "string" ? name : ""}`))
+    return undefined;
+  return options.filter((option) => option["optionId"] === optionId).length === 1 ? optionId : undefined;
+}
+
+/** What options of any agent say that allow more than one call, whatever their kind. */
+const changesMore = /mode\b|switch|always|session|auto/i;
 
 /** v1 asks about a tool call; v2 about a subject, which may be one. */
 function toolCallIn(params: JsonRecord): JsonRecord | undefined {

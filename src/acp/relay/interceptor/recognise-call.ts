@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { quoted } from "../../../base/text/quoted.ts";
 import { parseIfJson } from "../../../base/json/json-value.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import { type JsonRecord, isRecord, recordAt } from "../../messages/raw-message.ts";
-import { resultIn } from "../../messages/call-result.ts";
+import { longestJson, resultIn } from "../../messages/call-result.ts";
 import { type AgentFacts, type Spelling, spell, toWord, usualSpellings } from "../../negotiation/agents.ts";
 import { servedTools } from "../../../wire/tools.ts";
-import type { OwnCall } from "../../messages/describe-call.ts";
+import { type BlobFacts, isFinal, type OwnCall } from "../../messages/describe-call.ts";
 
 /** Our MCP server in one session. */
 export interface KnownServer {
@@ -37,7 +36,7 @@ export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: 
     spelt === tool ||
     kindsOfUnknownTools.has(toolCall["kind"]) ||
     // The agent adds other texts to calls of any tool, so that they confirm no title.
-    isAdded(toolCall["content"], tool, server, facts, (text) => text.includes("{tool}")) ||
+    isAdded(toolCall["content"], tool, server, facts, namesItsTool) ||
     isInputOf(servedTools.get(tool)?.parameters, input);
   return isSure ? { tool, input } : undefined;
 }
@@ -48,6 +47,9 @@ function deferredCall(toolCall: JsonRecord, { deferral }: AgentFacts) {
   const isIt = deferral !== undefined && recordAt(toolCall, "_meta")?.["toolName"] === deferral.call;
   return isIt && typeof name === "string" && isRecord(given) ? { name, input: given } : undefined;
 }
+
+/** Whether a text that an agent adds to requests says which tool it is about. */
+export const namesItsTool = (text: Spelling): boolean => text.includes("{tool}");
 
 /** Whether the content is only what the agent always says about such a call, in one of the texts that are meant. */
 export function isAdded(
@@ -75,10 +77,25 @@ export function namedTool(name: unknown, server: KnownServer, facts: AgentFacts)
   const spellings = facts.tools?.forEditor ?? usualSpellings;
   for (const tool of servedTools.keys()) {
     for (const spelling of spellings) {
-      if (name === spell(spelling, server.name, tool)) return isOnlyOne(server, spelling) ? tool : undefined;
+      if (name === spell(spelling, server.name, tool))
+        return isOnlyOne(server, spelling) && !isOfOther(name, server, spellings) ? tool : undefined;
     }
   }
   return undefined;
+}
+
+/** A name that a tool may have, which is not already spelled with that of a server. */
+const plainTool = /^(?!mcp[_.])[a-z0-9]+(?:[_-][a-z0-9]+)*$/i;
+
+/** Whether another server could have a tool that an agent spells so, in any of the ways that it may have. */
+function isOfOther(name: string, { others }: KnownServer, spellings: readonly Spelling[]): boolean {
+  return others.some((other) =>
+    spellings.some((spelling) => {
+      const [before = "", behind = ""] = spell(spelling, other, "\0").split("\0");
+      const tool = name.slice(before.length, name.length - behind.length);
+      return name === `${before}${tool}${behind}` && plainTool.test(tool);
+    }),
+  );
 }
 
 /** Wrapped arguments: `{mcpInput}` or `{server, tool, arguments}`. */
@@ -105,12 +122,10 @@ export function inputOf({ rawInput, content, status }: JsonRecord): JsonRecord |
   if (isGiven(status) && status !== "pending") return undefined;
   const [part, ...more] = Array.isArray(content) ? (content as unknown[]) : [];
   const text = more.length === 0 ? recordAt(part, "content")?.["text"] : undefined;
-  if (typeof text !== "string" || !text.startsWith("{") || text.length > longestInput) return undefined;
+  if (typeof text !== "string" || !text.startsWith("{") || text.length > longestJson) return undefined;
   const value = parseIfJson(text);
   return isRecord(value) ? value : undefined;
 }
-
-const longestInput = 1_048_576;
 
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
@@ -132,17 +147,16 @@ function isOnlyOne({ name, others }: KnownServer, spelling: Spelling): boolean {
 
 /** How many calls of a session, and how many blobs, are remembered. */
 const limit = 256;
-const longestName = 100;
 
 /** The calls of our tools that a session's editor knows: later messages may have only their id. */
 export class KnownCalls {
   readonly server: KnownServer;
   readonly facts: AgentFacts;
   readonly #calls = new LimitedMap<unknown, OwnCall>(limit);
-  readonly #blobs: LimitedMap<string, string>;
+  readonly #blobs: LimitedMap<string, BlobFacts>;
   #open: readonly string[] | undefined;
 
-  constructor(server: KnownServer, facts: AgentFacts, blobs = new LimitedMap<string, string>(limit)) {
+  constructor(server: KnownServer, facts: AgentFacts, blobs = new LimitedMap<string, BlobFacts>(limit)) {
     this.server = server;
     this.facts = facts;
     this.#blobs = blobs;
@@ -167,27 +181,39 @@ export class KnownCalls {
     const input = found?.input ?? reported ?? (before?.tool === tool ? before?.input : undefined);
     const call = tool === undefined ? undefined : { tool, input, ...(this.#blobs.size > 0 && { blobs: this.#blobs }) };
     if (call !== undefined && status === "completed") this.#learn(call, toolCall);
-    const isOpen = call !== undefined && status !== "completed" && status !== "failed";
+    const isOpen = call !== undefined && !isFinal(status);
     if (isOpen !== this.#calls.has(toolCallId)) this.#open = undefined;
     if (isOpen) this.#calls.set(toolCallId, call);
     else this.#calls.delete(toolCallId);
-    return call;
+    // Its code is shown once.
+    const isNew = tool === "run_code" && input !== undefined && before?.input === undefined;
+    return call !== undefined && isNew ? { ...call, isNew } : call;
   }
 
-  /** Remembers how a created blob is described: by the file that it was made from, or by its size and kind. */
+  /** Remembers what a created blob is. */
   #learn({ tool, input }: OwnCall, ended: JsonRecord): void {
     const { blob_id: id, size_bytes: size } = (tool === "create_blob" && resultIn(ended)) || {};
     if (typeof id !== "string") return;
     const { path, kind } = input ?? {};
-    const [type] = typeof kind === "string" ? kind.split(";") : ["data"];
-    const amount = typeof size === "number" ? `${size} bytes` : "a blob";
-    const shown = (text: string): string => quoted(text, { longest: longestName });
-    this.#blobs.set(id, typeof path === "string" ? shown(path) : `${amount} of ${shown(type ?? "")}`);
+    this.learnBlob(id, {
+      ...(typeof size === "number" && { size }),
+      ...(typeof kind === "string" && { kind }),
+      ...(typeof path === "string" && { path }),
+    });
+  }
+
+  learnBlob(id: string, facts: BlobFacts): void {
+    this.#blobs.set(id, facts);
   }
 
   /** The ids of the calls that have not ended; the same list as long as it has the same ids. */
   get open(): readonly string[] {
     return (this.#open ??= [...this.#calls.keys()].map(String));
+  }
+
+  /** Nothing will say how this call ended. */
+  forget(toolCallId: unknown): void {
+    if (this.#calls.delete(toolCallId)) this.#open = undefined;
   }
 
   find(toolCallId: unknown): OwnCall | undefined {

@@ -4,7 +4,6 @@ import type { Settings } from "../../../runtime/options.ts";
 import * as methods from "../../../wire/methods.ts";
 import { type Verdict, toVerdict, untouched } from "../../messages/amend.ts";
 import { type JsonRecord, type MessageKind, isRecord, recordAt } from "../../messages/raw-message.ts";
-import { restoreTitles } from "./replays.ts";
 import type { ServiceConnection } from "../../skill-service.ts";
 import { type Negotiation, advertise, chooseForms, negotiate } from "../../negotiation.ts";
 import type { RelayedSession } from "./relayed-session.ts";
@@ -24,7 +23,8 @@ type Pending =
   | { readonly kind: "initialize"; readonly params: JsonRecord }
   | RelayedSession
   | { readonly kind: "end"; readonly sessionId: string }
-  | { readonly kind: "list" };
+  | { readonly kind: "list" }
+  | { readonly kind: "title" };
 
 /** Beyond that, the oldest request is dropped. */
 const pendingLimit = 256;
@@ -71,6 +71,12 @@ export class RelayedRequests {
       case methods.sessionList:
         this.#add(id, { kind: "list" });
         return untouched;
+      case methods.sessionSetTitle:
+        this.#options.sessions.titles.setByUser(params["title"]);
+        this.#add(id, { kind: "title" });
+        return untouched;
+      // An agent closes a session that it archives.
+      case methods.sessionArchive:
       case methods.sessionClose:
       case methods.sessionDelete:
         if (sessionId !== undefined) this.#add(id, { kind: "end", sessionId });
@@ -133,7 +139,10 @@ export class RelayedRequests {
         return untouched;
       }
       case "list":
-        return toVerdict(restoreTitles(result));
+        return toVerdict(sessions.titles.restoreList(result));
+      case "title":
+        sessions.titles.setByUser(recordAt({ result }, "result")?.["title"]);
+        return untouched;
       case "end":
         sessions.end(request.sessionId);
         return untouched;

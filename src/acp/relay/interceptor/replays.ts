@@ -60,19 +60,45 @@ function isOwnResource(content: unknown): boolean {
   return typeof uri === "string" && uri.startsWith("acp-skills:");
 }
 
-/** Restores the titles in a list of sessions. */
-export function restoreTitles(result: unknown): Amendment[] {
-  const sessions = isRecord(result) && Array.isArray(result["sessions"]) ? (result["sessions"] as unknown[]) : [];
-  return sessions.flatMap((session, index) => [
-    ...restoreAt(session, "title", ["result", "sessions", index]),
-    ...restoreAt(recordAt(session, "_meta"), "preview", ["result", "sessions", index, "_meta"]),
-  ]);
+/** How many titles are remembered. */
+const titleLimit = 1_024;
+
+/** The titles of sessions: our text is removed from those that agents make of prompts, not from those that the user sets. */
+export class Titles {
+  readonly #setByUser = new LimitedMap<string, true>(titleLimit);
+
+  /** The user set this title, or the agent stored it so. */
+  setByUser(title: unknown): void {
+    if (typeof title === "string") this.#setByUser.set(toComparable(title), true);
+  }
+
+  /** Restores the titles in a list of sessions. */
+  restoreList(result: unknown): Amendment[] {
+    const sessions = isRecord(result) && Array.isArray(result["sessions"]) ? (result["sessions"] as unknown[]) : [];
+    return sessions.flatMap((session, index) => [
+      ...this.restoreAt(session, "title", ["result", "sessions", index]),
+      ...this.restoreAt(recordAt(session, "_meta"), "preview", ["result", "sessions", index, "_meta"]),
+    ]);
+  }
+
+  /** Restores a title, in what stands at a path. */
+  restoreAt(holder: unknown, key: string, path: readonly (string | number)[]): Amendment[] {
+    const title = isRecord(holder) ? holder[key] : undefined;
+    if (typeof title !== "string") return [];
+    const value = restoreTitle(title);
+    return value === title || this.#isSetByUser(title) ? [] : [{ path: [...path, key], value }];
+  }
+
+  #isSetByUser(title: string): boolean {
+    const stored = toComparable(title);
+    return [...this.#setByUser.keys()].some((set) => set.startsWith(stored));
+  }
 }
 
-/** Restores a title, in what stands at a path. */
-export function restoreAt(holder: unknown, key: string, path: readonly (string | number)[]): Amendment[] {
-  const title = isRecord(holder) ? holder[key] : undefined;
-  if (typeof title !== "string") return [];
-  const value = restoreTitle(title);
-  return value === title ? [] : [{ path: [...path, key], value }];
+/** Agents may trim and truncate a title before they store it. */
+function toComparable(title: string): string {
+  return title
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/(?:…|\.{3})$/, "");
 }

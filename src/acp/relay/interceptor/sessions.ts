@@ -13,9 +13,9 @@ import {
 import { commandsAmendments } from "../../emission.ts";
 import { type Verdict, toVerdict, untouched } from "../../messages/amend.ts";
 import { type JsonRecord, isRecord, recordAt } from "../../messages/raw-message.ts";
-import { Replays, restoreAt } from "./replays.ts";
+import { Replays, Titles } from "./replays.ts";
 import type { ListAmendments, SessionKey } from "../../skill-service.ts";
-import { type OwnCall, describeToPerson } from "../../messages/describe-call.ts";
+import { type OwnCall, describeToPerson, isFinal } from "../../messages/describe-call.ts";
 import type { Forms, Negotiation } from "../../negotiation.ts";
 import { recogniseCall } from "./recognise-call.ts";
 import { type RelayContext, RelayedSession } from "./relayed-session.ts";
@@ -49,6 +49,7 @@ export class Sessions {
   readonly #early = new LimitedMap<string, readonly unknown[]>(earlyLimit);
   readonly #replays = new Replays();
   readonly subagents: Subagents;
+  readonly titles = new Titles();
   #openCalls: readonly string[] = [];
   #lastKey = 0;
 
@@ -158,7 +159,7 @@ export class Sessions {
     this.#endReplay(sessionId);
     switch (kind) {
       case sessionInfoUpdate:
-        return toVerdict(restoreAt(update, "title", ["params", "update"]));
+        return toVerdict(this.titles.restoreAt(update, "title", ["params", "update"]));
       case subagentUpdate:
         this.subagents.updated(sessionId, update);
         return untouched;
@@ -194,7 +195,7 @@ export class Sessions {
     const isFollowed =
       servedTools.get(tool)?.executes === true || (this.subagents.byId.size > 0 && this.subagents.has(session));
     if (typeof toolCallId !== "string" || !isFollowed) return;
-    const isOver = status === "completed" || status === "failed";
+    const isOver = isFinal(status);
     session.service.callReported(session.key, { toolCallId, tool, input, isOver, subagent });
   }
 
@@ -220,6 +221,14 @@ export class Sessions {
     if (caller === undefined) return;
     const { session, subagent } = caller;
     session.service.cancelTurn(session.key, subagent === undefined ? undefined : this.subagents.withBelow(subagent));
+  }
+
+  /** The user cancelled a call: if it is one of our tools, it ends, whatever the agent does. */
+  callCancelled(params: JsonRecord): void {
+    const { toolCallId } = params;
+    const session = this.find(params);
+    if (typeof toolCallId !== "string" || session?.calls?.find(toolCallId) === undefined) return;
+    session.service.cancelToolCall(session.key, toolCallId);
   }
 
   /** The user cancelled the request that began a turn. */

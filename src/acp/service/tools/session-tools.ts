@@ -4,6 +4,7 @@ import { LimitedMap } from "../../../base/limited-map.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import type { Notification } from "../../emission.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
+import type { BlobFacts } from "../../messages/describe-call.ts";
 import type { EquipRequest, ReportedCall } from "../../skill-service.ts";
 import type { AgentTools, AgentToolSession, SessionServer } from "./agent-tools.ts";
 import { toServerEntry, type Transport } from "../../messages/server-entry.ts";
@@ -14,6 +15,16 @@ export interface SessionTools extends Omit<SessionServer, "address" | "cancel"> 
   readonly entry: JsonRecord;
   /** Cancels running calls: all, or those of some subagents. */
   readonly cancel: (subagents?: readonly string[]) => void;
+  /** Cancels the call that the editor knows by this id, if it is running. */
+  readonly cancelCall: (toolCallId: string) => void;
+}
+
+/** A call of the model that runs. */
+interface RunningCall {
+  /** Its id in the editor, undefined as long as it is not known. */
+  readonly id: () => string | undefined;
+  readonly subagent: () => string | undefined;
+  readonly controller: AbortController;
 }
 
 interface EquipOptions extends Pick<AgentToolSession, "toolsListed" | "askIn"> {
@@ -21,6 +32,7 @@ interface EquipOptions extends Pick<AgentToolSession, "toolsListed" | "askIn"> {
   readonly skills: SessionSkills;
   /** The calls that the editor knows. */
   readonly calls: Pick<ClaimedCalls, "claim" | "subagentOf" | "subagents">;
+  readonly blobKept: (id: string, facts: BlobFacts) => void;
   readonly clock: Clock;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -32,31 +44,36 @@ const openingTime = 5_000;
 /** Opens our MCP server for a session. Rejects if it cannot be opened in time. */
 export async function equipSession(
   { sessionId, negotiation, transport, name, reserve }: EquipRequest & { readonly transport: Transport },
-  { tools, skills, calls, toolsListed, askIn, clock, send }: EquipOptions,
+  { tools, skills, calls, toolsListed, askIn, blobKept, clock, send }: EquipOptions,
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
-  const running = new Set<{ readonly subagent: () => string | undefined; readonly controller: AbortController }>();
+  const running = new Set<RunningCall>();
   const follow: AgentToolSession["follow"] = ({ toolCallId, tool, input }) => {
-    const claim = (): string | undefined => toolCallId ?? calls.claim(tool, input);
-    let call = claim();
-    let early = "";
-    let show: ((text: string) => void) | undefined;
     let known: string | undefined;
     // Our server may be called before the agent reports the call to the editor.
+    const claim = (): string | undefined => (known ??= toolCallId ?? calls.claim(tool, input));
+    claim();
+    let early = "";
+    let show: ((text: string) => void) | undefined;
+    let caller: string | undefined;
     const subagent = (): string | undefined => {
-      call ??= claim();
-      return (known ??= call === undefined ? undefined : calls.subagentOf(call));
+      const call = claim();
+      return (caller ??= call === undefined ? undefined : calls.subagentOf(call));
     };
-    const entry = { subagent, controller: new AbortController() };
-    running.add(entry);
+    const run: RunningCall = { id: claim, subagent, controller: new AbortController() };
+    running.add(run);
     return {
       subagent,
-      signal: entry.controller.signal,
-      ended: () => void running.delete(entry),
+      signal: run.controller.signal,
+      ended: () => void running.delete(run),
       onEvent(event) {
+        if (event.type === "blob_kept") {
+          const { blobId, kind, sizeBytes: size, path } = event;
+          blobKept(blobId, { size, kind, ...(path !== undefined && { path }) });
+        }
         if (event.type !== "printed") return;
-        const shownIn = subagent() ?? id;
+        const [call, shownIn] = [claim(), subagent() ?? id];
         if (call !== undefined && shownIn !== undefined)
           show ??= followCall({ sessionId: shownIn, toolCallId: call }, send);
         early = `${early}${event.text}`.slice(-longestPrinted);
@@ -78,7 +95,12 @@ export async function equipSession(
     },
     cancel(subagents) {
       if (subagents === undefined) server.cancel();
-      else for (const { subagent, controller } of running) if (subagents.includes(subagent() ?? "")) controller.abort();
+      else
+        for (const { subagent, controller } of running)
+          if (subagents.includes(subagent() ?? "")) controller.abort("the subagent");
+    },
+    cancelCall(toolCallId) {
+      for (const { id: idOf, controller } of running) if (idOf() === toolCallId) controller.abort("this call");
     },
   };
 }

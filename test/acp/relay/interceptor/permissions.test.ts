@@ -264,12 +264,34 @@ test.each<[string, object]>([
   expect(approve({ toolCall: ofKimi("list_skills", more), options }, kimiKnows(known))).toBeUndefined();
 });
 
-test("does not take Kimi Code's sentence from another agent, or for a call whose input is unknown", () => {
+test("does not take Kimi Code's sentence from another agent", () => {
   const known = { tool: "list_skills", input: {} };
   expect(approve({ toolCall: ofKimi("list_skills"), options }, { ...gemini, known })).toBeUndefined();
-  const unknown = kimiKnows({ tool: "list_skills", input: undefined });
-  expect(approve({ toolCall: ofKimi("list_skills"), options }, unknown)).toBeUndefined();
+  expect(approve({ toolCall: ofKimi("list_skills"), options }, gemini)).toBeUndefined();
 });
+
+/** What Kimi Code 2.1.0 offers. */
+const ofKimisOptions = [
+  { optionId: "approve_once", name: "Approve once", kind: "allow_once" },
+  { optionId: "approve_always", name: "Approve for this session", kind: "allow_always" },
+  { optionId: "reject", name: "Reject", kind: "reject_once" },
+];
+
+test.each(readOnly)("allows %s of a subagent of Kimi Code, whose input nobody knows, once", (tool) => {
+  const asked = { toolCall: ofKimi(tool), options: ofKimisOptions };
+  for (const call of [undefined, { tool, input: undefined }])
+    expect(approve(asked, kimiKnows(call))).toEqual({ tool, optionId: "approve_once" });
+  const unsaid = { ...asked, toolCall: ofKimi(tool, { content: [] }) };
+  expect(approve(unsaid, kimiKnows(undefined))).toBeUndefined();
+});
+
+test.each(["execute_skill", "run_code", "create_blob", "read_blob"])(
+  "asks the person about %s of a subagent of Kimi Code, which may do more than read",
+  (tool) => {
+    const asked = { toolCall: ofKimi(tool), options: ofKimisOptions };
+    for (const call of [undefined, { tool, input: undefined }]) expect(approve(asked, kimiKnows(call))).toBeUndefined();
+  },
+);
 
 /** What qwen-code 0.24.4 offers in its mode "auto" when the model that decides there did not answer. */
 const withSwitch = [

@@ -594,6 +594,76 @@ test.each<[string, Message]>([
   expect(conversation.atAgent.at(-1)).toEqual(cancellation);
 });
 
+const reported = (toolCallId: string, code: string, more: object = {}): Message => {
+  const update = { sessionUpdate: "tool_call", toolCallId, title: "mcp__skills__run_code", kind: "other" };
+  return { method: "session/update", params: { sessionId: "s", update: { ...update, rawInput: { code }, ...more } } };
+};
+const cancelling = (toolCallId: unknown, sessionId = "s"): Message => {
+  return { id: 50, method: "tool_call/cancel", params: { sessionId, toolCallId } };
+};
+
+test("names what a run has kept as a blob in the titles of later calls", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  const { onEvent } = tools.servers[0]?.follow({ toolCallId: undefined, tool: "run_code", input: {} }) ?? {};
+  const kept = { runId: "run_1", type: "blob_kept", kind: "text/csv", sizeBytes: 1_200 } as const;
+  onEvent?.({ ...kept, blobId: "blob:1" });
+  onEvent?.({ ...kept, blobId: "blob:2", path: "out/rows.csv" });
+  const input = { name: "rows.clean", args: { a: "blob:1", b: "blob:2" } };
+  const update = { sessionUpdate: "tool_call", toolCallId: "r", title: "mcp__skills__execute_skill", kind: "other" };
+  conversation.agent({ method: "session/update", params: { sessionId: "s", update: { ...update, rawInput: input } } });
+  expect(conversation.take("tool_call").map(({ title }) => title)).toEqual([
+    "Run skill rows.clean on 1.2 kB of text/csv, out/rows.csv",
+  ]);
+});
+
+test("tool_call/cancel ends exactly that run of ours, whenever it was reported, and is forwarded", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  const { follow } = tools.servers[0] ?? {};
+  const run = (code: string, toolCallId?: string) => follow?.({ toolCallId, tool: "run_code", input: { code } });
+  conversation.agent(reported("c1", "1"));
+  const [first, twin] = [run("1"), run("1")];
+  const second = run("2");
+  conversation.agent(reported("c2", "2"));
+  conversation.agent(reported("c3", "3"));
+  // As Claude's requests name their calls.
+  const third = run("3", "c3");
+  const aborted = (): unknown[] => [first, twin, second, third].map((one) => one?.signal.aborted);
+  await conversation.editor(cancelling("c2"));
+  expect(aborted()).toEqual([false, false, true, false]);
+  await conversation.editor(cancelling("c3"));
+  expect(aborted()).toEqual([false, false, true, true]);
+  await conversation.editor(cancelling("c1"));
+  expect(aborted()).toEqual([true, false, true, true]);
+  expect(conversation.atAgent.slice(-3)).toEqual([cancelling("c2"), cancelling("c3"), cancelling("c1")]);
+  expect(tools.cancelled).toEqual([]);
+});
+
+test("tool_call/cancel of any other call ends nothing, and is forwarded", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  await conversation.exchange("session/new", { cwd: "/project" }, { sessionId: "t" });
+  conversation.agent(reported("c1", "1"));
+  const shown = tools.servers[0]?.follow({ toolCallId: undefined, tool: "run_code", input: { code: "1" } });
+  conversation.agent(reported("bash", "1", { title: "Bash", kind: "execute" }));
+  for (const status of ["completed", "failed", "cancelled"]) {
+    conversation.agent(reported(status, "1"));
+    const ended = { sessionUpdate: "tool_call_update", toolCallId: status, status };
+    conversation.agent({ method: "session/update", params: { sessionId: "s", update: ended } });
+  }
+  const others = ["bash", "c2", "completed", "failed", "cancelled", 1, undefined].map((id) => cancelling(id));
+  for (const other of [...others, cancelling("c1", "t"), cancelling("c1", "nowhere")]) {
+    await conversation.editor(other);
+    expect(conversation.atAgent.at(-1)).toEqual(other);
+  }
+  expect(shown?.signal.aborted).toBe(false);
+  // It has ended at our server, and the agent has not said so yet.
+  shown?.ended();
+  await conversation.editor(cancelling("c1"));
+  expect(shown?.signal.aborted).toBe(false);
+});
+
 test("describes and strips each of 1,000 open requests to run code, whatever else is open", async () => {
   const conversation = await converseInSession({}, { tools: fakeTools() }, http);
   const before = conversation.atEditor.length;

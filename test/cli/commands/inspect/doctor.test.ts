@@ -62,7 +62,7 @@ test("names the policies that count here", async () => {
 test("reports which agents ask before a tool runs code", async () => {
   const { stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
   expect(stdout).toMatch(/ask first +Claude, Gemini CLI, qwen-code, Copilot, Kimi Code: /);
-  expect(stdout).toMatch(/do not ask +opencode, Codex/);
+  expect(stdout).toMatch(/do not ask +opencode, Kilo, auggie, Codex/);
 });
 
 test("reports whether runs get a cgroup, and what its absence means", async () => {
