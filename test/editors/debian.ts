@@ -13,7 +13,7 @@ export const repository = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Debian's newest release, which has the editors; what is installed in it in one step. */
 const release = "sid";
-const packages = ["neovim", "emacs-nox", "nodejs", "python3", "git", "ca-certificates", "procps"];
+const packages = ["neovim", "emacs-nox", "nodejs", "python3", "curl", "git", "ca-certificates", "procps"];
 const root = join(cache, release);
 
 /** Installs Debian into a folder, unless it is there; returns the reason if that is impossible. */

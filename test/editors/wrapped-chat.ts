@@ -7,7 +7,13 @@ import { repository, runInDebian } from "./debian.ts";
 
 /** The command line of the scripted agent, as the person has configured it. */
 export const agentCommand: readonly string[] = ["node", join(repository, "test/agent/scripted-agent.js"), "http"];
-const wrapper = join(repository, "dist/cli/main.js");
+/** The same in Lua, for plugins that start it with PATH alone. */
+export const luaProvider: string = `(function()
+  local words = vim.json.decode([==[${JSON.stringify(agentCommand)}]==])
+  local env = { HOME = vim.env.HOME, TMPDIR = vim.env.TMPDIR }
+  return { command = table.remove(words, 1), args = words, env = env }
+end)()`;
+export const wrapper = join(repository, "dist/cli/main.js");
 
 /** A prompt by which the scripted agent calls one of our tools. */
 export function callOf(tool: string, input: object): string {
