@@ -13,9 +13,11 @@ export interface Neovim {
   lua(chunk: string): Promise<unknown>;
   /** Types keys, in the notation of mappings; `<` is `<lt>`. */
   type(keys: string): Promise<void>;
-  /** The text of the current buffer. */
+  /** Moves the cursor to the window that shows a buffer of this type. */
+  enter(filetype: string): Promise<void>;
+  /** The text of all windows, one below the other. */
   text(): Promise<string>;
-  /** Waits until the text of the current buffer has this. */
+  /** Waits until that text has this. */
   shows(expected: string | RegExp): Promise<void>;
   /** What omni completion offers behind these words: the word, and what stands beside it. */
   complete(words: string): Promise<readonly string[]>;
@@ -58,12 +60,21 @@ export async function startNeovim(playground: Playground): Promise<Neovim> {
     await ask("--remote-send", keys);
   };
   const text = async (): Promise<string> =>
-    String(await lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`));
+    String(
+      await lua(`return vim.iter(vim.api.nvim_list_wins()):map(function(window)
+        return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false)
+      end):flatten():join("\\n")`),
+    );
   await expect.poll(() => lua("return vim.v.vim_did_enter").catch(String), { timeout: 20_000 }).toBe(1);
   return {
     process: child.pid,
     lua,
     type,
+    async enter(filetype) {
+      await lua(`vim.api.nvim_set_current_win(vim.iter(vim.api.nvim_list_wins()):find(function(window)
+        return vim.bo[vim.api.nvim_win_get_buf(window)].filetype == "${filetype}"
+      end)) return true`);
+    },
     text,
     shows: (expected) => expect.poll(text, { timeout: 20_000 }).toMatch(expected),
     async complete(words) {
