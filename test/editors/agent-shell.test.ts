@@ -97,7 +97,7 @@ async function openShell(
     emacs.lisp(`(with-current-buffer (car (agent-shell-buffers)) ${expression})`);
   const text = async (): Promise<string> =>
     String(await inShell("(buffer-substring-no-properties (point-min) (point-max))"));
-  const shows = (expected: string | RegExp): Promise<void> => expect.poll(text, { timeout: 20_000 }).toMatch(expected);
+  const shows = (expected: string | RegExp): Promise<void> => expect.poll(text).toMatch(expected);
   const type = async (characters: string, where = "the end"): Promise<void> => {
     const go = where === "the end" ? "(goto-char (point-max))" : "(agent-shell-jump-to-latest-permission-button-row)";
     const keys = Array.from(characters, (character) => character.codePointAt(0)).join(" ");

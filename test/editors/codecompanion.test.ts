@@ -101,7 +101,7 @@ async function openChat(): Promise<{ readonly playground: Playground; readonly n
 async function newChat(neovim: Neovim): Promise<void> {
   await neovim.lua(`require("codecompanion").chat() return true`);
   const listed = `return #require("codecompanion.interactions.chat.acp.commands").get_commands_for_buffer(vim.api.nvim_get_current_buf())`;
-  await expect.poll(() => neovim.lua(listed), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => neovim.lua(listed)).toBe(1);
 }
 
 /** Types a prompt at the end of the chat, and sends it. */

@@ -65,7 +65,7 @@ export async function startNeovim(playground: Playground): Promise<Neovim> {
         return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false)
       end):flatten():join("\\n")`),
     );
-  await expect.poll(() => lua("return vim.v.vim_did_enter").catch(String), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => lua("return vim.v.vim_did_enter").catch(String)).toBe(1);
   return {
     process: child.pid,
     lua,
@@ -76,7 +76,7 @@ export async function startNeovim(playground: Playground): Promise<Neovim> {
       end)) return true`);
     },
     text,
-    shows: (expected) => expect.poll(text, { timeout: 20_000 }).toMatch(expected),
+    shows: (expected) => expect.poll(text).toMatch(expected),
     async complete(words) {
       await type(`<Esc>cc${words}<C-x><C-o>`);
       await expect.poll(() => lua(`return vim.fn.complete_info({ "mode" }).mode`)).toBe("omni");
