@@ -206,6 +206,9 @@ async function obey(sessionId, sentence, prompt) {
  */
 const isSaid = ({ type, annotations }) => type === "text" && annotations === undefined;
 
+/** How avante sends the user's messages, the last one first, with a text of its own behind them. */
+const tagged = /^<previous_user_message>(.*)<\/previous_user_message>$/s;
+
 /**
  * @param {string} method
  * @param {Params} params
@@ -243,7 +246,8 @@ async function serve(method, params, answer) {
       return;
     }
     case "session/prompt": {
-      const words = params.prompt.findLast(isSaid)?.text ?? "";
+      const said = params.prompt.filter(isSaid).map(({ text }) => text);
+      const words = said.map((text) => tagged.exec(text)?.[1]).find(Boolean) ?? said.at(-1) ?? "";
       if (isV2) answer({ messageId: "u1" });
       let isAnswered = true;
       for (const sentence of words.split("; "))
