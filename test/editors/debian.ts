@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -38,6 +38,8 @@ export async function installOnce(
   if (existsSync(folder)) return undefined;
   await mkdir(cache, { recursive: true });
   const draft = await mkdtemp(join(cache, "draft-"));
+  // If this user is root, skills run as other users, who need the programs in it.
+  await chmod(draft, 0o755);
   try {
     await fill(draft);
     await rename(draft, folder);
