@@ -16,7 +16,7 @@ const sandboxes = [
 ];
 /** A browser takes both processors and has deadlines of its own: one file at a time, and nothing beside it. */
 const browser = ["test/browser/page/**/*.test.ts"];
-const others = [...staticChecks, ...sandboxes, ...browser, "test/agents/**"];
+const others = [...staticChecks, ...sandboxes, ...browser, "test/agents/**", "test/editors/**"];
 
 /** What belongs to a process: a test that changes it has a process of its own. The others share one, which starts and loads modules once. */
 const changesProcess =

@@ -6,6 +6,7 @@
 //   die CODE           ends with this exit code    kill SIGNAL    ends itself by this signal
 //   silent             never answers this prompt      tool NAME JSON   calls a tool of the MCP server "skills" and says the result
 //   permit NAME JSON   asks for permission to call the tool NAME of that server with JSON, and says the response
+//   call NAME JSON     calls a tool like "tool", and reports the call and its result as agents do
 //   use JSON           asks for permission for a tool call of its own with these fields, and says the response
 //
 // Sentences are separated by "; ". Command-line arguments change its behaviour:
@@ -32,6 +33,7 @@ const named = process.argv.find((word) => word.startsWith("named="))?.slice("nam
 const isV2 = manner.has("v2");
 let lastPermission = 0;
 let sessions = 0;
+let calls = 0;
 /** The MCP servers of each session. @type {Map<string, McpServer[]>} */
 const servers = new Map();
 /** Callbacks for the editor's responses, by id. @type {Map<string | number, (result: unknown) => void>} */
@@ -160,6 +162,23 @@ async function obey(sessionId, sentence, prompt) {
       say(sessionId, await callTool(sessionId, name, JSON.parse(json.join(" ") || "{}")));
       return true;
     }
+    case "call": {
+      const [name = "", ...json] = rest;
+      const input = json.join(" ") || "{}";
+      const toolCallId = `call-${++calls}`;
+      const fields = { toolCallId, name: `mcp__skills__${name}`, title: name, kind: "other" };
+      /** @type {unknown} */
+      const rawInput = JSON.parse(input);
+      tell(sessionId, { sessionUpdate: "tool_call", ...fields, status: "pending", rawInput });
+      const [, text = ""] = /(\{.*\})/s.exec(await callTool(sessionId, name, rawInput)) ?? [];
+      /** @type {unknown} */
+      const response = JSON.parse(text);
+      const { result } = /** @type {{ result?: { isError?: boolean, content: object[] } }} */ (response);
+      const status = result === undefined || result.isError === true ? "failed" : "completed";
+      const content = (result?.content ?? []).map((block) => ({ type: "content", content: block }));
+      tell(sessionId, { sessionUpdate: "tool_call_update", toolCallId, status, content });
+      return true;
+    }
     case "permit": {
       const [name = "", ...json] = rest;
       /** @type {unknown} */
@@ -186,6 +205,9 @@ async function obey(sessionId, sentence, prompt) {
  * @param {Block} block
  */
 const isSaid = ({ type, annotations }) => type === "text" && annotations === undefined;
+
+/** How avante sends the user's messages, the last one first, with a text of its own behind them. */
+const tagged = /^<previous_user_message>(.*)<\/previous_user_message>$/s;
 
 /**
  * @param {string} method
@@ -224,7 +246,8 @@ async function serve(method, params, answer) {
       return;
     }
     case "session/prompt": {
-      const words = params.prompt.findLast(isSaid)?.text ?? "";
+      const said = params.prompt.filter(isSaid).map(({ text }) => text);
+      const words = said.map((text) => tagged.exec(text)?.[1]).find(Boolean) ?? said.at(-1) ?? "";
       if (isV2) answer({ messageId: "u1" });
       let isAnswered = true;
       for (const sentence of words.split("; "))

@@ -1,30 +1,6 @@
-import { accessSync, constants } from "node:fs";
-import path from "node:path";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, afterEach, describe, expect } from "vitest";
-
-const known = [
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-];
-
-/** Chromium on PATH or where systems install it. */
-function findChromium(): string | undefined {
-  const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
-  const onPath = (process.env.PATH ?? "")
-    .split(path.delimiter)
-    .flatMap((folder) => names.map((name) => path.join(folder, name)));
-  return [...onPath, ...known].find((file) => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
+import { findChromium } from "./find-chromium.ts";
 
 const executable = findChromium();
 const isRequired = process.env.ACP_SKILLS_REQUIRE_BROWSER === "1";
