@@ -97,10 +97,10 @@ const invokingEditorOf = {
   "skill-entry-unique": "v2-skill",
   "skill-entry-description": "v2-skill",
   "skill-entry-path": "v2-skill",
-  "skills-kept-as-commands": "v2",
+  "skills-as-commands": "v2",
   "unknown-skill-refused": "v2-skill",
   "listed-skill-accepted": "v2-skill",
-  "skill-told-once": "v2-skill",
+  "skill-in-one-form": "v2-skill",
 };
 
 /**

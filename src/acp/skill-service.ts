@@ -42,7 +42,7 @@ export interface ServiceOutlet {
   readonly ended: () => void;
   /** The index of skills for the next prompt, undefined for none. First called when the skills were read. */
   readonly index: (key: SessionKey, index: SkillIndex | undefined) => void;
-  /** A run of the session has kept a blob. */
+  /** A run of the session has stored a blob. */
   readonly blob: (key: SessionKey, id: string, facts: BlobFacts) => void;
   readonly log: Log;
 }
@@ -95,22 +95,18 @@ export interface InvokedSkill {
 }
 
 /** A skill that the user invoked by name and the agent runs itself. */
-export interface NativeSkill {
+interface NativeSkill {
   /** The command under which the agent shows it. */
   readonly command: string;
 }
 
 /** A skill that the user invoked by name, which is deleted although the agent still shows it. */
-export interface GoneSkill {
+interface GoneSkill {
   readonly gone: string;
 }
 
-/** A skill that the user invoked by a block, and why that is not possible. */
-export interface RefusedSkill {
-  readonly refused: string;
-}
-
-export type Invoked = InvokedSkill | NativeSkill | GoneSkill | RefusedSkill;
+/** What became of an invocation; `refused`: why that of a block is not possible. */
+export type Invoked = InvokedSkill | NativeSkill | GoneSkill | { readonly refused: string };
 
 /** `/name` or `$name` in a text, or a `skill` block; `text`: the block of a prompt that needs the skill's text, whoever runs the skill. */
 export type InvocationForm = "/" | "$" | "block" | "text";

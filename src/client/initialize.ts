@@ -25,7 +25,7 @@ export interface OptInCapabilities {
 /**
  * What an editor puts into `clientCapabilities` (ACP v1) or `capabilities` (v2) to receive skills as `_acp-skills/skills_update`, an
  * extension notification that every SDK delivers, with the params of `available_skills_update`: after the first list only what changed, and
- * not as commands, too. Other agents of v2 are told that `skill` entries are understood (RFD "Agent Skills").
+ * not as commands, too. To other agents of v2 it says that `skill` entries are understood (RFD "Agent Skills").
  */
 export function optIn(options: SkillsOptIn = {}): OptInCapabilities {
   const asked: SkillsOptIn = { notification: true, deltas: true, commands: false, ...options };

@@ -85,13 +85,13 @@ const sent = {
   "skill-entry-unique": [commands({ ...plannedV2, name: "pdf" }, entry)],
   "skill-entry-description": [commands({ ...entry, description: null })],
   "skill-entry-path": [commands({ ...entry, path: "pdf/SKILL.md" })],
-  "skills-kept-as-commands": [
+  "skills-as-commands": [
     update({ sessionUpdate: "_available_skills_update", availableSkills: [skill] }),
     commands(plannedV2),
   ],
   "unknown-skill-refused": [commands(plannedV2, entry)],
   "listed-skill-accepted": [commands(plannedV2, entry)],
-  "skill-told-once": [
+  "skill-in-one-form": [
     commands(plannedV2, entry),
     update({ sessionUpdate: "_available_skills_update", availableSkills: [skill] }),
   ],

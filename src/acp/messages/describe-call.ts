@@ -177,7 +177,7 @@ export function codeContent(tool: string, input: unknown): readonly JsonRecord[]
 }
 
 /**
- * The content of a message that first tells what `run_code` runs: the code instead of the input as JSON, and before what else the agent
+ * The content of a message that first says what `run_code` runs: the code instead of the input as JSON, and before what else the agent
  * shows. Undefined if it stays.
  */
 function contentWithCode(toolCall: JsonRecord, { tool, input, isNew }: OwnCall): readonly unknown[] | undefined {

@@ -6,7 +6,7 @@ import { type Settings, logIdleGrants } from "../../runtime/options.ts";
 import { SkillEnvironments, hostMachine } from "../../skills/environment.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import { type SessionSkills, type Skillset, createProblemLog } from "../../skills/skillset.ts";
-import { NativelyListedSkills } from "./announce/command-list.ts";
+import { NativelyListedSkills } from "./announce/native-skills.ts";
 import { type Notification, encodeMessage } from "../emission.ts";
 import { reportFault } from "../messages/amend.ts";
 import { readInstructions } from "./prompt/read-instructions.ts";

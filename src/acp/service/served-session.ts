@@ -7,7 +7,8 @@ import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Ask } from "../../runtime/question.ts";
 import type { Trust } from "../../runtime/trust.ts";
 import type { EditorQuestions } from "./ask/editor-questions.ts";
-import { isInvocable, readsItself } from "./announce/command-list.ts";
+import { isInvocable } from "./announce/command-list.ts";
+import { readsItself } from "./announce/native-skills.ts";
 import { availableCommandsUpdate } from "../../wire/methods.ts";
 import { reportFault } from "../messages/amend.ts";
 import type { BlobFacts } from "../messages/describe-call.ts";
@@ -154,7 +155,7 @@ export class ServedSession {
     const { catalog } = this.#skills;
     await withinTime(catalog.ready, settings.clock, readingTime);
     const isBlock = form === "block" || form === "text";
-    const offered = isBlock ? session?.told(name) : catalog.find(name);
+    const offered = isBlock ? session?.listed(name) : catalog.find(name);
     const gone = offered === undefined && !isBlock ? session?.goneSlug(name) : undefined;
     if (gone !== undefined) return { gone };
     if (offered === undefined || session === undefined || !isInvocable(offered)) return undefined;
@@ -164,9 +165,8 @@ export class ServedSession {
       return isBlock ? { refused: `the agent has a command of its own with this name` } : undefined;
     const { slug, directory, file } = offered.skill;
     const refused = (why: string): { readonly refused: string } | undefined => {
-      if (isBlock) return { refused: why };
-      outlet.log("warning", `${why} The prompt was forwarded unchanged.`);
-      return undefined;
+      if (!isBlock) outlet.log("warning", `${why} The prompt was forwarded unchanged.`);
+      return isBlock ? { refused: why } : undefined;
     };
     const denial = session.denied.get(offered.skill);
     if (denial !== undefined) return refused(denial.why);

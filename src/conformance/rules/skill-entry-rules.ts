@@ -79,7 +79,7 @@ export const skillEntryRules = defineRules([
     }),
   },
   {
-    id: "skills-kept-as-commands",
+    id: "skills-as-commands",
     title: "A client without skill entries gets skills as commands",
     severity: "warning",
     ...documents.skillsRfd(
@@ -159,8 +159,8 @@ export const skillEntryRules = defineRules([
     }),
   },
   {
-    id: "skill-told-once",
-    title: "A skill is told to a client in one form",
+    id: "skill-in-one-form",
+    title: "A client gets a skill in one form",
     ...documents.own(
       "A skill that is sent as a skill entry is not sent as a command, too, nor in a list of skills that the client did not opt in to.",
     ),

@@ -72,12 +72,12 @@ test("paths of Windows are absolute, null is no path, and in v1 nothing is said 
 test("a skill may come as an entry and in a list of skills only if the client asked for both", () => {
   const skills = { sessionUpdate: "_available_skills_update", availableSkills: [{ name: "pdf", description: "d" }] };
   const told: Sent = ["agent", { method: "session/update", params: { sessionId: "s", update: skills } }];
-  expect(broken(...opened(), list(entry), told)).toEqual(["skill-told-once 6"]);
+  expect(broken(...opened(), list(entry), told)).toEqual(["skill-in-one-form 6"]);
   const [, ...rest] = opened();
   const session = { commands: { skill: {} }, skills: true };
   const both = request(1, "initialize", { protocolVersion: 2, capabilities: { session } });
   expect(broken(both, ...rest, list(entry), told)).toEqual([]);
-  expect(broken(...opened(), list(entry, { ...entry, type: "command", name: "$pdf" }))).toEqual(["skill-told-once 5"]);
+  expect(broken(...opened(), list(entry, { ...entry, type: "command", name: "$pdf" }))).toEqual(["skill-in-one-form 5"]);
 });
 
 test("the RFD alone has no verdict of an agent that shows nothing of it", () => {

@@ -7,8 +7,8 @@ import type { InvocationForm, Invoked, InvokedSkill, SkillIndex } from "../../sk
 import type { Negotiation } from "../../negotiation.ts";
 import type { RelayedSession } from "./relayed-session.ts";
 import { toInserted, toInvocationSentence } from "./inserted.ts";
-import { findSkillBlocks, replaceBlocks } from "./skill-blocks.ts";
-import { fillArguments, toSkillBlock, toText } from "./skill-text.ts";
+import { findSkillBlocks, replaceBlocks } from "./amend-prompt/skill-blocks.ts";
+import { fillArguments, toSkillBlock, toText } from "./amend-prompt/skill-text.ts";
 
 /** How long a prompt waits for the text of the skill that it invokes. */
 const invokeTimeout = 5_000;

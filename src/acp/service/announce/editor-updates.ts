@@ -39,6 +39,7 @@ export class EditorUpdates {
   #unread = 0;
   #isResting = false;
   #isBehind = false;
+  #hasFailed = false;
 
   constructor(session: Pick<BeginRequest, "sessionId" | "negotiation" | "forms">, context: UpdatesContext) {
     this.#session = session;
@@ -109,11 +110,16 @@ export class EditorUpdates {
     this.#post({ jsonrpc: "2.0", method: problemsNotification, params: { sessionId, errors, warnings } });
   }
 
-  /** Sent each time, to editors that show notices. */
-  notice(failure: Failure): void {
+  /** Says once that skills failed as a whole, to editors that show notices. Returns what the log does not say yet. */
+  failed(unusable: readonly string[], snapshot: Snapshot): string | undefined {
+    const failure = failureOfAll(unusable, snapshot);
+    if (failure === undefined || this.#hasFailed) return undefined;
+    this.#hasFailed = true;
     const { sessionId, negotiation } = this.#session;
     const update = { sessionUpdate: notice, severity: "warning", ...failure };
     if (negotiation.notices) this.#post({ jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } });
+    // Problems of single skills are in the log already.
+    return unusable.length > 0 ? `${failure.title} ${failure.description}` : undefined;
   }
 
   #post(message: Notification): void {
@@ -152,7 +158,7 @@ interface Failure {
 }
 
 /** Whether skills failed as a whole: some directories could not be searched, or there are errors and not one skill. */
-export function failureOfAll(unusable: readonly string[], { skills, problems }: Snapshot): Failure | undefined {
+function failureOfAll(unusable: readonly string[], { skills, problems }: Snapshot): Failure | undefined {
   if (unusable.length > 0)
     return { title: "Some directories were not searched for skills.", description: unusable.join(" ") };
   const errors = problems.filter(({ severity }) => severity === "error");

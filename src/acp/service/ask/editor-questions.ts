@@ -8,8 +8,7 @@ import { encodeMessage } from "../../emission.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { ServiceOutlet } from "../../skill-service.ts";
 import { type AskedAs, type EditorReply, fromEditorReply } from "../../messages/editor-reply.ts";
-import { toElicitation } from "./elicitation.ts";
-import { toPermissionRequest } from "./permission-request.ts";
+import { toElicitation, toPermissionRequest } from "./permission-request.ts";
 
 /** How long a person has to answer. */
 const answerTime = 5 * 60_000;

@@ -1,13 +1,13 @@
 import path from "node:path";
 import { quoted } from "../../../base/text/quoted.ts";
-import { type Answer, type Question, toLine } from "../../../runtime/question.ts";
+import { type Answer, type Question, toLine, toLines } from "../../../runtime/question.ts";
 import type { ChangedFile } from "../../../skills/copied-files.ts";
-import { requestPermission } from "../../../wire/methods.ts";
+import { elicitationCreate, requestPermission } from "../../../wire/methods.ts";
 import type { AskedAs } from "../../messages/editor-reply.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 
 /** A question as a request to the editor, and what the answers to it mean. */
-export interface QuestionRequest {
+interface QuestionRequest {
   readonly method: string;
   readonly params: JsonRecord;
   /** The fields of the tool call that shows the question. */
@@ -15,7 +15,7 @@ export interface QuestionRequest {
   readonly asked: AskedAs;
 }
 
-export interface AskedWhere {
+interface AskedWhere {
   readonly sessionId: string;
   /** The id of the call that shows the question; ours, unique in the session. */
   readonly toolCallId: string;
@@ -37,8 +37,35 @@ export function toPermissionRequest(question: Question, where: AskedWhere): Ques
   };
 }
 
+/** The limit for the text of changes in a form, in characters; the tool call beside it has each file's diff. */
+const longestPatch = 16 * 1024;
+
+/**
+ * A question as a form (ACP, "Elicitation"): all that the person decides about, the answers, and a field for the reason of a no. It belongs
+ * to the tool call that shows the question.
+ */
+export function toElicitation(question: Question, where: AskedWhere): QuestionRequest {
+  const { options, about } = question;
+  const { sessionId, toolCallId } = where;
+  const patch = toPatch(question, longestPatch);
+  const answer = { type: "string", title: "Answer", enum: options.map(({ label }) => label) };
+  const why = { type: "string", title: "Why not?", description: "Goes to the model, if you say no.", maxLength: 500 };
+  return {
+    method: elicitationCreate,
+    params: {
+      sessionId,
+      toolCallId,
+      mode: "form",
+      message: [...toLines(question), ...(patch === "" ? [] : ["", patch])].join("\n"),
+      requestedSchema: { type: "object", properties: { answer, why }, required: ["answer"] },
+    },
+    fields: toQuestionCall(question, where),
+    asked: { answers: new Map(options.map(({ answer, label }) => [label, answer])), isForm: true, about },
+  };
+}
+
 /** The tool call that shows a question. */
-export function toQuestionCall(question: Question, { toolCallId, protocol }: AskedWhere): JsonRecord {
+function toQuestionCall(question: Question, { toolCallId, protocol }: AskedWhere): JsonRecord {
   const { title, about, skill } = question;
   const content = toPermissionContent(question, protocol);
   const kind = about === "read" ? "read" : "execute";
@@ -92,7 +119,7 @@ export function toPermissionContent(
 }
 
 /** The texts that changed as one patch, as far as they fit. */
-export function toPatch({ changed }: Question, longest: number): string {
+function toPatch({ changed }: Question, longest: number): string {
   let patch = "";
   for (const { path: name, before, after } of changed.filter(isShown)) {
     const next = toGitPatch(toLine(name), before, after);
@@ -127,7 +154,7 @@ const context = 3;
  * file. Linear in the length of the texts, which are not trusted.
  */
 export function toGitPatch(path: string, before: string | undefined, after: string): string {
-  const [old, now] = [toLines(before ?? ""), toLines(after)];
+  const [old, now] = [linesOf(before ?? ""), linesOf(after)];
   const least = Math.min(old.length, now.length);
   let start = 0;
   while (start < least && old[start] === now[start]) start++;
@@ -151,7 +178,7 @@ export function toGitPatch(path: string, before: string | undefined, after: stri
 }
 
 /** With their line breaks. */
-function toLines(text: string): readonly string[] {
+function linesOf(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 

@@ -7,22 +7,25 @@ import type { Problem } from "../../../skills/rules.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../../skills/skill.ts";
 import type { SessionSkills } from "../../../skills/skillset.ts";
 import {
-  AgentCommands,
+  type CommandDialect,
   type MergedCommands,
-  type NativelyListedSkills,
-  type SkillOfAgent,
   isInvocable,
   mergeCommands,
-  readsItself,
   toCommand,
   toCommandList,
-  withoutSigil,
 } from "../announce/command-list.ts";
-import { EditorUpdates, type SendToEditor, failureOfAll } from "../announce/editor-updates.ts";
+import {
+  AgentCommands,
+  type NativelyListedSkills,
+  type SkillOfAgent,
+  findListed,
+  readsItself,
+} from "../announce/native-skills.ts";
+import { EditorUpdates, type SendToEditor } from "../announce/editor-updates.ts";
 import { type KnownFacts, nothingKnown, projectSkill } from "../../../wire/command-facts.ts";
 import { reportFault } from "../../messages/amend.ts";
 import { encodeItems } from "../../emission.ts";
-import { type JsonRecord, recordAt } from "../../messages/raw-message.ts";
+import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../../skill-service.ts";
 import { SkillStates } from "./skill-states.ts";
 
@@ -71,6 +74,7 @@ export class Session {
   /** The editor shows forms. */
   readonly showsForms: boolean;
   readonly #request: BeginRequest;
+  readonly #dialect: CommandDialect;
   readonly #skills: SessionSkills;
   readonly #context: SessionContext;
   readonly #skillsSent: SkillsSent;
@@ -85,7 +89,6 @@ export class Session {
   #isReady = false;
   #isAnswered = false;
   #isFirstPrompt = true;
-  #isNoticeSent = false;
   #isListAwaited: boolean;
   readonly #wantsFacts: boolean;
   #areFactsAwaited: boolean;
@@ -102,6 +105,7 @@ export class Session {
     this.protocol = negotiation.protocol;
     this.showsForms = negotiation.showsForms;
     this.#request = request;
+    this.#dialect = { ...negotiation, form: request.forms.commands ?? "command" };
     this.#skills = skills;
     this.#context = context;
     this.#skillsSent = skillsSent;
@@ -202,22 +206,14 @@ export class Session {
     return this.#context.shown.shown(this.#agentList, offered, this.#isOwn);
   }
 
-  /** The skill that stands under exactly this name in what the editor was told: the skill's own, or that of the agent's command for it. */
-  told(name: string): OfferedSkill | undefined {
-    const offered = this.catalog.find(withoutSigil(name));
-    if (offered === undefined) return undefined;
-    const shown = this.shown(offered);
-    const isListed = shown === undefined || shown.kind === "as-other" ? undefined : shown.command["name"];
-    return name === (isListed ?? offered.skill.slug) ? offered : undefined;
+  /** The skill that is listed under exactly this name. */
+  listed(name: string): OfferedSkill | undefined {
+    return findListed(name, this.catalog, this);
   }
 
   /** The skill that the agent still shows under a name, although it is deleted. */
   goneSlug(name: string): string | undefined {
-    const names: readonly unknown[] = [name, `$${name}`, `skill:${name}`];
-    const isShown = this.#agentList.commands.some(
-      (command) => names.includes(recordAt(command)?.["name"]) && this.#isGone(command),
-    );
-    return isShown ? name : undefined;
+    return this.#agentList.named(name).some(this.#isGone) ? name : undefined;
   }
 
   close(): void {
@@ -230,7 +226,7 @@ export class Session {
   /** What the current snapshot means for the editor. */
   #look(): View {
     const { skills } = this.catalog.snapshot;
-    const { negotiation, forms } = this.#request;
+    const { forms } = this.#request;
     const { denied } = this;
     this.#context.shown.learn(this.#agentList, skills, this.directory, this.#isOwn);
     for (const [{ name }, { why }] of denied)
@@ -243,11 +239,8 @@ export class Session {
     };
     // What a command inserts is for the model, which a policy keeps from denied skills.
     const invocable = skills.filter((offered) => isInvocable(offered) && !denied.has(offered.skill));
-    const form = forms.commands;
     const commands =
-      form === undefined
-        ? []
-        : invocable.map((offered) => toCommand(offered, { ...negotiation, form }, factsOf(offered.skill)));
+      forms.commands === undefined ? [] : invocable.map((one) => toCommand(one, this.#dialect, factsOf(one.skill)));
     return { skills, invocable, commands, factsOf };
   }
 
@@ -263,8 +256,7 @@ export class Session {
 
   #merge({ invocable, factsOf }: View): MergedCommands {
     const shownOf = (offered: OfferedSkill): SkillOfAgent | undefined => this.shown(offered);
-    const { negotiation, forms } = this.#request;
-    return mergeCommands(invocable, { ...negotiation, form: forms.commands ?? "command" }, { shownOf, factsOf });
+    return mergeCommands(invocable, this.#dialect, { shownOf, factsOf });
   }
 
   /** The skills that the policy denies, with the reasons. */
@@ -293,7 +285,8 @@ export class Session {
       }
       this.#updates.problems(snapshot.problems);
       this.#context.logProblems(snapshot.problems);
-      this.#sendNotice();
+      const warning = this.#updates.failed(this.#skills.problems, snapshot);
+      if (warning !== undefined) this.#context.logOnce("warning", warning);
     } catch (error) {
       reportFault(this.#context, error);
     }
@@ -302,14 +295,5 @@ export class Session {
   #mustAwaitFacts(): boolean {
     this.#areFactsAwaited &&= this.#context.environments.isWorking || this.#states.isLooking;
     return this.#areFactsAwaited;
-  }
-
-  #sendNotice(): void {
-    const failure = failureOfAll(this.#skills.problems, this.catalog.snapshot);
-    if (failure === undefined || this.#isNoticeSent) return;
-    this.#isNoticeSent = true;
-    // Problems of single skills are in the log already.
-    if (this.#skills.problems.length > 0) this.#context.logOnce("warning", `${failure.title} ${failure.description}`);
-    this.#updates.notice(failure);
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { amendLine } from "../../../../src/acp/relay/amend-line.ts";
 import { type Amendment, amendValue } from "../../../../src/acp/messages/amend.ts";
 import { callByCommand, findInvocation, rewritePrompt } from "../../../../src/acp/relay/interceptor/amend-prompt.ts";
-import { fillArguments } from "../../../../src/acp/relay/interceptor/skill-text.ts";
+import { fillArguments } from "../../../../src/acp/relay/interceptor/amend-prompt/skill-text.ts";
 import type { Instructions } from "../../../../src/acp/skill-service.ts";
 
 const amendText = (text: string, amendments: readonly Amendment[]): string =>

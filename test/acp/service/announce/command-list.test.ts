@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  AgentCommands,
-  type SkillOfAgent,
-  mergeCommands,
-  readsItself,
-  toCommandList,
-} from "../../../../src/acp/service/announce/command-list.ts";
+import { mergeCommands, toCommandList } from "../../../../src/acp/service/announce/command-list.ts";
+import { AgentCommands, type SkillOfAgent, readsItself } from "../../../../src/acp/service/announce/native-skills.ts";
 import { factsOf as factsOfAgent } from "../../../../src/acp/negotiation/agents.ts";
 import { type KnownFacts, nothingKnown } from "../../../../src/wire/command-facts.ts";
 import type { OfferedSkill } from "../../../../src/skills/skill.ts";

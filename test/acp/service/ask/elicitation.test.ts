@@ -45,7 +45,7 @@ test("shows an editor with forms one form: skill, version, digest, what it wants
           title: "Answer",
           enum: ["Run once", "Trust this exact version", "Not now", "Block this skill"],
         },
-        why: { type: "string", title: "Why not?", description: "The model is told, if you say no.", maxLength: 500 },
+        why: { type: "string", title: "Why not?", description: "Goes to the model, if you say no.", maxLength: 500 },
       },
       required: ["answer"],
     },

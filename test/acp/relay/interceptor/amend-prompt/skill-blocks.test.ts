@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { amendLine } from "../../../../src/acp/relay/amend-line.ts";
-import { amendValue } from "../../../../src/acp/messages/amend.ts";
-import { findSkillBlocks, replaceBlocks } from "../../../../src/acp/relay/interceptor/skill-blocks.ts";
-import type { Invoked, InvocationForm } from "../../../../src/acp/skill-service.ts";
+import { amendLine } from "../../../../../src/acp/relay/amend-line.ts";
+import { amendValue } from "../../../../../src/acp/messages/amend.ts";
+import { findSkillBlocks, replaceBlocks } from "../../../../../src/acp/relay/interceptor/amend-prompt/skill-blocks.ts";
+import type { Invoked, InvocationForm } from "../../../../../src/acp/skill-service.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 

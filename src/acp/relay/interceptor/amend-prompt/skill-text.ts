@@ -1,6 +1,6 @@
-import type { JsonRecord } from "../../messages/raw-message.ts";
-import type { Instructions } from "../../skill-service.ts";
-import { insertedUri, toInserted } from "./inserted.ts";
+import type { JsonRecord } from "../../../messages/raw-message.ts";
+import type { Instructions } from "../../../skill-service.ts";
+import { insertedUri, toInserted } from "../inserted.ts";
 
 /** A skill's text as a block of a prompt. A line break behind a text separates it for agents that join blocks without one. */
 export function toSkillBlock(slug: string, given: string, takesResources: boolean): JsonRecord {

@@ -1,9 +1,9 @@
-import { quoted } from "../../../base/text/quoted.ts";
-import type { Amendment } from "../../messages/amend.ts";
-import { isRecord, type JsonRecord } from "../../messages/raw-message.ts";
-import type { Negotiation } from "../../negotiation.ts";
-import type { InvocationForm, Invoked } from "../../skill-service.ts";
-import { toInvocationSentence } from "./inserted.ts";
+import { quoted } from "../../../../base/text/quoted.ts";
+import type { Amendment } from "../../../messages/amend.ts";
+import { isRecord, type JsonRecord } from "../../../messages/raw-message.ts";
+import type { Negotiation } from "../../../negotiation.ts";
+import type { InvocationForm, Invoked } from "../../../skill-service.ts";
+import { toInvocationSentence } from "../inserted.ts";
 import { fillArguments, toSkillBlock, toText } from "./skill-text.ts";
 
 /** A `skill` content block of a prompt (ACP v2, RFD "Agent Skills"). */
