@@ -47,7 +47,7 @@ describe("the output of a running call", () => {
         ? undefined
         : {
             onEvent: onPrinted((text) => void followed.push(`${toolCallId} ${text}`)),
-            ...{ subagent: nothing, signal: AbortSignal.any([]), ended: nothing },
+            ...{ subagent: nothing, signal: AbortSignal.any([]), ended: () => void followed.push("ended") },
           };
     const app = await openMcpApp(undefined, { wrap: printing });
     opened.push(app);
