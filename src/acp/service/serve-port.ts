@@ -139,7 +139,6 @@ export function servePort(port: MessagePort, settings: Settings): void {
       case "close":
         await service.close();
         await close();
-        break;
     }
   }
 

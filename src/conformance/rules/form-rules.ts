@@ -55,7 +55,7 @@ export const formRules = defineRules([
   {
     id: "skills-asked-for",
     title: "The RFD's update is sent after opt-in only",
-    ...documents.own("The RFD's update is sent only to clients that opted in; in v2 others get its _ twin."),
+    ...documents.own("The update of RFD #370 is sent only to clients that opted in; in v2 its _ twin is for all."),
     check: each(allUpdates, function* ({ method, kind }, { negotiation }) {
       if (negotiation === undefined || negotiation.optIn !== undefined) return;
       if (method === sessionUpdate && isSkillsKind(kind) && !(negotiation.protocol === 2 && kind.startsWith("_")))
@@ -74,12 +74,12 @@ export const formRules = defineRules([
   },
   {
     id: "commands-declined",
-    title: "A client that declined skills as commands gets none",
-    ...documents.own("A client that opted in with commands: false gets no skills as commands."),
+    title: "A client that did not ask for skills as commands, too, gets none",
+    ...documents.own("A client that opted in without commands: true gets no skills as commands."),
     check: each(commandUpdates, function* (update, { negotiation }) {
       const skill = commandsIn(update).find(({ command }) => factsIn(command) !== undefined && !isSkillEntry(command));
       if (skill !== undefined && negotiation?.optIn?.commands === false)
-        yield `the command ${quote(skill.command["name"])} is a skill, but the client declined them`;
+        yield `the command ${quote(skill.command["name"])} is a skill, but the client did not ask for commands, too`;
     }),
   },
   {

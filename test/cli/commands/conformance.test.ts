@@ -46,6 +46,22 @@ test("our wrapper is conformant, and every form that an editor asked for is name
 });
 
 test(
+  "our wrapper keeps to every rule of the RFD Agent Skills in ACP v2, invoked by blocks that it takes and refuses",
+  { timeout: 120_000 },
+  async () => {
+    const agent = [process.execPath, at("test/agent/scripted-agent.js"), "v2", "http"];
+    const wrapped = [process.execPath, binary, "--no-default-roots", "--skills", at("examples/skills"), "--", ...agent];
+    const source = ["--source", "agent-skills-rfd"];
+    const { code, stdout } = await conformance("--json", ...source, "--prompt", "say Done.", "--", ...wrapped);
+    const { connections, conformant } = JSON.parse(stdout) as ConformanceReport;
+    expect([code, conformant, connections.flatMap(({ findings }) => findings)]).toEqual([0, true, []]);
+    const entries = connections.at(-1);
+    expect(entries).toMatchObject({ name: "v2-skill", protocol: 2, forms: [{ form: "skill entries" }] });
+    expect(stdout).not.toContain("no skill was invoked");
+  },
+);
+
+test(
   "an agent that breaks a rule exits with 1, and the rule is named with its place and its sentence",
   { timeout: 120_000 },
   async () => {
