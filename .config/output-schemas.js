@@ -135,7 +135,7 @@ const installed = z.object({
   path: text,
 });
 const ledgerFields =
-  "event tool caller project skill asked version digest outcome code run_id isolation count about answer grant session_id door";
+  "event tool caller project skill asked version digest outcome code run_id isolation count about answer grant session_id subagent door";
 
 /** What each command prints with `--json`; `error` goes to stderr. */
 const commands = {
