@@ -7,9 +7,10 @@ import {
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
-import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
+import { SKILLS_EXTENSION_ID, SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
 import { CfWorkerJsonSchemaValidator } from "@modelcontextprotocol/server/validators/cf-worker";
 import { withinTime } from "../base/clock.ts";
+import { isObject } from "../base/json/json-value.ts";
 import type { Log } from "../base/log.ts";
 import { guideSkill, seeSkills, toSkillRows } from "../runtime/caller.ts";
 import { type McpTool, type ObjectSchema, toolDefinitions } from "../runtime/tools.ts";
@@ -18,9 +19,8 @@ import type { Skill } from "../skills/skill.ts";
 import { type WireError, toWireError } from "../wire/error-table.ts";
 import type { RunListener } from "../wire/run-event.ts";
 import { type ToolName, servedTools } from "../wire/tools.ts";
-import { type AskBy, howToAsk } from "./client-capabilities.ts";
 import type { Following, McpCaller, McpApp } from "./mcp-caller.ts";
-import { SuspendedCalls, askByRequest, limitQuestions } from "./questions.ts";
+import { type AskBy, SuspendedCalls, askByRequest, limitQuestions, showsForms } from "./questions.ts";
 import { type PagedSource, createSkillResources } from "./skills/skill-source.ts";
 
 export interface ServerOptions {
@@ -258,4 +258,40 @@ const errorSchema = Object.freeze({
 function toListed({ outputSchema, ...tool }: McpTool): Tool {
   const { type, ...rest } = outputSchema satisfies ObjectSchema;
   return { ...tool, outputSchema: { type, anyOf: [{ type, ...rest }, errorSchema] }, _meta: alwaysLoad };
+}
+
+const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+
+/** Whether the client declares the Skills extension in this message. */
+export function declaresSkillsExtension(message: unknown): boolean {
+  return capabilitiesIn(message).some(
+    (capabilities) => typeof at(at(capabilities, "extensions"), SKILLS_EXTENSION_ID) === "object",
+  );
+}
+
+/** Whether the client declares in this message that it shows forms. Before 2025-11-25 and where no mode is named, forms are meant. */
+export function declaresForms(message: unknown): boolean {
+  return capabilitiesIn(message).some(showsForms);
+}
+
+/** How a client can be asked during a call: since 2026-07-28 by its result, if the envelope declares forms; before by a request. */
+function howToAsk(envelope: unknown, answersQuestions: boolean): AskBy | undefined {
+  if (envelope === undefined) return answersQuestions ? "request" : undefined;
+  return showsForms(at(envelope, capabilitiesKey)) ? "result" : undefined;
+}
+
+/** `initialize` carries a client's capabilities, and since 2026-07-28 every request does. */
+function capabilitiesIn(message: unknown): readonly unknown[] {
+  const params = at(message, "params");
+  return [at(params, "capabilities"), at(at(params, "_meta"), capabilitiesKey)];
+}
+
+/** Whether the answer to this message carries the server's instructions. */
+export function asksForInstructions(message: unknown): boolean {
+  const method = at(message, "method");
+  return method === "initialize" || method === "server/discover";
+}
+
+function at(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? (value[key] ?? undefined) : undefined;
 }

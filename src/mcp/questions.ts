@@ -7,6 +7,7 @@ import {
   inputRequired,
 } from "@modelcontextprotocol/server";
 import { type Clock, timeWaited } from "../base/clock.ts";
+import { isObject } from "../base/json/json-value.ts";
 import { createDeferred } from "../base/promises.ts";
 import { type Ask, type Question, type Reply, asPerson, toLine, toLines } from "../runtime/question.ts";
 import type { RunListener } from "../wire/run-event.ts";
@@ -17,6 +18,17 @@ const answerTime = 5 * 60_000;
 const libraryTime = 2 * answerTime;
 /** How many questions one client may have open. */
 const maxOpen = 8;
+
+/** How the person at the client is asked: by a request of ours, or by a result that asks for input. */
+export type AskBy = "request" | "result";
+
+/** Whether a client with these capabilities shows forms. */
+export function showsForms(capabilities: unknown): boolean {
+  const elicitation = isObject(capabilities) ? capabilities["elicitation"] : undefined;
+  if (!isObject(elicitation)) return false;
+  const { form = null, url = null } = elicitation;
+  return form !== null || url === null;
+}
 
 /** Refuses questions of one client while too many others are open. */
 export function limitQuestions(): (ask: Ask) => Ask {

@@ -13,8 +13,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
-import { declaresForms, declaresSkillsExtension } from "./client-capabilities.ts";
-import { createMcpServerFactory } from "./mcp-server.ts";
+import { createMcpServerFactory, declaresForms, declaresSkillsExtension } from "./mcp-server.ts";
 
 export interface StdioStreams {
   readonly input: Readable;

@@ -11,8 +11,7 @@ import {
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
 import { type HttpRefusal, isRefusal, nothingHere, refuse, maxBodyBytes, readJsonBody } from "../wire/http.ts";
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
-import { asksForInstructions, declaresSkillsExtension } from "./client-capabilities.ts";
-import { createMcpServerFactory } from "./mcp-server.ts";
+import { asksForInstructions, createMcpServerFactory, declaresSkillsExtension } from "./mcp-server.ts";
 
 /** One caller's MCP server over Streamable HTTP, for admitted requests. */
 export interface HttpMcp {
