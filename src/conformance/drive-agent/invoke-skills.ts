@@ -3,8 +3,8 @@ import { slugOf } from "../rules/command-rules.ts";
 import { sentSkillEntries } from "../skill-entries.ts";
 
 /**
- * Invokes skills by blocks: listed ones wherever the agent takes them, with `text`, `preferred` before others, then some that are not listed. `send` resolves when the turn has
- * ended. Resolves with the name that was invoked first; undefined if the agent lists no skill entries, or takes no blocks.
+ * Invokes skills by blocks: listed ones wherever the agent takes them, with `text`, `preferred` before others, then some that are not
+ * listed. `send` resolves when the turn has ended. Resolves with the name that was invoked first; undefined if the agent lists no skill entries, or takes no blocks.
  */
 export async function invokeSkills(
   exchange: Exchange,
@@ -33,6 +33,7 @@ export function skillBlock(name: unknown): object {
 /** The skills that are entries for an editor which declared these, but no commands for one that did not. */
 export function missingAsCommands(declared: Exchange, plain: Exchange): readonly unknown[] {
   const commands = new Set(sentCommands(plain).map(({ command }) => slugOf(command)));
-  const names = new Set(sentSkillEntries(declared).map(({ command }) => command["name"]));
-  return [...names].filter((name) => typeof name === "string" && !commands.has(name));
+  // The name of an agent's own command for a skill may have a prefix.
+  const names = new Set(sentSkillEntries(declared).map(({ command }) => slugOf(command)));
+  return [...names].filter((name) => !commands.has(name));
 }
