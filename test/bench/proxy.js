@@ -36,7 +36,10 @@ export async function measureProxy({ folder, samples, bin }) {
   const { root } = writeCorpus(folder, samples, 200);
   const ours = openChain([process.execPath, bin, "proxy", "--no-default-roots", "--skills", root]);
   const bare = openChain(relay);
-  await ours.ask("proxy/initialize", { protocolVersion: 1, clientCapabilities: { _meta: { "acp-skills": { commands: true } } } });
+  await ours.ask("proxy/initialize", {
+    protocolVersion: 1,
+    clientCapabilities: { _meta: { "acp-skills": { commands: true } } },
+  });
   await ours.ask("session/new", { cwd: folder, mcpServers: [] });
   await ours.ask("session/prompt", { sessionId: "bench", prompt: [{ type: "text", text: "hello" }] });
 

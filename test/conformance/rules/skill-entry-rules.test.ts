@@ -77,7 +77,9 @@ test("a skill may come as an entry and in a list of skills only if the client as
   const session = { commands: { skill: {} }, skills: true };
   const both = request(1, "initialize", { protocolVersion: 2, capabilities: { session } });
   expect(broken(both, ...rest, list(entry), told)).toEqual([]);
-  expect(broken(...opened(), list(entry, { ...entry, type: "command", name: "$pdf" }))).toEqual(["skill-in-one-form 5"]);
+  expect(broken(...opened(), list(entry, { ...entry, type: "command", name: "$pdf" }))).toEqual([
+    "skill-in-one-form 5",
+  ]);
 });
 
 test("the RFD alone has no verdict of an agent that shows nothing of it", () => {
