@@ -122,6 +122,22 @@ test("takes a block beside a typed invocation", async () => {
   ]);
 });
 
+test("takes blocks before and after a typed invocation, and keeps what stands between", async () => {
+  const conversation = await converseV2();
+  const image = { type: "image", data: "AAAA", mimeType: "image/png" };
+  await conversation.editor(prompt(image, skill("csv"), "/pdf read", image, skill("csv")));
+  const said = promptOf(conversation).map(({ text, type }) => (text === undefined ? type : String(text)));
+  expect(said.map((text) => String(text).replace(/skill="(\w+)"[^]*/, "$1"))).toEqual([
+    "image",
+    'Use the skill "csv".\n\n',
+    "<q7x2m9-acp-skills csv",
+    'Use the skill "pdf": read\n\n',
+    "<q7x2m9-acp-skills pdf",
+    "image",
+    'Use the skill "csv".\n\n',
+  ]);
+});
+
 test.each<[string, object, RegExp]>([
   ["an unknown skill", skill("nope"), /^prompt\/1: there is no skill nope in this session's list of commands\./],
   ["a skill without a name", { type: "skill" }, /^prompt\/1: a skill block needs the name of a skill/],

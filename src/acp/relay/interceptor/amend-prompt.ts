@@ -50,8 +50,17 @@ export function amendPrompt(
   const ofBlocks = blocks.length === 0 ? [] : replaceBlocks(prompt, blocks, negotiation, invoke);
   const ofText = invocation === undefined ? [] : replaceWords(invocation, negotiation.takesResources, invoke);
   return Promise.all([ofBlocks, ofText, read]).then(([fromBlocks, fromText]) =>
-    "code" in fromBlocks ? fromBlocks : withIndex([...fromBlocks, ...fromText]),
+    "code" in fromBlocks ? fromBlocks : withIndex([...fromBlocks, ...fromText].sort(theLastFirst)),
   );
+}
+
+/** So that no amendment moves the place of the next one. */
+function theLastFirst(a: Amendment, b: Amendment): number {
+  return placeOf(b) - placeOf(a);
+}
+
+function placeOf(amendment: Amendment): number {
+  return "at" in amendment ? amendment.at : Number(amendment.path[2]);
 }
 
 type Invoke = (name: string, form: InvocationForm) => Promise<Invoked | undefined>;

@@ -69,9 +69,12 @@ export async function replaceBlocks(
       continue;
     }
     const { slug, directory, file, instructions } = skill;
-    const text = toText(directory, file, { ...instructions, body: fillArguments(instructions.body, words.trim()) });
-    const added = inserted.has(slug) ? [] : [toSkillBlock(slug, text, takesResources)];
-    inserted.add(slug);
+    const added: JsonRecord[] = [];
+    if (!inserted.has(slug)) {
+      inserted.add(slug);
+      const body = fillArguments(instructions.body, words.trim());
+      added.push(toSkillBlock(slug, toText(directory, file, { ...instructions, body }), takesResources));
+    }
     amendments.push(replaceBlock(content, block, (said) => `${toInvocationSentence(slug, said)}\n\n`, added));
   }
   // The last first, so that no place moves.
