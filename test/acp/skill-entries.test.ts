@@ -126,8 +126,8 @@ test("takes blocks before and after a typed invocation, and keeps what stands be
   const conversation = await converseV2();
   const image = { type: "image", data: "AAAA", mimeType: "image/png" };
   await conversation.editor(prompt(image, skill("csv"), "/pdf read", image, skill("csv")));
-  const said = promptOf(conversation).map(({ text, type }) => (text === undefined ? type : String(text)));
-  expect(said.map((text) => String(text).replace(/skill="(\w+)"[^]*/, "$1"))).toEqual([
+  const said = promptOf(conversation).map(({ text, type }) => String(typeof text === "string" ? text : type));
+  expect(said.map((text) => text.replace(/skill="(\w+)"[^]*/, "$1"))).toEqual([
     "image",
     'Use the skill "csv".\n\n',
     "<q7x2m9-acp-skills csv",
