@@ -1,6 +1,7 @@
 import type { SessionDirectories, SessionSkills, Skillset } from "../../src/skills/skillset.ts";
 import type { Problem } from "../../src/skills/rules/problem.ts";
-import type { OfferedSkill, Skill, Snapshot } from "../../src/skills/skill.ts";
+import type { Change, OfferedSkill, Skill, Snapshot } from "../../src/skills/skill.ts";
+import { diffSnapshots } from "../../src/skills/skillset/assemble.ts";
 
 /** A skill as a catalog offers it, with defaults for all fields. */
 export function offer(name: string, facts: Partial<Skill> = {}): OfferedSkill {
@@ -38,7 +39,7 @@ export function memorySkillset(
   let snapshot: Snapshot = { skills, problems: [] };
   let openCount = 0;
   const opened: SessionDirectories[] = [];
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(change: Change) => void>();
   let resolveReady: (snapshot: Snapshot) => void = () => undefined;
   const ready = new Promise<Snapshot>((resolve) => {
     resolveReady = resolve;
@@ -58,8 +59,7 @@ export function memorySkillset(
         },
         ready,
         onChange(listener) {
-          const change = { added: [], removed: [], changed: [] };
-          const tell = (): void => {
+          const tell = (change: Change): void => {
             listener(snapshot, change);
           };
           listeners.add(tell);
@@ -79,8 +79,10 @@ export function memorySkillset(
     openCount: () => openCount,
     openSession,
     set(next, problems = []) {
+      const before = snapshot;
       snapshot = { skills: next, problems };
-      for (const listener of listeners) listener();
+      const change = diffSnapshots(before, snapshot);
+      for (const listener of listeners) listener(change);
     },
     async becomeReady() {
       resolveReady(snapshot);

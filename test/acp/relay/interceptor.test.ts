@@ -753,9 +753,11 @@ test("forwards messages despite an internal error, and logs it once", async () =
   const conversation = await converseInSession();
   const broken = {
     ...offer("bad"),
-    get skill(): never {
-      throw new Error("broken skill");
-    },
+    skill: Object.defineProperty({ ...offer("bad").skill }, "description", {
+      get() {
+        throw new Error("broken skill");
+      },
+    }),
   };
   await conversation.settle();
   conversation.atEditor.splice(0);

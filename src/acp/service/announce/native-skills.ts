@@ -1,5 +1,5 @@
 import { LimitedMap } from "../../../base/limited-map.ts";
-import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
+import type { Change, OfferedSkill, Skill } from "../../../skills/skill.ts";
 import { isRecord, type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import type { AgentFacts } from "../../negotiation/agents.ts";
 
@@ -75,7 +75,17 @@ export class NativelyListedSkills {
     string,
     { readonly slug: string; readonly sources: readonly string[]; readonly directory: string | undefined }
   >(mostNative);
+  /** Skills as they were before their last change, by slug: an agent may list what it read then. */
+  readonly #former = new LimitedMap<string, { readonly offered: OfferedSkill; readonly directory: string | undefined }>(
+    mostNative,
+  );
   #hasListed = false;
+
+  /** Skills of a session changed. */
+  changed({ removed, changed }: Pick<Change, "removed" | "changed">, directory: string | undefined): void {
+    for (const offered of [...removed, ...changed.map(({ before }) => before)])
+      this.#former.set(offered.skill.slug, { offered, directory });
+  }
 
   /** The agent of this connection sent a list of commands. */
   listed(): void {
@@ -100,14 +110,22 @@ export class NativelyListedSkills {
     if (list.commands.length === 0) return;
     for (const offered of skills) {
       const { skill, sources } = offered;
-      const { slug, description } = skill;
+      const { slug } = skill;
       const command = list.find(skill)?.command;
       if (command === undefined) continue;
       const said = command["description"];
-      if (isSkill(command, skill) && this.#recognised.get(slug)?.said !== said)
-        this.#recognised.set(slug, { said, description });
+      const former = this.#former.get(slug)?.offered.skill;
+      const read = isSkill(command, skill) ? skill : former && isSkill(command, former) ? former : undefined;
+      if (read !== undefined && this.#recognised.get(slug)?.said !== said)
+        this.#recognised.set(slug, { said, description: read.description });
       // A copy that the agent read elsewhere may still be there when ours is deleted.
       if (this.#recognised.has(slug) && isOwn(offered)) this.#made.set(keyOf(command), { slug, sources, directory });
+    }
+    for (const { offered, directory: its } of this.#former.values()) {
+      const { skill, sources } = offered;
+      const command = list.find(skill)?.command;
+      if (command !== undefined && isSkill(command, skill) && isOwn(offered))
+        this.#made.set(keyOf(command), { slug: skill.slug, sources, directory: its });
     }
   }
 

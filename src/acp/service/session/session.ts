@@ -131,7 +131,8 @@ export class Session {
       changed: update,
       failed: (error) => logOnce("warning", `Whether skills are approved is not known: ${String(error)}`),
     });
-    const stopChanges = skills.catalog.onChange(() => {
+    const stopChanges = skills.catalog.onChange((_, change) => {
+      shown.changed(change, this.directory);
       update();
       if (this.#wantsFacts) this.#states.inspect(this.catalog.snapshot.skills);
     });
