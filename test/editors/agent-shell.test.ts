@@ -6,6 +6,7 @@ import {
   describeSkill,
   killWrapper,
   prepareProject,
+  read,
   readGreeting,
   readQuestion,
   runGreeting,
@@ -50,6 +51,7 @@ describe.skipIf(missing !== undefined)("agent-shell in a real Emacs", () => {
     await shell.type(`${readGreeting}\r`);
     await shell.shows(readQuestion);
     await shell.shows(`[ ${label} (${key}) ]`);
+    await read();
     await shell.type(characters, "the buttons");
     await shell.shows(`${mark}[read] ${outcome}`);
     await shell.shows(ready);

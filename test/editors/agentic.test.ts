@@ -6,6 +6,7 @@ import {
   killWrapper,
   luaProvider,
   prepareProject,
+  read,
   readGreeting,
   readQuestion,
   runGreeting,
@@ -46,6 +47,7 @@ describe.skipIf(missing !== undefined)("agentic.nvim in a real Neovim", () => {
     await say(neovim, readGreeting);
     await neovim.shows(readQuestion);
     await neovim.shows(new RegExp(`- \\[${key}\\] .*${label}`));
+    await read();
     await neovim.type(key);
     await neovim.shows(new RegExp(`read\\(${readQuestion}.*\\)\\s+${outcome}`));
     await neovim.shows(done);

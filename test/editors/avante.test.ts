@@ -4,6 +4,7 @@ import {
   killWrapper,
   luaProvider,
   prepareProject,
+  read,
   readGreeting,
   readQuestion,
   runGreeting,
@@ -32,10 +33,11 @@ describe.skipIf(missing !== undefined)("avante.nvim in a real Neovim", () => {
     await neovim.shows(/greeting Ada\n.*greeted\n/);
   });
 
-  test("answers a question by itself unless it is told not to", async () => {
+  test("answers a question by itself unless it is told not to, which trusts no project", async () => {
     const neovim = await openChat("");
     await say(neovim, readGreeting);
-    await neovim.shows(/Allowed once/);
+    await neovim.shows(`Not answered: ${readQuestion}`);
+    await neovim.shows("the editor answered by itself, before a person could read the question");
   });
 
   test.each([
@@ -46,6 +48,7 @@ describe.skipIf(missing !== undefined)("avante.nvim in a real Neovim", () => {
     const neovim = await openChat(asking);
     await say(neovim, readGreeting);
     await neovim.shows(readQuestion);
+    await read();
     await neovim.enter("Avante");
     await neovim.type(`<Esc>gg/${label}<CR><CR>`);
     await neovim.shows(`${outcome}: ${readQuestion}`);

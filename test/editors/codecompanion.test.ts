@@ -5,6 +5,7 @@ import {
   describeSkill,
   killWrapper,
   prepareProject,
+  read,
   readGreeting,
   readQuestion,
   runGreeting,
@@ -57,6 +58,7 @@ describe.skipIf(missing !== undefined)("CodeCompanion in a real Neovim", () => {
     await say(neovim, readGreeting);
     await neovim.shows(`Read: ${readQuestion}`);
     await neovim.shows(`- \`${key}\` - ${label}`);
+    await read();
     await neovim.type(key);
     await neovim.shows(`You selected: ${label}`);
     await neovim.shows(outcome);

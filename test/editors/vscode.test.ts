@@ -6,6 +6,7 @@ import {
   describeSkill,
   killWrapper,
   prepareProject,
+  read,
   readGreeting,
   readQuestion,
   runGreeting,
@@ -32,6 +33,7 @@ describe.skipIf(missing !== undefined)("ACP Client in a real VS Code", () => {
     await say(code, readGreeting);
     const question = code.page.locator(".quick-input-widget");
     await question.getByPlaceholder(readQuestion).waitFor();
+    await read();
     await question.getByRole("option", { name: label }).click();
     await code.chat.getByText(`${outcome}: ${readQuestion}`).waitFor();
   });

@@ -29,8 +29,14 @@ export const runGreeting: string = callOf("execute_skill", {
 
 /** Makes the agent's model read the skill, which came with the project: the person is asked. */
 export const readGreeting: string = callOf("read_skill_file", { name: "hello-skill", path: "SKILL.md" });
+/** The question that it leads to. */
 export const readQuestion =
   "Let the model read the instructions of hello-skill and the other skills that came with this project";
+
+/** Lets so much time pass that what is typed next counts as the answer of a person, who has read the question. */
+export function read(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1_000));
+}
 
 /** A home and a project with one skill, `hello-skill`; removed when the test ends. */
 export async function prepareProject(): Promise<Playground> {

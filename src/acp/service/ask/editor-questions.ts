@@ -107,6 +107,8 @@ export class EditorQuestions {
       this.#report(session, { sessionUpdate: protocol === 2 ? toolCallUpdate : toolCall, ...fields });
       outlet.request(id, encodeMessage({ jsonrpc: "2.0", id, method, params }));
       const reply = await answered;
+      if (reply.answer === undefined && reply.missing === "timeout")
+        this.#logOnce("warning", "A question in the editor was not answered within 5 minutes, which counts as no.");
       // Does nothing if the editor has responded.
       outlet.withdraw(id);
       const isAllowed = reply.answer === "once" || reply.answer === "trust";
