@@ -160,6 +160,21 @@ test.each<[string, object, RegExp]>([
   expect(promptOf(conversation)).toEqual([{ type: "text", text: "hello" }]);
 });
 
+test.each<[string, () => Promise<never>, string]>([
+  ["not read in time", () => new Promise(() => undefined), "it was not read within 5 s; send the prompt again"],
+  ["unreadable", () => Promise.reject(new Error("EIO")), "Cannot read skill pdf: Error: EIO"],
+])("says of a block whose skill is %s why nothing was sent", async (_case, readInstructions, why) => {
+  const conversation = await converseV2(clients.skillEntries, { readInstructions });
+  const before = conversation.atAgent.length;
+  const sent = conversation.editor(prompt(skill("pdf")));
+  await new Promise(setImmediate);
+  conversation.clock.pass(5_000);
+  await sent;
+  expect(conversation.atAgent).toHaveLength(before);
+  const message = `prompt/0: the skill pdf cannot be invoked: ${why}. Nothing was sent to the agent.`;
+  expect(conversation.atEditor.at(-1)).toMatchObject({ id: 1000, error: { code: -32602, message } });
+});
+
 test("refuses a skill of another session", async () => {
   const one = await converseV2();
   const other = await converseV2(clients.skillEntries, { skillset: memorySkillset([offer("zip")]) });

@@ -45,8 +45,11 @@ export function amendPrompt(
   const read = waits ? session.untilRead(readTimeout) : undefined;
   if (invocation === undefined && blocks.length === 0)
     return read === undefined ? withIndex([]) : read.then(() => withIndex([]));
-  const invoke: Invoke = async (name, form) =>
-    await withinTime(Promise.resolve(session.service.invoke(session.key, name, form)), clock, invokeTimeout);
+  const invoke: Invoke = async (name, form) => {
+    const work = Promise.resolve(session.service.invoke(session.key, name, form)).then((invoked) => ({ invoked }));
+    const late = { invoked: { refused: `it was not read within ${invokeTimeout / 1_000} s; send the prompt again` } };
+    return ((await withinTime(work, clock, invokeTimeout)) ?? late).invoked;
+  };
   const ofBlocks = blocks.length === 0 ? [] : replaceBlocks(prompt, blocks, negotiation, invoke);
   const ofText = invocation === undefined ? [] : replaceWords(invocation, negotiation.takesResources, invoke);
   return Promise.all([ofBlocks, ofText, read]).then(([fromBlocks, fromText]) =>

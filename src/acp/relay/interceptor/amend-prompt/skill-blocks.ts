@@ -63,7 +63,10 @@ export async function replaceBlocks(
       return refuse(block, `there is no skill ${quoted(String(block.name))} in this session's list of commands`);
     }
     if ("refused" in skill)
-      return refuse(block, `the skill ${quoted(String(block.name))} cannot be invoked: ${skill.refused}`);
+      return refuse(
+        block,
+        `the skill ${quoted(String(block.name))} cannot be invoked: ${skill.refused.replace(/\.$/, "")}`,
+      );
     if ("command" in skill) {
       if (ownBlocks === "nowhere") amendments.push(toCommandText(content, skill.command));
       continue;
