@@ -33,6 +33,8 @@ export const toolCall = "tool_call";
 export const toolCallUpdate = "tool_call_update";
 export const subagentUpdate = "subagent_update";
 export const userMessageChunk = "user_message_chunk";
+/** A whole prompt, in ACP v2. */
+export const userMessage = "user_message";
 export const sessionInfoUpdate = "session_info_update";
 
 /** The prefix of the ids of our own requests to the editor. */

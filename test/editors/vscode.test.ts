@@ -50,7 +50,9 @@ describe.skipIf(missing !== undefined)("ACP Client in a real VS Code", () => {
 
   test("says that the connection is closed when the wrapper is killed, and offers to connect again", async () => {
     const { code } = await openChat();
-    await say(code, "silent");
+    await say(code, runGreeting);
+    // The agent has the prompt.
+    await code.chat.locator(".tool-call-inline", { hasText: "Run scripts/greet.py" }).waitFor();
     await killWrapper(code.process);
     await code.chat.getByText("ACP connection closed").waitFor();
     await code.chat.getByText("Connect to Agent").waitFor();

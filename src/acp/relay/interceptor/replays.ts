@@ -1,4 +1,6 @@
 import { LimitedMap } from "../../../base/limited-map.ts";
+import { sessionUpdate, userMessage, userMessageChunk } from "../../../wire/methods.ts";
+import type { Notification } from "../../emission.ts";
 import { type Amendment, notForwarded, toVerdict, untouched, type Verdict } from "../../messages/amend.ts";
 import { isRecord, type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import { InsertionFilter, restoreTitle } from "./inserted.ts";
@@ -17,31 +19,84 @@ interface Replay {
 /** The prompts that agents replay to the editor, from which our text is removed. */
 export class Replays {
   readonly #replays = new LimitedMap<string, Replay>(limit);
+  readonly #notify: (message: Notification) => void;
+
+  /** `notify` sends the editor what was held back. */
+  constructor(notify: (message: Notification) => void) {
+    this.#notify = notify;
+  }
+
+  /** What becomes of a session's update if it is a prompt; undefined if it is another one, which ends the prompt before it. */
+  updated(sessionId: string, update: JsonRecord): Verdict | undefined {
+    const kind = update["sessionUpdate"];
+    if (kind === userMessageChunk) return this.#chunk(sessionId, update);
+    const isWhole = kind === userMessage && Array.isArray(update["content"]);
+    // What was held back of the same prompt is in it.
+    if (isWhole && this.#replays.get(sessionId)?.messageId === update["messageId"]) this.#take(sessionId);
+    this.#endPrompt(sessionId);
+    return isWhole ? this.#message(sessionId, update) : undefined;
+  }
+
+  /** Ends the prompt of a session, and forgets it; returns the label of the last index of skills in its prompts. */
+  end(sessionId: string): string | undefined {
+    this.#endPrompt(sessionId);
+    const label = this.#replays.get(sessionId)?.label;
+    this.forget(sessionId);
+    return label;
+  }
+
+  /** Shows nothing more of a session. */
+  forget(sessionId: string): void {
+    this.#replays.delete(sessionId);
+  }
 
   /** Removes our text from a chunk of a prompt. A chunk of only our text, or that may be its beginning, is not forwarded. */
-  chunk(sessionId: string, { content, messageId }: JsonRecord): Verdict {
+  #chunk(sessionId: string, { content, messageId }: JsonRecord): Verdict {
     if (isOwnResource(content)) return notForwarded;
-    const text = isRecord(content) && content["type"] === "text" ? content["text"] : undefined;
-    if (typeof text !== "string" || text === "") return untouched;
+    const text = textOf(content);
+    if (text === undefined || text === "") return untouched;
     const value = this.#replayOf(sessionId, messageId).filter.read(text);
     if (value === "") return notForwarded;
     return toVerdict(value === text ? [] : [{ path: ["params", "update", "content", "text"], value }]);
   }
 
-  /** Another update of the session ends the prompt. Returns what was held back. */
-  endPrompt(sessionId: string): string {
-    const replay = this.#replays.get(sessionId);
-    if (replay === undefined) return "";
-    // The next chunk begins another prompt, even without an id.
-    replay.messageId = Symbol("over");
-    return replay.filter.end();
+  /** Removes our text from a whole prompt (ACP v2), which replaces what was shown of it before. */
+  #message(sessionId: string, { content, messageId }: JsonRecord): Verdict {
+    const blocks = content as readonly unknown[];
+    const { filter } = this.#replayOf(sessionId, messageId);
+    const shown: unknown[] = [];
+    const showRest = (): void => {
+      const text = filter.end();
+      if (text !== "") shown.push({ type: "text", text });
+    };
+    for (const block of blocks) {
+      const text = textOf(block);
+      const value = text === undefined ? undefined : filter.read(text);
+      if (value === undefined) showRest();
+      if (value === text ? !isOwnResource(block) : value !== "")
+        shown.push(value === text ? block : { ...(block as JsonRecord), text: value });
+    }
+    showRest();
+    const isSame = shown.length === blocks.length && shown.every((block, index) => block === blocks[index]);
+    return isSame ? untouched : toVerdict([{ path: ["params", "update", "content"], value: shown }]);
   }
 
-  /** Forgets a session; returns the label of the last index of skills in its prompts. */
-  end(sessionId: string): string | undefined {
-    const label = this.#replays.get(sessionId)?.label;
-    this.#replays.delete(sessionId);
-    return label;
+  /** Sends what was held back of a prompt because it could have been the beginning of our text. */
+  #endPrompt(sessionId: string): void {
+    const messageId = this.#replays.get(sessionId)?.messageId;
+    const text = this.#take(sessionId);
+    if (text === "") return;
+    const ofMessage = typeof messageId === "string" ? { messageId } : {};
+    const update = { sessionUpdate: userMessageChunk, ...ofMessage, content: { type: "text", text } };
+    this.#notify({ jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } });
+  }
+
+  /** What was held back. The next chunk begins another prompt, even without an id. */
+  #take(sessionId: string): string {
+    const replay = this.#replays.get(sessionId);
+    if (replay === undefined) return "";
+    replay.messageId = Symbol("over");
+    return replay.filter.end();
   }
 
   #replayOf(sessionId: string, messageId: unknown): Replay {
@@ -53,6 +108,10 @@ export class Replays {
     this.#replays.set(sessionId, replay);
     return replay;
   }
+}
+
+function textOf(block: unknown): string | undefined {
+  return isRecord(block) && block["type"] === "text" && typeof block["text"] === "string" ? block["text"] : undefined;
 }
 
 function isOwnResource(content: unknown): boolean {

@@ -4,11 +4,9 @@ import { quoted } from "../../../base/text/quoted.ts";
 import {
   availableCommandsUpdate,
   sessionInfoUpdate,
-  sessionUpdate,
   subagentUpdate,
   toolCall,
   toolCallUpdate,
-  userMessageChunk,
 } from "../../../wire/methods.ts";
 import { commandsAmendments } from "../../emission.ts";
 import { type Verdict, toVerdict, untouched } from "../../messages/amend.ts";
@@ -47,7 +45,7 @@ export class Sessions {
   readonly #turns = new Map<string, string | number>();
   /** Command lists that arrived before the response that opens their session. */
   readonly #early = new LimitedMap<string, readonly unknown[]>(earlyLimit);
-  readonly #replays = new Replays();
+  readonly #replays: Replays;
   readonly subagents: Subagents;
   readonly titles = new Titles();
   #openCalls: readonly string[] = [];
@@ -55,12 +53,10 @@ export class Sessions {
 
   constructor(context: RelayContext) {
     this.#context = context;
+    this.#replays = new Replays(context.notify);
     this.subagents = new Subagents({
       find: (id) => this.#byId.get(id) ?? this.#loading.get(id),
-      forgotten: (id) => {
-        this.#endReplay(id);
-        this.#replays.end(id);
-      },
+      forgotten: (id) => void this.#replays.end(id),
       logOnce: context.logOnce,
     });
   }
@@ -129,7 +125,6 @@ export class Sessions {
       : (this.#early.get(id) ?? before?.agentCommands ?? []);
     this.#early.delete(id);
     this.#loading.delete(id);
-    this.#endReplay(id);
     const label = this.#replays.end(id);
     if (label !== undefined) session.indexInHistory(label);
     session.service.begin(session.key, { sessionId: id, ...agreed, agentCommands: session.agentCommands });
@@ -146,7 +141,7 @@ export class Sessions {
     if (session !== undefined) this.release(session);
     this.#byId.delete(id);
     this.#turns.delete(id);
-    this.#replays.end(id);
+    this.#replays.forget(id);
   }
 
   /** The agent sent `session/update`, possibly before its session is known. */
@@ -154,10 +149,9 @@ export class Sessions {
     const { sessionId } = params;
     const update = recordAt(params, "update");
     if (typeof sessionId !== "string" || update === undefined) return untouched;
-    const kind = update["sessionUpdate"];
-    if (kind === userMessageChunk) return this.#replays.chunk(sessionId, update);
-    this.#endReplay(sessionId);
-    switch (kind) {
+    const replayed = this.#replays.updated(sessionId, update);
+    if (replayed !== undefined) return replayed;
+    switch (update["sessionUpdate"]) {
       case sessionInfoUpdate:
         return toVerdict(this.titles.restoreAt(update, "title", ["params", "update"]));
       case subagentUpdate:
@@ -243,14 +237,6 @@ export class Sessions {
     this.#turns.clear();
     this.#early.clear();
     this.subagents.clear();
-  }
-
-  /** Sends text that was held back as a possible beginning of our text. */
-  #endReplay(sessionId: string): void {
-    const text = this.#replays.endPrompt(sessionId);
-    if (text === "") return;
-    const update = { sessionUpdate: userMessageChunk, content: { type: "text", text } };
-    this.#context.notify({ jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } });
   }
 
   #toolCalled(sessionId: string, update: JsonRecord): Verdict {
