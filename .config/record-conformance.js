@@ -175,6 +175,8 @@ for (const { id, appliesTo } of conformanceRules) {
   }
   if (Object.hasOwn(invokingEditorOf, id)) {
     await recordInvoked(id, invokingEditorOf[id] === "v2" ? "skill-commands" : "skill-entries");
+    const wrapped = scriptedV2.connections.find(({ name }) => name === invokingEditorOf[id]);
+    if (wrapped !== undefined) write(id, "pass-wrapped-scripted-agent", wrapped.entries, scriptedV2.directories);
     await recordInvoked(id, id);
     continue;
   }
@@ -185,12 +187,19 @@ for (const { id, appliesTo } of conformanceRules) {
   await recordBroken(id);
 }
 
+/** @param {unknown} message */
+function speaksV2(message) {
+  const { result } = /** @type {{ result?: { protocolVersion?: unknown } }} */ (message ?? {});
+  return result?.protocolVersion === 2;
+}
+
 /** Where a connection of a real agent is published. */
 const published = {
   plain: "command-facts",
   update: "advertised-is-sent",
   notification: "deltas-apply",
   v2: "v2-kinds",
+  "v2-skill": "skill-entries-advertised",
 };
 const [, , directory] = process.argv;
 for (const agent of directory === undefined ? [] : ["Claude", "opencode", "Codex", "Gemini CLI"]) {
@@ -199,8 +208,8 @@ for (const agent of directory === undefined ? [] : ["Claude", "opencode", "Codex
   const connections = byConnection(readTranscript(readFileSync(file, "utf8"), file));
   for (const [editor, rule] of Object.entries(published)) {
     const entries = (connections.get(editor) ?? []).map((entry) => ({ ...entry, message: shorten(entry.message) }));
-    const isV1Only = editor === "v2" && !JSON.stringify(entries).includes("_available_skills_update");
-    if (entries.length > 0 && !isV1Only)
+    const isV2 = entries.some(({ from, message }) => from === "agent" && speaksV2(message));
+    if (entries.length > 0 && (isV2 || !editor.startsWith("v2")))
       write(rule, `pass-wrapped-${agent.toLowerCase().replaceAll(" ", "-")}`, entries, []);
   }
 }

@@ -7,13 +7,13 @@ import { expect, onTestFinished, test } from "vitest";
 import type { ConformanceReport } from "../../src/conformance/report.ts";
 import { openMockModel } from "./mock-model.ts";
 import { makePlayground } from "./playground.ts";
-import { claude, codex, gemini, opencode, prepareHome, qwen } from "./real-agents.ts";
+import { claude, codex, copilot, gemini, kilo, kimi, opencode, prepareHome, qwen } from "./real-agents.ts";
 import { wrapper } from "./wrapped-process.ts";
 
 /** Set to a directory to keep the transcripts. */
 const kept = process.env["ACP_SKILLS_RECORD"];
 
-test.each([claude, opencode, codex, gemini, qwen].map((agent) => [agent.name, agent] as const))(
+test.each([claude, opencode, kilo, codex, gemini, qwen, copilot, kimi].map((agent) => [agent.name, agent] as const))(
   "the wrapper around %s is conformant for editors of every kind",
   async (_name, agent) => {
     let command: readonly string[];

@@ -17,13 +17,13 @@ const missing = await installNeovim(plugins);
 const asking = "behaviour = { auto_approve_tool_permissions = false }";
 
 describe.skipIf(missing !== undefined)("avante.nvim in a real Neovim", () => {
-  test("refuses /name without nvim-cmp, and sends $name between tags, where it is no invocation", async () => {
+  test("refuses /name without nvim-cmp, and invokes a skill by $name, which it sends between tags", async () => {
     const neovim = await openChat(asking);
     await say(neovim, "/hello-skill Ada");
     await neovim.shows("Unknown command: hello-skill");
-    await say(neovim, "$hello-skill Ada; echo");
-    await neovim.shows("<previous_user_message>$hello-skill Ada; echo</previous_user_message>");
-    expect(await neovim.text()).not.toContain("Greet them warmly.");
+    await say(neovim, "$hello-skill Ada");
+    await neovim.shows('Use the skill \\"hello-skill\\": Ada');
+    await neovim.shows("Greet them warmly.");
   });
 
   test("shows that a run is going on, and its output once it has ended", async () => {

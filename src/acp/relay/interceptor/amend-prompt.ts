@@ -95,7 +95,7 @@ interface Invocation {
   /** As the user wrote it: a slug or a dotted name. */
   readonly name: string;
   readonly sigil: "/" | "$";
-  /** The invocation as the user wrote it, without arguments: `/pdf`, `$pdf`, `/skill:pdf`. */
+  /** The invocation as it was sent, without arguments: `/pdf`, `$pdf`, `/skill:pdf`; empty if the editor sent it between tags. */
   readonly typed: string;
   /** What follows the name. */
   readonly words: string;
@@ -104,17 +104,23 @@ interface Invocation {
 /** Agents trim prompts before they look for commands. */
 const call = /^\s*([/$])(?:skill:)?([a-z0-9]+(?:[.-][a-z0-9]+)*)(?:\s+|$)/;
 
+/** What avante.nvim puts around each text of the user; the one of this prompt comes first. */
+const [openingTag, closingTag] = ["<previous_user_message>", "</previous_user_message>"] as const;
+
 /** Finds `/name` or `$name` at the start of the first text block of a prompt. */
 export function findInvocation(prompt: unknown): Invocation | undefined {
   if (!Array.isArray(prompt)) return undefined;
   const place = prompt.findIndex((block) => isRecord(block) && block["type"] === "text");
   const block: unknown = prompt[place];
-  if (!isRecord(block) || typeof block["text"] !== "string") return undefined;
-  const match = call.exec(block["text"]);
+  const sent = isRecord(block) ? block["text"] : undefined;
+  if (typeof sent !== "string") return undefined;
+  const isTagged = sent.startsWith(openingTag) && sent.endsWith(closingTag);
+  const text = isTagged ? sent.slice(openingTag.length, -closingTag.length) : sent;
+  const match = call.exec(text);
   const name = match?.[2];
   if (match === null || name === undefined) return undefined;
-  const words = block["text"].slice(match[0].length);
-  return { place, name, sigil: match[1] === "$" ? "$" : "/", typed: match[0].trim(), words };
+  const typed = isTagged ? "" : match[0].trim();
+  return { place, name, sigil: match[1] === "$" ? "$" : "/", typed, words: text.slice(match[0].length) };
 }
 
 /**
@@ -146,7 +152,7 @@ function replaceInvocation(
   ];
 }
 
-/** Rewrites an invocation to the agent's own command for the skill: `$name`, `skill:name`. Empty if the user wrote that. */
+/** Rewrites an invocation to the agent's own command for the skill: `$name`, `skill:name`. Empty if that was sent. */
 export function callByCommand({ place, words, typed }: Invocation, command: string): Amendment[] {
   const native = command.startsWith("$") ? command : `/${command}`;
   if (typed === native) return [];

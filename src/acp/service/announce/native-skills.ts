@@ -36,8 +36,7 @@ export class AgentCommands {
 
   /** The commands under which a skill of this name may be shown. */
   named(name: string): readonly unknown[] {
-    const names: readonly unknown[] = [name, `$${name}`, `skill:${name}`];
-    return this.commands.filter((command) => names.includes(recordAt(command)?.["name"]));
+    return [name, `$${name}`, `skill:${name}`].flatMap((shown) => this.#byName.get(shown)?.command ?? []);
   }
 
   /** The command with a skill's name: the skill itself, if several have it. */

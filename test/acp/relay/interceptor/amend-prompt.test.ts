@@ -31,6 +31,20 @@ test.each([
   expect(findInvocation([text(words)])).toMatchObject({ place: 0, name, words: rest });
 });
 
+test("finds an invocation that an editor sends between tags, and sends it on without them", () => {
+  const tagged = (words: string): object => text(`<previous_user_message>${words}</previous_user_message>`);
+  const invocation = findInvocation([tagged("$pdf read x"), tagged("$csv y")]);
+  expect(invocation).toMatchObject({ place: 0, name: "pdf", words: "read x" });
+  expect(callByCommand(invocation!, "$pdf")).toEqual([{ path: ["params", "prompt", 0, "text"], value: "$pdf read x" }]);
+  expect(rewritten("<previous_user_message>/pdf read x</previous_user_message>", true)).toMatchObject([
+    { type: "image" },
+    { type: "text", text: 'Use the skill "pdf": read x\n\n' },
+    {},
+  ]);
+  for (const words of ["<previous_user_message>$pdf x", "<previous_user_message></previous_user_message>", "</>$pdf"])
+    expect(findInvocation([text(words)])).toBeUndefined();
+});
+
 test.each([
   "pdf",
   "x /pdf",
