@@ -43,6 +43,8 @@ export interface Driven {
 
 /** How long an agent is silent after it has said everything. */
 const silence = 400;
+/** How long an agent that listed skills has to list commands before the skill is edited. */
+const commandsTime = 3_000;
 
 /**
  * Connects to an agent as several editors, one after the other, and records everything. Rejects with AGENT_NOT_FOUND or
@@ -145,7 +147,8 @@ async function watchSkills(
   patience: number,
   onListed: () => Promise<void>,
 ): Promise<readonly string[]> {
-  const lastList = openLastList(recorder);
+  const lists = openLists(recorder);
+  const lastList = (): string => lists().last;
   if (fixture === undefined) {
     await connection.until(() => lastList() !== "{}", patience);
     await connection.quiet(silence);
@@ -154,6 +157,8 @@ async function watchSkills(
   }
   const [first, second] = descriptions;
   const isListed = await connection.until(() => lastList().includes(first), patience);
+  // A slow agent may list its commands long after its skills.
+  await connection.until(() => lists().hasCommands, commandsTime);
   await connection.quiet(silence);
   await onListed();
   if (!isListed) return ["the skill in .agents/skills and .claude/skills of the session's directory was not listed"];
@@ -170,17 +175,20 @@ async function watchSkills(
   ];
 }
 
-/** The last list that the agent sent, as JSON; only new entries are read each time. */
-function openLastList(recorder: Recorder): () => string {
+/** The last list that the agent sent, as JSON, and whether it listed commands; only new entries are read each time. */
+function openLists(recorder: Recorder): () => { readonly last: string; readonly hasCommands: boolean } {
   let read = 0;
   let last = "{}";
+  let hasCommands = false;
   return () => {
     const exchange = readExchange(recorder.entries.slice(read));
     read = recorder.entries.length;
-    const lists = [...skillUpdates(exchange), ...commandUpdates(exchange)].sort((a, b) => a.line - b.line);
+    const commands = commandUpdates(exchange);
+    hasCommands ||= commands.length > 0;
+    const lists = [...skillUpdates(exchange), ...commands].sort((a, b) => a.line - b.line);
     const update = lists.at(-1)?.update;
     if (update !== undefined) last = JSON.stringify(update);
-    return last;
+    return { last, hasCommands };
   };
 }
 

@@ -62,8 +62,17 @@ interface Whereabouts {
   readonly ownRoots: readonly string[];
 }
 
+/** A skill as a session had it. */
+interface FormerSkill {
+  readonly offered: OfferedSkill;
+  readonly directory: string | undefined;
+}
+
 /** How many commands of agents are remembered. */
 const mostNative = 20_000;
+/** How many changed skills are remembered, and how many descriptions of each. */
+const mostChanged = 256;
+const mostFormer = 8;
 
 /** The skills that a connection's agent shows itself. It may have read them once, at its start. */
 export class NativelyListedSkills {
@@ -74,16 +83,17 @@ export class NativelyListedSkills {
     string,
     { readonly slug: string; readonly sources: readonly string[]; readonly directory: string | undefined }
   >(mostNative);
-  /** Skills as they were before their last change, by slug: an agent may list what it read then. */
-  readonly #former = new LimitedMap<string, { readonly offered: OfferedSkill; readonly directory: string | undefined }>(
-    mostNative,
-  );
+  /** By slug, skills as they were before changes: an agent may list what it read then. */
+  readonly #former = new LimitedMap<string, readonly FormerSkill[]>(mostChanged);
   #hasListed = false;
 
   /** Skills of a session changed. */
   changed({ removed, changed }: Pick<Change, "removed" | "changed">, directory: string | undefined): void {
-    for (const offered of [...removed, ...changed.map(({ before }) => before)])
-      this.#former.set(offered.skill.slug, { offered, directory });
+    for (const offered of [...removed, ...changed.map(({ before }) => before)]) {
+      const { slug, description } = offered.skill;
+      const others = this.#formerOf(slug).filter((former) => former.offered.skill.description !== description);
+      this.#former.set(slug, [...others, { offered, directory }].slice(-mostFormer));
+    }
   }
 
   /** The agent of this connection sent a list of commands. */
@@ -113,19 +123,23 @@ export class NativelyListedSkills {
       const command = list.find(skill)?.command;
       if (command === undefined) continue;
       const said = command["description"];
-      const former = this.#former.get(slug)?.offered.skill;
-      const read = isSkill(command, skill) ? skill : former && isSkill(command, former) ? former : undefined;
+      const former = this.#formerOf(slug).map(({ offered: { skill: before } }) => before);
+      const read = [skill, ...former].find((one) => isSkill(command, one));
       if (read !== undefined && this.#recognised.get(slug)?.said !== said)
         this.#recognised.set(slug, { said, description: read.description });
       // A copy that the agent read elsewhere may still be there when ours is deleted.
       if (this.#recognised.has(slug) && isOwn(offered)) this.#made.set(keyOf(command), { slug, sources, directory });
     }
-    for (const { offered, directory: its } of this.#former.values()) {
+    for (const { offered, directory: its } of [...this.#former.values()].flat()) {
       const { skill, sources } = offered;
       const command = list.find(skill)?.command;
       if (command !== undefined && isSkill(command, skill) && isOwn(offered))
         this.#made.set(keyOf(command), { slug: skill.slug, sources, directory: its });
     }
+  }
+
+  #formerOf(slug: string): readonly FormerSkill[] {
+    return this.#former.get(slug) ?? [];
   }
 
   /** How a list shows a skill, if it does. */

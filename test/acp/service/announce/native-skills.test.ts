@@ -52,6 +52,19 @@ test("drops it when the skill was edited before the list, and deleted after it",
   expect(take()).toMatchObject([{ availableCommands: [] }]);
 });
 
+test("recognises what the agent read before several changes, and drops it after a deletion among them", async () => {
+  const { agent, skillset, take } = await converseWithSkill();
+  skillset.set([offer("pdf", { description: after })]);
+  skillset.set([offer("pdf", { description: after, directory: "/elsewhere/pdf" })]);
+  take();
+  agent(lists(before));
+  expect(take()).toMatchObject([{ availableCommands: [{ name: "pdf", description: after }] }]);
+  skillset.set([]);
+  take();
+  agent(lists(before));
+  expect(take()).toMatchObject([{ availableCommands: [] }]);
+});
+
 test("leaves a command that says what the skill never said", async () => {
   const { agent, skillset, take } = await converseWithSkill();
   skillset.set([offer("pdf", { description: after })]);
