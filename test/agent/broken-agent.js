@@ -105,7 +105,7 @@ const advertised = {
 const idle = update({ sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" });
 /** What v2 says it takes as blocks. */
 const takesBlocks =
-  /skill-entr|skill-commands|kept-as|unknown-skill|listed-skill|told-once/.test(rule) &&
+  /skill-entr|skill-commands|skills-as-commands|unknown-skill|listed-skill|skill-in-one-form/.test(rule) &&
   rule !== "skill-entries-advertised";
 
 /**
