@@ -212,7 +212,14 @@ function toLongLine(text: string): string {
 }
 
 /** The braille blank draws nothing, too, and private characters what a font likes. */
-const misleading = new RegExp(`[${unseenCharacters}\\p{Co}\u{2800}]`, "gu");
+const misleadingCharacters = String.raw`[${unseenCharacters}\p{Co}\u{2800}]`;
+const misleading = new RegExp(misleadingCharacters, "gu");
+const misleadingInText = new RegExp(String.raw`(?![\n\t])${misleadingCharacters}`, "gu");
+
+/** A text of several lines in which a person sees every character. */
+export function toVisible(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(misleadingInText, "\u{FFFD}");
+}
 
 /** Characters that nobody sees could make a title look like another one. */
 export function toLine(text: string, longest = longestTitle): string {

@@ -1,6 +1,7 @@
 import path from "node:path";
+import { counted } from "../../../base/text/code-points.ts";
 import { quoted } from "../../../base/text/quoted.ts";
-import { type Answer, type Question, toLine, toLines } from "../../../runtime/question.ts";
+import { type Answer, type Question, toLine, toLines, toVisible } from "../../../runtime/question.ts";
 import type { ChangedFile } from "../../../skills/copied-files.ts";
 import { elicitationCreate, requestPermission } from "../../../wire/methods.ts";
 import type { AskedAs } from "../../messages/editor-reply.ts";
@@ -118,14 +119,20 @@ export function toPermissionContent(
   return [...text, ...shown.map((file) => toDiff(file, toLine(path.join(directory, file.path)), protocol))];
 }
 
-/** The texts that changed as one patch, as far as they fit. */
+/** The texts that changed as one patch, as far as they fit, and how many changed files are not in it. */
 function toPatch({ changed }: Question, longest: number): string {
-  let patch = "";
-  for (const { path: name, before, after } of changed.filter(isShown)) {
-    const next = toGitPatch(toLine(name), before, after);
-    if (patch.length + next.length <= longest) patch += next;
-  }
-  return patch;
+  const texts = changed.filter(isShown);
+  const patches = texts.map(({ path: name, before, after }) => toGitPatch(toLine(name), before, after));
+  let length = 0;
+  const fitting = patches.filter((patch) => {
+    const fits = length + patch.length <= longest;
+    if (fits) length += patch.length;
+    return fits;
+  });
+  const missing = changed.length - fitting.length;
+  if (missing === 0) return toVisible(fitting.join(""));
+  const left = `The changes of ${counted(missing, "file")} are not shown here.\n`;
+  return `${toVisible(fitting.join(""))}${fitting.length === 0 ? "" : "\n"}${left}`;
 }
 
 type ShownFile = ChangedFile & { readonly after: string };

@@ -60,8 +60,23 @@ test("shows the changes as a patch, and the tool call that the form belongs to w
     "Changed: SKILL.md\nChanged: scripts/new.py\nChanged: logo.png\n\ndiff --git a/SKILL.md",
   );
   expect(params.message).toContain("+print(1)\n");
+  expect(params.message).toMatch(/\n\nThe changes of 1 file are not shown here\.\n$/);
   const call = take("tool_call").at(-1);
   expect(call).toMatchObject({ toolCallId: params.toolCallId, content: [{ type: "content" }, { type: "diff" }, {}] });
+});
+
+test("shows every character of a change, and says how many changed files have no room", async () => {
+  const { params } = await askForm({
+    ...changedQuestion,
+    changed: [
+      { path: "a.py", before: "", after: "print(1)\r# \u202ehidden\r\n\tx\u2028\u200by\n" },
+      { path: "large.txt", before: "", after: "x".repeat(20_000) },
+      { path: "gone.txt" },
+    ],
+  });
+  expect(params.message).toContain("+print(1)\ufffd# \ufffdhidden\n+\tx\ufffd\ufffdy\n");
+  expect(params.message).not.toContain("xxx");
+  expect(params.message).toMatch(/\n\nThe changes of 2 files are not shown here\.\n$/);
 });
 
 test.each([
