@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
-import { expect, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { factsOf, spell } from "../../src/acp/negotiation/agents.ts";
+import { delegationOf } from "./delegate.ts";
 import { type PlannedCall, openMockModel } from "./mock-model.ts";
 import { type Editor, openEditor } from "./open-editor.ts";
 import { type Playground, makePlayground, writeSkill } from "./playground.ts";
@@ -20,11 +21,13 @@ interface Day {
   /** The titles of all questions, with how the session began. */
   readonly questions: readonly string[];
   readonly calls: number;
+  /** How many of them a subagent made. */
+  readonly delegated: number;
 }
 
 /**
- * A day of an agent: 200 calls of our tools, 20 skills, sessions that are opened, loaded, resumed and forked, as far as the agent can, and
- * a person who answers for good where that is offered.
+ * A day of an agent: 200 calls of our tools, of which subagents make a quarter where the agent announces them, 20 skills, sessions that are
+ * opened, loaded, resumed and forked, as far as the agent can, and a person who answers for good where that is offered.
  */
 export async function spendDay(agent: RealAgent): Promise<Day> {
   const playground = await makePlayground();
@@ -35,9 +38,10 @@ export async function spendDay(agent: RealAgent): Promise<Day> {
   await writePlainSkills(playground);
   const questions: string[] = [];
   let calls = 0;
+  let delegated = 0;
   let sessionId: string | undefined;
   for (const way of ways) {
-    const editor = await openEditor(agent, playground, { modelUrl: model.url });
+    const editor = await openEditor(agent, playground, { modelUrl: model.url, capabilities: { subagents: {} } });
     try {
       editor.answerWith("allow_always", ({ options }) => options.some(({ kind }) => kind === "allow_always"));
       sessionId =
@@ -46,9 +50,14 @@ export async function spendDay(agent: RealAgent): Promise<Day> {
       await editor.prompt(sessionId, "Hello.");
       for (let turn = 0; turn < turns; turn++) {
         const planned = callsOfTurn(calls).map((call) => defer(agent, call));
-        model.plan(planned);
+        const task = `SUBTASK ${calls}.`;
+        const delegation = turn === turns - 1 ? delegationOf(agent, task) : undefined;
+        model.plan(delegation ?? planned);
+        if (delegation !== undefined) model.planAbout(task, planned);
         await editor.prompt(sessionId, "Do all of it.");
-        expect(model.results, `${agent.name}, ${way}`).toHaveLength(planned.length);
+        const expected = planned.length + (delegation?.length ?? 0);
+        await editor.until("the results of all calls", () => model.results.length === expected);
+        if (delegation !== undefined) delegated += planned.length;
         calls += planned.length;
       }
       questions.push(...editor.permissions.map(({ title }) => `${way}: ${title ?? ""}`));
@@ -56,7 +65,7 @@ export async function spendDay(agent: RealAgent): Promise<Day> {
       await editor.close();
     }
   }
-  return { questions, calls };
+  return { questions, calls, delegated };
 }
 
 async function writePlainSkills({ explicitSkills }: Playground): Promise<void> {

@@ -3,7 +3,8 @@ import { openMockModel } from "./mock-model.ts";
 import { openEditor } from "./open-editor.ts";
 import { makePlayground } from "./playground.ts";
 import { spendDay } from "./day.ts";
-import { claude, copilot, gemini, kilo, kimi, qwen } from "./real-agents.ts";
+import { delegationOf } from "./delegate.ts";
+import { claude, codex, copilot, gemini, kilo, kimi, opencodeByDefault, qwen } from "./real-agents.ts";
 import { writeRunningSkills } from "./running-skills.ts";
 
 test.each([claude, gemini, copilot, kimi].map((agent) => [agent.name, agent] as const))(
@@ -47,12 +48,14 @@ test.each([claude, gemini, copilot, kimi].map((agent) => [agent.name, agent] as 
   },
 );
 
-test.each([claude, gemini, copilot, kimi, qwen, kilo].map((agent) => [agent.name, agent] as const))(
-  "%s: a day of 200 calls, 20 skills, and loaded, resumed and forked sessions has one question, which is ours",
+test.each(
+  [claude, codex, opencodeByDefault, gemini, copilot, kimi, qwen, kilo].map((agent) => [agent.name, agent] as const),
+)(
+  "%s: a day of 200 calls, 20 skills, subagents, and loaded, resumed and forked sessions has one question, which is ours",
   { timeout: 900_000 },
   async (_name, agent) => {
-    const { questions, calls } = await spendDay(agent);
-    expect(calls).toBe(200);
+    const { questions, calls, delegated } = await spendDay(agent);
+    expect([calls, delegated]).toEqual([200, delegationOf(agent, "") === undefined ? 0 : 50]);
     expect(questions).toEqual([expect.stringMatching(/^new: .*: run status\.fetch 1\.0\.0/)]);
   },
 );

@@ -157,7 +157,7 @@ function answer(
   if (api !== undefined) {
     const model = typeof body["model"] === "string" ? body["model"] : "mock";
     const call = chooseCall(api, body);
-    const said = call === undefined ? { text: reply } : { call };
+    const said = call === undefined ? { text: isReview(body) ? allowed : reply } : { call };
     return api.isStreamed(path, body)
       ? { events: api.events(model, said) }
       : { status: 200, json: api.whole(model, said) };
@@ -170,6 +170,13 @@ function answer(
     default:
       return { status: 404, json: { type: "error", error: { type: "not_found_error", message: path } } };
   }
+}
+
+/** What Codex expects of the model that reviews a call of a tool. */
+const allowed = JSON.stringify({ outcome: "allow" });
+
+function isReview({ text }: ModelBody): boolean {
+  return JSON.stringify(text ?? {}).includes('"enum":["allow","deny"]');
 }
 
 function send(response: ServerResponse, given: Answer): void {

@@ -61,12 +61,12 @@ export const claude: RealAgent = {
 };
 
 /** Configuration of opencode and of what was made of it: which of our tools it asks about, and the model. */
-function opencodeConfig(modelUrl: string): string {
+function opencodeConfig(modelUrl: string, { asks = true } = {}): string {
   return JSON.stringify({
     model: "mock/mock",
     small_model: "mock/mock",
     share: "disabled",
-    permission: { "skills_*": "ask", bash: "ask" },
+    ...(asks && { permission: { "skills_*": "ask", bash: "ask" } }),
     enabled_providers: ["mock"],
     provider: {
       mock: {
@@ -92,6 +92,15 @@ export const opencode: RealAgent = {
     OPENCODE_DISABLE_AUTOUPDATE: "1",
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
     OPENCODE_CONFIG_CONTENT: opencodeConfig(modelUrl),
+  }),
+};
+
+/** Without settings of permissions, as it is delivered. */
+export const opencodeByDefault: RealAgent = {
+  ...opencode,
+  environment: (place) => ({
+    ...opencode.environment(place),
+    OPENCODE_CONFIG_CONTENT: opencodeConfig(place.modelUrl, { asks: false }),
   }),
 };
 

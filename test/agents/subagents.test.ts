@@ -1,25 +1,14 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type PlannedCall, openMockModel } from "./mock-model.ts";
+import { delegationOf } from "./delegate.ts";
+import { openMockModel } from "./mock-model.ts";
 import { openEditor } from "./open-editor.ts";
 import { makePlayground } from "./playground.ts";
-import { type RealAgent, claude, codex } from "./real-agents.ts";
+import { claude, codex } from "./real-agents.ts";
 
 const task = "SUBTASK: count to three.";
 const code = "def main():\n    return 3";
-
-/** How each agent's model delegates a task, and waits for it. */
-const delegations: readonly (readonly [RealAgent, readonly PlannedCall[]])[] = [
-  [claude, [{ tool: "Agent", input: { description: "Counts", prompt: task, subagent_type: "general-purpose" } }]],
-  [
-    codex,
-    [
-      { tool: "spawn_agent", input: { message: task } },
-      { tool: "wait_agent", input: { timeout_ms: 60_000 } },
-    ],
-  ],
-];
 
 interface Update {
   readonly sessionUpdate: string;
@@ -27,9 +16,9 @@ interface Update {
   readonly title?: string;
 }
 
-test.each(delegations.map(([agent, calls]) => [agent.name, agent, calls] as const))(
+test.each([claude, codex].map((agent) => [agent.name, agent] as const))(
   "%s: a call of a subagent is described, asked about by nobody, and recorded with the subagent and its session",
-  async (_name, agent, calls) => {
+  async (_name, agent) => {
     const playground = await makePlayground();
     onTestFinished(playground.remove);
     const model = await openMockModel();
@@ -41,7 +30,7 @@ test.each(delegations.map(([agent, calls]) => [agent.name, agent, calls] as cons
     const sessionId = await editor.openSession();
     // Some agents connect to servers during their first turn.
     await editor.prompt(sessionId, "Hello.");
-    model.plan(calls);
+    model.plan(delegationOf(agent, task) ?? []);
     model.planAbout(task, [{ tool: "run_code", input: { language: "python", code } }]);
     await editor.prompt(sessionId, "Delegate it.");
     const updates = (): { sessionId: string; update: Update }[] =>
