@@ -217,7 +217,7 @@ const misleading = new RegExp(misleadingCharacters, "gu");
 const misleadingInText = new RegExp(String.raw`(?![\n\t])${misleadingCharacters}`, "gu");
 
 /** A text of several lines in which a person sees every character. */
-export function toVisible(text: string): string {
+export function markUnseen(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(misleadingInText, "\u{FFFD}");
 }
 

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { counted } from "../../../base/text/code-points.ts";
 import { quoted } from "../../../base/text/quoted.ts";
-import { type Answer, type Question, toLine, toLines, toVisible } from "../../../runtime/question.ts";
+import { type Answer, type Question, toLine, toLines, markUnseen } from "../../../runtime/question.ts";
 import type { ChangedFile } from "../../../skills/copied-files.ts";
 import { elicitationCreate, requestPermission } from "../../../wire/methods.ts";
 import type { AskedAs } from "../../messages/editor-reply.ts";
@@ -130,9 +130,9 @@ function toPatch({ changed }: Question, longest: number): string {
     return fits;
   });
   const missing = changed.length - fitting.length;
-  if (missing === 0) return toVisible(fitting.join(""));
+  if (missing === 0) return markUnseen(fitting.join(""));
   const left = `The changes of ${counted(missing, "file")} are not shown here.\n`;
-  return `${toVisible(fitting.join(""))}${fitting.length === 0 ? "" : "\n"}${left}`;
+  return `${markUnseen(fitting.join(""))}${fitting.length === 0 ? "" : "\n"}${left}`;
 }
 
 type ShownFile = ChangedFile & { readonly after: string };

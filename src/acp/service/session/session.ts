@@ -131,10 +131,10 @@ export class Session {
       changed: update,
       failed: (error) => logOnce("warning", `Whether skills are approved is not known: ${String(error)}`),
     });
-    const stopChanges = skills.catalog.onChange((_, change) => {
+    const stopChanges = skills.catalog.onChange((snapshot, change) => {
       shown.changed(change, this.directory);
       update();
-      if (this.#wantsFacts) this.#states.inspect(this.catalog.snapshot.skills);
+      if (this.#wantsFacts) this.#states.inspect(snapshot.skills);
     });
     const stopKnown = context.environments.onKnown((isMissing) => {
       if (this.#areFactsAwaited || isMissing) update();
@@ -256,8 +256,7 @@ export class Session {
     });
 
   #merge({ invocable, factsOf }: View): MergedCommands {
-    const shownOf = (offered: OfferedSkill): SkillOfAgent | undefined => this.shown(offered);
-    return mergeCommands(invocable, this.#dialect, { shownOf, factsOf });
+    return mergeCommands(invocable, this.#dialect, { shownOf: (offered) => this.shown(offered), factsOf });
   }
 
   /** The skills that the policy denies, with the reasons. */
@@ -270,8 +269,7 @@ export class Session {
     if (!this.#isOpen || !this.#isReady || !this.#isAnswered || this.#mustAwaitFacts() || !this.#updates.mayFollow())
       return;
     try {
-      const { snapshot } = this.catalog;
-      const { forms } = this.#request;
+      const [{ snapshot }, { forms }] = [this.catalog, this.#request];
       const view = this.#look();
       const { skills, invocable, factsOf } = view;
       if (forms.skills !== undefined)
