@@ -6,6 +6,7 @@ import { withoutControls } from "../../base/text/unsafe-characters.ts";
 import { sessionUpdate, toolCall as toolCallKind, toolCallUpdate } from "../../wire/methods.ts";
 import type { Notification } from "../emission.ts";
 import type { Amendment, Path } from "./amend.ts";
+import { markUnseen } from "../../runtime/question.ts";
 import { type JsonRecord, isRecord, recordAt } from "./raw-message.ts";
 import { longestJson, reasonIn, resultIn, textOf } from "./call-result.ts";
 import { servedTools } from "../../wire/tools.ts";
@@ -164,12 +165,12 @@ export function toTextContent(text: string): readonly JsonRecord[] {
 /** How many characters of code are shown. */
 const longestCode = 65_536;
 
-/** The code that a call of `run_code` runs, as code; undefined for any other call. */
+/** The code that a call of `run_code` runs, as code in which every character is seen; undefined for any other call. */
 export function codeContent(tool: string, input: unknown): readonly JsonRecord[] | undefined {
   const { code, language } = tool === "run_code" && isRecord(input) ? input : {};
   if (typeof code !== "string" || code === "") return undefined;
-  const shown = code.length <= longestCode ? code : code.slice(0, longestCode);
-  const more = shown === code ? "" : `\n… and ${inDigits(code.length - longestCode)} more characters`;
+  const shown = markUnseen(code.slice(0, longestCode));
+  const more = code.length <= longestCode ? "" : `\n… and ${inDigits(code.length - longestCode)} more characters`;
   const longest = Math.max(2, ...(shown.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
   const name = typeof language === "string" && /^\w+$/.test(language) ? language : "";

@@ -140,6 +140,10 @@ test("no code ends the block that shows it, and none is left out without a word"
   );
   const [long] = codeContent("run_code", { code: "x".repeat(70_000) }) as { content: { text: string } }[];
   expect(long?.content.text).toMatch(/^```\nx+\n```\n… and 4,464 more characters$/);
+  const [hidden] = codeContent("run_code", { code: "a = 1 # \u202e\u2066\r\nb\r\tc\u200b" }) as {
+    content: { text: string };
+  }[];
+  expect(hidden?.content.text).toBe("```\na = 1 # \ufffd\ufffd\nb\ufffd\tc\ufffd\n```");
   const none: readonly [string, unknown][] = [
     ["run_code", {}],
     ["run_code", undefined],
