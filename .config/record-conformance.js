@@ -195,7 +195,7 @@ function speaksV2(message) {
 
 /** Where a connection of a real agent is published. */
 const published = {
-  plain: "command-facts",
+  plain: "v1-kinds",
   update: "advertised-is-sent",
   notification: "deltas-apply",
   v2: "v2-kinds",

@@ -63,13 +63,19 @@ const optedIn = [
   `Edited ${claude} acp-skills-command ${fixture}`,
   "none",
 ];
-const commandsOnly = [...edits("acp-skills-command", fixture), "none"];
+/** An editor that says nothing about skills gets commands, which say nothing about them either. */
+const plain = ["none"];
 /** The editor declined commands: the list itself says which there are. */
-const declined = [...edits("_acp-skills/skills_update", fixture), "none"];
-/** Codex finds the skill itself, lists it as `$name`, and still does so when we do not any more. */
+const declined = ["none", ...edits("_acp-skills/skills_update", fixture), "none"];
+/** Codex finds the skill itself, and lists it as `$name`. */
 const [before, after] = [`Written - named-command $${fixture}`, `Edited - named-command $${fixture}`];
 const codexTold = (form: string): string[] => edits(form, `$${fixture}`);
 const lastOfCodex = `Edited ${claude} acp-skills-command $${fixture}`;
+const entries = (command: string): string[] => [
+  `Written - skill-entry ${command}`,
+  `Edited - skill-entry ${command}`,
+  "none",
+];
 
 const states: Readonly<Record<string, readonly string[]>> = {
   "advertised-is-sent/pass-wrapped-claude.ndjson": optedIn,
@@ -77,29 +83,23 @@ const states: Readonly<Record<string, readonly string[]>> = {
     `Written ${agents} acp-skills-command $${fixture}`,
     ...codexTold("available_skills_update"),
     lastOfCodex,
-    after,
+    "none",
   ],
   "advertised-is-sent/pass-wrapped-gemini-cli.ndjson": optedIn,
   "advertised-is-sent/pass-wrapped-opencode.ndjson": optedIn,
-  "command-facts/pass-wrapped-claude.ndjson": commandsOnly,
-  "command-facts/pass-wrapped-codex.ndjson": [before, ...codexTold("acp-skills-command"), after],
-  "command-facts/pass-wrapped-gemini-cli.ndjson": commandsOnly,
-  "command-facts/pass-wrapped-opencode.ndjson": commandsOnly,
-  "deltas-apply/pass-wrapped-claude.ndjson": ["none", ...declined],
+  "deltas-apply/pass-wrapped-claude.ndjson": declined,
+  // Where commands are not ours to change, its command stays when the skill is gone.
   "deltas-apply/pass-wrapped-codex.ndjson": [before, ...codexTold("_acp-skills/skills_update"), after],
-  "deltas-apply/pass-wrapped-gemini-cli.ndjson": ["none", ...declined],
+  "deltas-apply/pass-wrapped-gemini-cli.ndjson": declined,
   "deltas-apply/pass-wrapped-opencode.ndjson": declined,
-  "v2-kinds/pass-wrapped-claude.ndjson": [
-    ...edits("_available_skills_update", fixture),
-    `Edited ${claude} acp-skills-command ${fixture}`,
-    "none",
-  ],
-  "v2-kinds/pass-wrapped-codex.ndjson": [
-    `Written ${agents} _available_skills_update ${fixture}`,
-    ...codexTold("_available_skills_update"),
-    lastOfCodex,
-    after,
-  ],
+  "skill-entries-advertised/pass-wrapped-claude.ndjson": entries(fixture),
+  "skill-entries-advertised/pass-wrapped-codex.ndjson": entries(`$${fixture}`),
+  "v1-kinds/pass-wrapped-claude.ndjson": plain,
+  "v1-kinds/pass-wrapped-codex.ndjson": [before, after, "none"],
+  "v1-kinds/pass-wrapped-gemini-cli.ndjson": plain,
+  "v1-kinds/pass-wrapped-opencode.ndjson": plain,
+  "v2-kinds/pass-wrapped-claude.ndjson": plain,
+  "v2-kinds/pass-wrapped-codex.ndjson": [before, after, "none"],
 };
 
 interface RealAgent {
@@ -158,7 +158,7 @@ describe("transcripts of real agents", () => {
     expect(store.capabilities).toMatchObject([
       {
         name: agent?.name,
-        protocolVersion: file.startsWith("v2-") ? 2 : 1,
+        protocolVersion: /^(?:v2-|skill-entries-)/.test(file) ? 2 : 1,
         advertisement: { version: expect.stringMatching(/^\d/) as string },
       },
     ]);
