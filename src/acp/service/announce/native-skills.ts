@@ -91,7 +91,10 @@ export class NativelyListedSkills {
   changed({ removed, changed }: Pick<Change, "removed" | "changed">, directory: string | undefined): void {
     for (const offered of [...removed, ...changed.map(({ before }) => before)]) {
       const { slug, description } = offered.skill;
-      const others = this.#formerOf(slug).filter((former) => former.offered.skill.description !== description);
+      const before = this.#former.get(slug) ?? [];
+      const others = before.filter(
+        (former) => former.directory !== directory || former.offered.skill.description !== description,
+      );
       this.#former.set(slug, [...others, { offered, directory }].slice(-mostFormer));
     }
   }
@@ -123,8 +126,7 @@ export class NativelyListedSkills {
       const command = list.find(skill)?.command;
       if (command === undefined) continue;
       const said = command["description"];
-      const former = this.#formerOf(slug).map(({ offered: { skill: before } }) => before);
-      const read = [skill, ...former].find((one) => isSkill(command, one));
+      const read = [skill, ...this.#formerOf(slug, directory)].find((one) => isSkill(command, one));
       if (read !== undefined && this.#recognised.get(slug)?.said !== said)
         this.#recognised.set(slug, { said, description: read.description });
       // A copy that the agent read elsewhere may still be there when ours is deleted.
@@ -138,8 +140,10 @@ export class NativelyListedSkills {
     }
   }
 
-  #formerOf(slug: string): readonly FormerSkill[] {
-    return this.#former.get(slug) ?? [];
+  /** As sessions of this directory had it: what another project had says nothing about it. */
+  #formerOf(slug: string, directory: string | undefined): readonly Skill[] {
+    const former = this.#former.get(slug) ?? [];
+    return former.flatMap(({ offered, directory: its }) => (its === directory ? [offered.skill] : []));
   }
 
   /** How a list shows a skill, if it does. */

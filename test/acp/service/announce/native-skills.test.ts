@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type Conversation, type Message, converseInSession, prompt } from "../../conversation.ts";
 import { memorySkillset, offer } from "../../memory-skillset.ts";
+import { AgentCommands, NativelyListedSkills } from "../../../../src/acp/service/announce/native-skills.ts";
 
 const before = "Reads PDF files.";
 const after = "Fills in forms.";
@@ -74,4 +75,17 @@ test("leaves a command that says what the skill never said", async () => {
   skillset.set([]);
   agent(lists("Prints the page."));
   expect(take().at(-1)).toMatchObject({ availableCommands: [{ name: "pdf", description: "Prints the page." }] });
+});
+
+test("recognises nothing by what the skill of another project was", () => {
+  const native = new NativelyListedSkills();
+  const [first, edited, other] = [before, after, "Merges pages."].map((description) => offer("pdf", { description }));
+  native.changed({ removed: [], changed: [{ before: first!, after: edited! }] }, "/one");
+  const list = new AgentCommands([{ name: "pdf", description: before }]);
+  const shownIn = (directory: string): string | undefined => {
+    native.learn(list, [other!], directory, () => true);
+    return native.shown(list, other!, () => true)?.kind;
+  };
+  expect(shownIn("/two")).toBe("as-other");
+  expect(shownIn("/one")).toBe("as-skill");
 });
