@@ -16,6 +16,11 @@ export function recordAt(value: unknown, ...keys: readonly string[]): JsonRecord
   return isRecord(current) ? current : undefined;
 }
 
+/** The text of a content block; undefined for blocks of other types. */
+export function blockText(block: unknown): string | undefined {
+  return isRecord(block) && block["type"] === "text" && typeof block["text"] === "string" ? block["text"] : undefined;
+}
+
 /** What a message is to JSON-RPC. */
 export type MessageKind =
   | { readonly kind: "request"; readonly id: string | number; readonly method: string; readonly params: JsonRecord }

@@ -162,7 +162,7 @@ export class ServedSession {
     const shown = session.shown(offered);
     // The name is another command of the agent; the skill can still be invoked with a dollar sign.
     if (shown?.kind === "as-other" && form !== "$")
-      return isBlock ? { refused: `the agent has a command of its own with this name` } : undefined;
+      return isBlock ? { refused: "the agent has a command of its own with this name" } : undefined;
     const { slug, directory, file } = offered.skill;
     const refused = (why: string): { readonly refused: string } | undefined => {
       if (!isBlock) outlet.log("warning", `${why} The prompt was forwarded unchanged.`);

@@ -7,19 +7,13 @@ import type { InvocationForm, Invoked, InvokedSkill, SkillIndex } from "../../sk
 import type { Negotiation } from "../../negotiation.ts";
 import type { RelayedSession } from "./relayed-session.ts";
 import { toInserted, toInvocationSentence } from "./inserted.ts";
-import { findSkillBlocks, replaceBlocks } from "./amend-prompt/skill-blocks.ts";
-import { fillArguments, toSkillBlock, toText } from "./amend-prompt/skill-text.ts";
+import { type RefusedPrompt, findSkillBlocks, replaceBlocks } from "./amend-prompt/skill-blocks.ts";
+import { toSkillBlock, toText } from "./amend-prompt/skill-text.ts";
 
 /** How long a prompt waits for the text of the skill that it invokes. */
 const invokeTimeout = 5_000;
 /** How long a session's first prompt waits until the skills were read. */
 const readTimeout = 2_000;
-
-/** Why a prompt is answered with an error instead of forwarded. */
-export interface RefusedPrompt {
-  readonly code: number;
-  readonly message: string;
-}
 
 /**
  * Replaces the invocations of skills by their instructions, and appends the index of skills. A promise only if skills must be
@@ -128,13 +122,8 @@ export function findInvocation(prompt: unknown): Invocation | undefined {
  * other fields of this one, are preserved. Placeholders in the instructions are replaced by the arguments. Line breaks separate the blocks for
  * agents that join them without a separator.
  */
-export function rewritePrompt(
-  invocation: Invocation,
-  { slug, directory, file, instructions }: InvokedSkill,
-  takesResources: boolean,
-): Amendment[] {
-  const body = fillArguments(instructions.body, invocation.words.trim());
-  return replaceInvocation(invocation, slug, toText(directory, file, { ...instructions, body }), takesResources);
+export function rewritePrompt(invocation: Invocation, skill: InvokedSkill, takesResources: boolean): Amendment[] {
+  return replaceInvocation(invocation, skill.slug, toText(skill, invocation.words), takesResources);
 }
 
 const goneText =

@@ -2,7 +2,7 @@ import { LimitedMap } from "../../../base/limited-map.ts";
 import { sessionUpdate, userMessage, userMessageChunk } from "../../../wire/methods.ts";
 import type { Notification } from "../../emission.ts";
 import { type Amendment, notForwarded, toVerdict, untouched, type Verdict } from "../../messages/amend.ts";
-import { isRecord, type JsonRecord, recordAt } from "../../messages/raw-message.ts";
+import { blockText, isRecord, type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import { InsertionFilter, restoreTitle } from "./inserted.ts";
 
 /** How many sessions are remembered. */
@@ -53,7 +53,7 @@ export class Replays {
   /** Removes our text from a chunk of a prompt. A chunk of only our text, or that may be its beginning, is not forwarded. */
   #chunk(sessionId: string, { content, messageId }: JsonRecord): Verdict {
     if (isOwnResource(content)) return notForwarded;
-    const text = textOf(content);
+    const text = blockText(content);
     if (text === undefined || text === "") return untouched;
     const value = this.#replayOf(sessionId, messageId).filter.read(text);
     if (value === "") return notForwarded;
@@ -70,7 +70,7 @@ export class Replays {
       if (text !== "") shown.push({ type: "text", text });
     };
     for (const block of blocks) {
-      const text = textOf(block);
+      const text = blockText(block);
       const value = text === undefined ? undefined : filter.read(text);
       if (value === undefined) showRest();
       if (value === text ? !isOwnResource(block) : value !== "")
@@ -108,10 +108,6 @@ export class Replays {
     this.#replays.set(sessionId, replay);
     return replay;
   }
-}
-
-function textOf(block: unknown): string | undefined {
-  return isRecord(block) && block["type"] === "text" && typeof block["text"] === "string" ? block["text"] : undefined;
 }
 
 function isOwnResource(content: unknown): boolean {

@@ -1,10 +1,10 @@
 import { quoted } from "../../../../base/text/quoted.ts";
 import type { Amendment } from "../../../messages/amend.ts";
-import { isRecord, type JsonRecord } from "../../../messages/raw-message.ts";
+import { blockText, isRecord, type JsonRecord } from "../../../messages/raw-message.ts";
 import type { Negotiation } from "../../../negotiation.ts";
 import type { InvocationForm, Invoked } from "../../../skill-service.ts";
 import { toInvocationSentence } from "../inserted.ts";
-import { fillArguments, toSkillBlock, toText } from "./skill-text.ts";
+import { toSkillBlock, toText } from "./skill-text.ts";
 
 /** A `skill` content block of a prompt (ACP v2, RFD "Agent Skills"). */
 interface SkillBlock {
@@ -15,9 +15,11 @@ interface SkillBlock {
 
 export function findSkillBlocks(prompt: unknown): readonly SkillBlock[] {
   if (!Array.isArray(prompt)) return [];
-  return (prompt as unknown[]).flatMap((block, place) =>
-    isRecord(block) && block["type"] === "skill" ? [{ place, name: block["name"] }] : [],
-  );
+  return (prompt as unknown[]).flatMap((block, place) => (isSkillBlock(block) ? [{ place, name: block["name"] }] : []));
+}
+
+function isSkillBlock(block: unknown): block is JsonRecord {
+  return isRecord(block) && block["type"] === "skill";
 }
 
 /** JSON-RPC's error for invalid params. */
@@ -26,7 +28,11 @@ const invalidParams = -32602;
 const mostSkills = 64;
 const longestName = 128;
 
-type Refusal = { readonly code: number; readonly message: string };
+/** Why a prompt is answered with an error instead of forwarded. */
+export interface RefusedPrompt {
+  readonly code: number;
+  readonly message: string;
+}
 
 /**
  * Replaces `skill` blocks by what `/name` becomes: the user's words, then the skill's text. A block at the start takes the text after it
@@ -38,7 +44,7 @@ export async function replaceBlocks(
   blocks: readonly SkillBlock[],
   { takesResources, ownBlocks }: Pick<Negotiation, "takesResources" | "ownBlocks">,
   invoke: (name: string, form: InvocationForm) => Promise<Invoked | undefined>,
-): Promise<readonly Amendment[] | Refusal> {
+): Promise<readonly Amendment[] | RefusedPrompt> {
   const content = prompt as readonly unknown[];
   const wrong = blocks.find(({ name }) => typeof name !== "string" || name === "" || name.length > longestName);
   // An agent that takes blocks says itself what is wrong with those of its own skills.
@@ -53,7 +59,7 @@ export async function replaceBlocks(
   const passes = ownBlocks !== "nowhere" || (blocks.length === 1 && blocks[0]?.place === 0);
   const found = await Promise.all(names.map((name) => invoke(name, passes ? "block" : "text")));
   const skills = new Map(names.map((name, index) => [name as unknown, found[index]]));
-  const words = content.flatMap((block) => (isText(block) ? [block.text] : [])).join("\n");
+  const words = content.flatMap((block) => blockText(block) ?? []).join("\n");
   const inserted = new Set<string>();
   const amendments: Amendment[] = [];
   for (const block of blocks) {
@@ -71,12 +77,11 @@ export async function replaceBlocks(
       if (ownBlocks === "nowhere") amendments.push(toCommandText(content, skill.command));
       continue;
     }
-    const { slug, directory, file, instructions } = skill;
+    const { slug } = skill;
     const added: JsonRecord[] = [];
     if (!inserted.has(slug)) {
       inserted.add(slug);
-      const body = fillArguments(instructions.body, words.trim());
-      added.push(toSkillBlock(slug, toText(directory, file, { ...instructions, body }), takesResources));
+      added.push(toSkillBlock(slug, toText(skill, words), takesResources));
     }
     amendments.push(replaceBlock(content, block, (said) => `${toInvocationSentence(slug, said)}\n\n`, added));
   }
@@ -97,20 +102,17 @@ function replaceBlock(
   toSentence: (words: string) => string,
   added: readonly JsonRecord[],
 ): Amendment {
-  const next = (block: unknown): boolean => isText(block) || (isRecord(block) && block["type"] === "skill");
+  const next = (block: unknown): boolean => blockText(block) !== undefined || isSkillBlock(block);
   const end = place === 0 ? content.findIndex((block, index) => index > 0 && next(block)) : -1;
-  const said = content[end];
+  const said = blockText(content[end]);
   const path = ["params", "prompt"];
-  if (!isText(said)) return { path, at: place, remove: 1, insert: [{ type: "text", text: toSentence("") }, ...added] };
+  if (said === undefined)
+    return { path, at: place, remove: 1, insert: [{ type: "text", text: toSentence("") }, ...added] };
   const between = content.slice(1, end);
-  const sentence = { ...said, text: toSentence(said.text.trimEnd()) };
+  const sentence = { ...(content[end] as JsonRecord), text: toSentence(said.trimEnd()) };
   return { path, at: 0, remove: end + 1, insert: [sentence, ...added, ...between] };
 }
 
-function isText(block: unknown): block is JsonRecord & { readonly text: string } {
-  return isRecord(block) && block["type"] === "text" && typeof block["text"] === "string";
-}
-
-function refuse({ place }: SkillBlock, why: string): Refusal {
+function refuse({ place }: SkillBlock, why: string): RefusedPrompt {
   return { code: invalidParams, message: `prompt/${place}: ${why}. Nothing was sent to the agent.` };
 }

@@ -1,5 +1,5 @@
 import type { JsonRecord } from "../../../messages/raw-message.ts";
-import type { Instructions } from "../../../skill-service.ts";
+import type { InvokedSkill } from "../../../skill-service.ts";
 import { insertedUri, toInserted } from "../inserted.ts";
 
 /** A skill's text as a block of a prompt. A line break behind a text separates it for agents that join blocks without one. */
@@ -11,9 +11,10 @@ export function toSkillBlock(slug: string, given: string, takesResources: boolea
     : { type: "text", text: `${text}\n\n`, annotations };
 }
 
-/** A skill's text for the model. */
-export function toText(directory: string, file: string, { body, truncated, files, moreFiles }: Instructions): string {
-  const parts = [body.trim()];
+/** A skill's text for the model, with the user's words for its placeholders. */
+export function toText({ directory, file, instructions }: Omit<InvokedSkill, "slug">, words: string): string {
+  const { body, truncated, files, moreFiles } = instructions;
+  const parts = [fillArguments(body, words.trim()).trim()];
   if (truncated) parts.push(`(Truncated. The full text is in ${file}.)`);
   parts.push(`Base directory of this skill: ${directory}`);
   if (files.length > 0) {
