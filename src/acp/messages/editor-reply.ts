@@ -83,7 +83,7 @@ export function fromEditorReply(
   // Whether a project is trusted is nothing that a setting of the editor can decide.
   logOnce(
     "warning",
-    "The editor allowed the skills of a project before a person could read that question, which does not count: set it to ask, or use acp-skills approvals grant --project.",
+    "The editor trusted the skills of a project by itself, before a person could read the question. That does not count. Set the editor to ask, or run: acp-skills approvals grant --project",
   );
   return { missing: "failed", detail: "the editor answered by itself, before a person could read the question" };
 }
