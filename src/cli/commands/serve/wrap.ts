@@ -31,10 +31,10 @@ export const command = defineCommand({
       args,
       input: process.stdin,
       output: process.stdout,
-      // Node does not close stdout when the stream ends. Descriptor 1 stays taken: libuv aborts when it closes a socket with that number.
+      // Node does not close stdout when the stream ends.
       endOutput: () => {
         closeSync(1);
-        openSync(devNull, "w");
+        occupyDescriptor1();
       },
       options,
     });
@@ -42,3 +42,11 @@ export const command = defineCommand({
     process.exit();
   },
 });
+
+/** Keeps descriptor 1 taken: libuv aborts when it closes a socket with that number. Another thread may have taken it for a file, which it closes soon. */
+function occupyDescriptor1(): void {
+  const opened = openSync(devNull, "w");
+  if (opened === 1) return;
+  closeSync(opened);
+  setTimeout(occupyDescriptor1, 5).unref();
+}

@@ -141,7 +141,7 @@ test.skipIf(process.platform === "win32")(
     expect(stdout).toBe("{}\n");
     // Nothing that is opened later gets descriptor 1.
     if (process.platform === "linux")
-      await expect.poll(() => readlinkSync(`/proc/${String(child.pid)}/fd/1`)).toBe("/dev/null");
+      await expect.poll(() => readlinkSync(`/proc/${String(child.pid)}/fd/1`), { timeout: 10_000 }).toBe("/dev/null");
     const message = '{"jsonrpc":"2.0","method":"_later"}\n';
     child.stdin.end(message);
     expect(await ended).toEqual([3, null]);
