@@ -6,6 +6,7 @@ import {
   directoryName,
   fileDigests,
   hasSameFiles,
+  shownSource,
 } from "./lock.ts";
 import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
 import type { SkillsPlace } from "./skills-place.ts";
@@ -251,9 +252,11 @@ async function planInstall(
     return refuse("it exists here and is not in the lock; --replace replaces it");
   }
   const from = lockedSource(index, remote, files, lock.form);
-  const isFromHere = entry.source === from.source && isSameUrl(entry, from);
+  // Of a source with a scheme of its own, another version is the same place.
+  const isSamePlace = from.pin === undefined ? entry.source === from.source : entry.sourceType === from.sourceType;
+  const isFromHere = isSamePlace && isSameUrl(entry, from);
   if (!isFromHere && !replacesOthers)
-    return refuse(`it is installed from ${entry.sourceUrl ?? entry.source}; --replace replaces it`);
+    return refuse(`it is installed from ${shownSource(entry)}; --replace replaces it`);
   if (isSame)
     return entry.digest === inspected.digest && isFromHere
       ? { act: "nothing", what: "already installed", seen: installed }

@@ -32,6 +32,8 @@ export interface LockEntry {
   readonly version?: string;
   /** Ours: the full id of the commit. */
   readonly commit?: string;
+  /** Ours: of a source with a scheme of its own, the version that never changes, as its kind has it. */
+  readonly pin?: string;
   /** Ours: of the skill, as `describe_skill` gives it. */
   readonly digest?: string;
   /** Ours: as the source names it, where that is not the entry's key. */
@@ -53,11 +55,21 @@ export interface Lock {
 const lockKeys: Readonly<Record<LockForm, readonly (keyof LockEntry)[]>> = {
   project: [
     ...(["source", "sourceUrl", "ref", "sourceType", "skillPath", "computedHash", "wellKnownDigest"] as const),
-    ...(["version", "commit", "digest", "name", "files"] as const),
+    ...(["version", "commit", "pin", "digest", "name", "files"] as const),
   ],
   global: [
     ...(["source", "sourceType", "sourceUrl", "ref", "skillPath", "skillFolderHash", "sourceBaseUrl"] as const),
-    ...(["wellKnownDigest", "installedAt", "updatedAt", "version", "commit", "digest", "name", "files"] as const),
+    ...([
+      "wellKnownDigest",
+      "installedAt",
+      "updatedAt",
+      "version",
+      "commit",
+      "pin",
+      "digest",
+      "name",
+      "files",
+    ] as const),
   ],
 };
 
@@ -231,6 +243,11 @@ export function hasSameFiles(one: readonly SkillFile[], other: readonly SkillFil
     return found !== undefined && Buffer.compare(found, wanted) === 0;
   };
   return one.length === other.length && other.every(isThere);
+}
+
+/** Where a skill was installed from, as people see it. */
+export function shownSource({ source, sourceUrl = source, pin }: LockEntry): string {
+  return pin === undefined ? sourceUrl : source;
 }
 
 /** Whether the lock says anything about the bytes. */

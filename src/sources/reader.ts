@@ -53,6 +53,8 @@ export type RemoteContent =
     }
   /** A directory of a repository at a full commit id. */
   | { readonly type: "git"; readonly repository: string; readonly commit: string; readonly directory: string }
+  /** A version that never changes of a source with a scheme of its own: `pin` is in the lock, `place` says where in the source. */
+  | { readonly type: "pinned"; readonly source: string; readonly pin: string; readonly place: string }
   /** Not downloaded but invoked, over HTTP. */
   | { readonly type: "api"; readonly descriptor: SkillDescriptor }
   /** Its descriptor has yet to be read. */
@@ -76,7 +78,14 @@ export interface RemoteSkill {
 
 /** The forms in which sources list skills. */
 export type IndexForm =
-  "skill-sharing" | "descriptor" | "registry" | "agent-skills-0.1" | "agent-skills-0.2" | "marketplace" | "git";
+  | "skill-sharing"
+  | "descriptor"
+  | "registry"
+  | "agent-skills-0.1"
+  | "agent-skills-0.2"
+  | "marketplace"
+  | "git"
+  | "scheme";
 
 /** What a source offers at one moment. */
 export interface RemoteIndex {

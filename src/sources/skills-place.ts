@@ -9,7 +9,7 @@ import { attempt } from "../base/failures/system-error.ts";
 import type { RemoteRoot } from "../skills/skillset.ts";
 import type { LockForm } from "./lock.ts";
 import { defaultDataDirectory, namesIn } from "../base/paths/directories.ts";
-import type { Source } from "./source.ts";
+import { sourceKindOf, parseSource, type Source } from "./source.ts";
 import { type StorePlaces, copyPlace, readState, sourcePlaces, storePlaces } from "./store/store-places.ts";
 
 /** Where skills are installed, and the lock that says which. */
@@ -151,5 +151,7 @@ function rootAt(places: StorePlaces, source: Source | string, label: string): Re
     return found;
   }
 
-  return { path: skills, remote: { label, provenanceOf: (directory) => provenances().get(directory) } };
+  // A label without its secret part names no source.
+  const place = sourceKindOf(label) && attempt(() => parseSource(label).url, undefined);
+  return { path: skills, remote: { label, place, provenanceOf: (directory) => provenances().get(directory) } };
 }

@@ -3,9 +3,9 @@ import { attempt } from "../base/failures/system-error.ts";
 import { inParallel } from "../base/promises.ts";
 import { type AddressRules, addressRules } from "./fetch/address-rules.ts";
 import { type LockEntry, computedHash, isVerifiable } from "./lock.ts";
-import { type NamedSources, confirmSource, findLocked, keyRefusal, sourceOfEntry } from "./lock/locked-source.ts";
+import { sourceKindOf, type Source, isLoopbackHost } from "./source.ts";
+import { type NamedSources, confirmSource, findLocked, personRefusal, sourceOfEntry } from "./lock/locked-source.ts";
 import type { SkillsPlace } from "./skills-place.ts";
-import { type Source, isLoopbackHost } from "./source.ts";
 import { type InstalledState, lossWords, stateOf } from "./installed.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile } from "./reader.ts";
 import { isUtf8 } from "node:buffer";
@@ -68,7 +68,7 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
   for (const source of named.given) confirmSource(where, source);
   const indexes = new Map<string, Promise<RemoteIndex>>();
   const readOnce = (source: Source): Promise<RemoteIndex> => {
-    const key = JSON.stringify([source.kind, source.url, source.ref ?? ""]);
+    const key = JSON.stringify([source.kind, source.url, source.ref ?? "", source.kind === "scheme" && source.label]);
     const known = indexes.get(key) ?? readNow(reader, source, signal);
     indexes.set(key, known);
     return known;
@@ -85,10 +85,10 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
       return { key, entry, installed, source: entry.source, latest: { state, why: source.why } };
     }
     const looked = { key, entry, installed, source: source.label };
-    const refusal = localRefusal(source, rules) ?? keyRefusal(where, source, named);
+    const refusal = localRefusal(source, rules) ?? personRefusal(where, source, named);
     if (refusal !== undefined) return { ...looked, latest: { state: "failed", why: refusal } };
     try {
-      const index = await readOnce(looking.isExact === true ? atCommit(source, entry) : source);
+      const index = await readOnce(looking.isExact === true ? atLocked(source, entry) : source);
       return { ...looked, latest: await findLatest(looked, index, looking) };
     } catch (error) {
       signal.throwIfAborted();
@@ -150,8 +150,10 @@ function withoutAsking(
   return { state: "failed", why: lossWords(installed, "restores") ?? "it cannot be restored" };
 }
 
-/** A repository as it was when the skill was locked. Of a marketplace, the commit is that of the repository that it names. */
-function atCommit(source: Source, { commit, sourceType }: LockEntry): Source {
+/** A source as it was when the skill was locked, where that can be said. Of a marketplace, the commit is that of the repository that it names. */
+function atLocked(source: Source, { commit, pin, sourceType }: LockEntry): Source {
+  if (source.kind === "scheme")
+    return pin === undefined ? source : (sourceKindOf(source.label)?.at(source, pin) ?? source);
   const isItsOwn = source.kind === "git" && sourceType !== "marketplace";
   return isItsOwn && commit !== undefined ? { ...source, ref: commit } : source;
 }
@@ -162,7 +164,8 @@ export function failuresOf(found: readonly UpdateLookup[]): readonly string[] {
 }
 
 /** Whether the index alone says that its bytes are those of the lock. */
-function isKnown({ content }: RemoteSkill, { digest, commit, wellKnownDigest }: LockEntry): boolean {
+function isKnown({ content }: RemoteSkill, { digest, commit, pin, wellKnownDigest }: LockEntry): boolean {
+  if (content.type === "pinned") return digest !== undefined && content.pin === pin;
   if (content.type === "git") return digest !== undefined && content.commit === commit;
   return (
     (content.type === "archive" || content.type === "skill-md") &&

@@ -15,6 +15,8 @@ export type Reach = (typeof reaches)[number];
 export interface PublishedOrigin {
   /** A URL without secrets. */
   readonly source: string;
+  /** The https URL that rules about sources judge, where `source` is none. */
+  readonly place?: string | undefined;
   /** The commit of the source, if that is a repository, in which the skill has the bytes of `digest`. */
   readonly commit?: { readonly id: string; readonly digest: string } | undefined;
 }

@@ -18,6 +18,8 @@ export interface Root {
 export interface RemoteOrigin {
   /** As people see it: a URL without secrets. */
   readonly label: string;
+  /** The https URL that rules about sources judge, where the label is none. */
+  readonly place?: string | undefined;
   /**
    * The digest with which a skill was downloaded into a directory, and the commit of the source that it is from, if the source is a
    * repository; undefined for a directory that is not current any more.

@@ -134,7 +134,7 @@ function readEntry(view: Buffer, central: Buffer, offset: number, limit: number)
     end,
     entry: {
       name,
-      kind: kindOf(name, mode),
+      kind: sourceKindOf(name, mode),
       executable: (mode & 0o111) !== 0,
       compressed: method === deflated,
       crc: central.readUInt32LE(16),
@@ -144,7 +144,7 @@ function readEntry(view: Buffer, central: Buffer, offset: number, limit: number)
   };
 }
 
-function kindOf(name: string, mode: number): ZipEntry["kind"] {
+function sourceKindOf(name: string, mode: number): ZipEntry["kind"] {
   const type = mode & 0o170000;
   if (type === 0o120000) return "link";
   if (name.endsWith("/")) return "directory";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import { type Source, isCut, parseSource, redactionMark, toLabel } from "../source.ts";
+import { sourceKindOf, parseSource, type Source, isCut, redactionMark, toLabel } from "../source.ts";
 import type { Lock, LockEntry, LockForm } from "../lock.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile } from "../reader.ts";
 import { existsSync, writeFileSync } from "node:fs";
@@ -18,6 +18,10 @@ export function lockedSource(
   lockForm: LockForm,
 ): Pick<LockEntry, "source" | "sourceType"> & Partial<LockEntry> {
   const { content } = skill;
+  if (content.type === "pinned") {
+    const sourceType = content.source.replace(/:.*$/s, "");
+    return { source: source.label, sourceType, sourceUrl: source.url, pin: content.pin };
+  }
   const sourceUrl = lockedUrl(source.url);
   const { hostname, host } = new URL(source.url);
   const at = {
@@ -79,17 +83,19 @@ export function sourceOfEntry(
   entry: LockEntry,
   given: readonly Source[] = [],
 ): Source | { readonly why: string; readonly isGivable?: true } {
-  const url = entry.sourceBaseUrl ?? entry.sourceUrl;
+  const isOfScheme = sourceKindOf(`${entry.sourceType}:`) !== undefined;
+  const url = isOfScheme ? entry.source : (entry.sourceBaseUrl ?? entry.sourceUrl);
   if (url !== undefined && isCut(url)) {
     // Of a directory, the slash at its end is no difference.
     const bare = (text: string): string => text.replace(/\/$/, "");
-    const whole = given.find((source) => bare(lockedUrl(source.url)) === bare(url));
+    const whole = given.find((source) => bare(placeOf(source)) === bare(url));
     if (whole !== undefined) return whole;
     return {
       why: `The secret part of its URL is not in the lock; give the whole URL of ${url} with --source.`,
       isGivable: true,
     };
   }
+  if (isOfScheme) return parse(entry.source);
   const ref = entry.ref === undefined ? "" : `#${entry.ref}`;
   const { source, sourceType } = entry;
   switch (sourceType) {
@@ -117,6 +123,11 @@ export function sourceOfEntry(
     default:
       return { why: `Sources of the type ${JSON.stringify(sourceType)} cannot be read.` };
   }
+}
+
+/** What a lock says of a source's place. */
+function placeOf({ kind, label, url }: Source): string {
+  return kind === "scheme" ? label : lockedUrl(url);
 }
 
 function parse(text: string): Source | { readonly why: string } {
@@ -153,33 +164,35 @@ export function namedSources({ form, entries }: Lock, texts: readonly string[] =
     const source = sourceOfEntry(entry, given);
     return "why" in source ? [] : [source];
   });
-  const placeOf = ({ url }: Source): string => lockedUrl(url).replace(/\/$/, "");
-  const unknown = given.find((source) => !locked.some((one) => placeOf(one) === placeOf(source)));
+  const bare = (source: Source): string => placeOf(source).replace(/\/$/, "");
+  const unknown = given.find((source) => !locked.some((one) => bare(one) === bare(source)));
   if (unknown !== undefined)
     throw new SkillsError("INVALID_OPTIONS", `--source ${unknown.label}: no skill of the lock is from there`);
   return { given, typed: form === "global" ? [...given, ...locked] : given };
 }
 
 /** Remembers in the data directory, where no project writes, that a person named a source which is read with their keys. */
-export function confirmSource(where: SkillsPlace, { url }: Source): void {
-  const file = confirmationOf(where, url);
+export function confirmSource(where: SkillsPlace, source: Source): void {
+  const file = confirmationOf(where, source);
   if (file === undefined) return;
   // Where that fails, it is asked for again.
   attempt(() => {
     makeOwnDirectories(path.dirname(file), 0o700);
-    writeFileSync(file, `${url}\n`, { mode: 0o600 });
+    writeFileSync(file, `${placeOf(source)}\n`, { mode: 0o600 });
   }, undefined);
 }
 
-/** Why a source of a lock is not asked: ssh has a person's keys, and others may have written the lock. */
-export function keyRefusal(where: SkillsPlace, { url }: Source, { typed }: NamedSources): string | undefined {
-  const file = confirmationOf(where, url);
-  if (file === undefined || existsSync(file) || typed.some((source) => source.url === url)) return undefined;
-  return `${url} is read with your ssh keys, and a project's lock may be written by others; if you trust it, give it once: --source ${shellWord(url)}`;
+/** Why a source of a lock is not asked: it does what only a person may cause, and others may have written the lock. */
+export function personRefusal(where: SkillsPlace, source: Source, { typed }: NamedSources): string | undefined {
+  const file = confirmationOf(where, source);
+  const place = placeOf(source);
+  if (file === undefined || existsSync(file) || typed.some((one) => placeOf(one) === place)) return undefined;
+  return `${place} ${source.forPersons ?? ""}, and a project's lock may be written by others; if you trust it, give it once: --source ${shellWord(place)}`;
 }
 
-/** Undefined for a source that is read without keys. */
-function confirmationOf({ records }: SkillsPlace, url: string): string | undefined {
-  if (!url.startsWith("ssh:")) return undefined;
-  return path.join(path.dirname(records), "ssh-sources", createHash("sha256").update(url).digest("hex"));
+/** Undefined for a source that any lock may name. */
+function confirmationOf({ records }: SkillsPlace, source: Source): string | undefined {
+  if (source.forPersons === undefined) return undefined;
+  const name = createHash("sha256").update(placeOf(source)).digest("hex");
+  return path.join(path.dirname(records), "confirmed-sources", name);
 }

@@ -34,7 +34,11 @@ export async function fetchSkillFiles(
   content: RemoteContent,
   options: FetchSkillFilesOptions,
 ): Promise<readonly SkillFile[]> {
-  const files = await download(content, options);
+  return checkFiles(await download(content, options));
+}
+
+/** The files of a skill, whose paths and sizes are what any skill may have. Throws SOURCE_INVALID. */
+export function checkFiles(files: readonly SkillFile[]): readonly SkillFile[] {
   for (const { path } of files) checkPath(path, "skill");
   checkCollisions(files, "skill");
   if (!files.some(({ path }) => path === manifestName))
@@ -57,7 +61,11 @@ async function download(content: RemoteContent, options: FetchSkillFilesOptions)
     const git = await options.git();
     return await git.readGit(content.repository, content.commit, content.directory, options.signal);
   }
-  const reasons = { api: "it is invoked over HTTP instead", descriptor: "its descriptor was not read" };
+  const reasons = {
+    api: "it is invoked over HTTP instead",
+    descriptor: "its descriptor was not read",
+    pinned: "it is read by the driver of its source",
+  };
   const why = content.type === "unusable" ? content.why : reasons[content.type];
   throw new SkillsError("SOURCE_INVALID", `The skill cannot be downloaded: ${why}.`);
 }

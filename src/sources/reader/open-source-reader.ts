@@ -8,10 +8,11 @@ import {
 } from "./source-client.ts";
 import { type FoundListing, type ListingResult, readDescriptors, readListing } from "./read-listing.ts";
 import { type Fetcher, type FetcherOptions, openFetcher } from "../fetch.ts";
-import { fetchSkillFiles } from "./fetch-skill-files.ts";
+import { checkFiles, fetchSkillFiles } from "./fetch-skill-files.ts";
 import { toSkillFiles } from "../invoke/to-skill-files.ts";
 import { indexLimits } from "./indexes/collect-skills.ts";
-import { type Source, toLabel } from "../source.ts";
+import { sourceKindOf, parseSource, type Source, toLabel } from "../source.ts";
+import type { SourceDriver } from "../source/source-kind.ts";
 import type { GitSource } from "./git/git-source.ts";
 import { describeSkillText } from "../../skills/document.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
@@ -28,18 +29,32 @@ export function openSourceReader(
 ): SourceLister {
   const fetcher = openFetcher(options);
   let opened: Promise<GitSource> | undefined;
+  const drivers = new Map<string, Promise<SourceDriver>>();
+  const driver = async (label: string): Promise<SourceDriver> => {
+    const kind = sourceKindOf(label);
+    if (kind === undefined) throw new TypeError(`no kind of source has the scheme of ${label}`);
+    const known = drivers.get(kind.scheme) ?? kind.open({ ...options, fetcher });
+    drivers.set(kind.scheme, known);
+    return await known;
+  };
   // Most sources need no git: it is loaded with the first one that does.
   const git = (): Promise<GitSource> =>
     (opened ??= import("./git/git-source.ts").then(({ openGitSource }) => openGitSource({ ...options, fetcher })));
+  const readAny = async (source: Source, signal: AbortSignal, before: SeenBefore = {}): Promise<Read> =>
+    source.kind === "scheme"
+      ? await (await driver(source.label)).readIndex(source, { signal, ...before })
+      : await readSource(source, { fetcher, git, signal, ...before });
   return {
     async list(source, signal) {
       refuseDenied([source.url], options.denied);
-      return await readSource(source, { fetcher, git, signal });
+      const index = await readAny(source, signal);
+      if (index === "unchanged") throw new TypeError("not asked whether it changed");
+      return index;
     },
     readDescriptors: (skills, signal) => readDescriptors(skills, { fetcher, signal }),
     async read(source, before, signal) {
       refuseDenied([source.url], options.denied);
-      const index = await readSource(source, { fetcher, git, signal, ...before });
+      const index = await readAny(source, signal, before);
       if (index === "unchanged") return undefined;
       const { skills, problems, isPartial } = await readDescriptors(index.skills, { fetcher, signal });
       return {
@@ -51,6 +66,7 @@ export function openSourceReader(
     },
     async skillFiles({ name, content }, signal) {
       refuseDenied(placesOf(content), options.denied);
+      if (content.type === "pinned") return checkFiles(await (await driver(content.source)).readFiles(content, signal));
       if (content.type !== "api") return await fetchSkillFiles(content, { fetcher, git, signal });
       // It is invoked, not downloaded: we write its files.
       const files = toSkillFiles(content.descriptor, name);
@@ -59,13 +75,17 @@ export function openSourceReader(
     },
     async close() {
       try {
-        await (await opened)?.close();
+        const open = await Promise.allSettled([...drivers.values(), ...(opened === undefined ? [] : [opened])]);
+        await Promise.all(open.flatMap((one) => (one.status === "fulfilled" ? [one.value.close()] : [])));
       } finally {
         await fetcher.close();
       }
     },
   };
 }
+
+/** "unchanged": the same as before. */
+type Read = RemoteIndex | "unchanged";
 
 /** Throws PERMISSION_DENIED. */
 function refuseDenied(urls: readonly string[], denied: SourceDenial | undefined): void {
@@ -81,6 +101,7 @@ function refuseDenied(urls: readonly string[], denied: SourceDenial | undefined)
 /** All that its bytes or its runs come from, which a source may list elsewhere. */
 function placesOf(content: RemoteSkill["content"]): readonly string[] {
   if (content.type === "git") return [content.repository];
+  if (content.type === "pinned") return [parseSource(content.source).url];
   return content.type === "api" ? [content.descriptor.endpoint.url] : urlsOf(content);
 }
 
@@ -101,8 +122,8 @@ export async function readSource(
   source: Source,
   reading: ReadSourceOptions & { readonly etags?: never; readonly commit?: never },
 ): Promise<RemoteIndex>;
-export async function readSource(source: Source, reading: ReadSourceOptions): Promise<RemoteIndex | "unchanged">;
-export async function readSource(source: Source, reading: ReadSourceOptions): Promise<RemoteIndex | "unchanged"> {
+export async function readSource(source: Source, reading: ReadSourceOptions): Promise<Read>;
+export async function readSource(source: Source, reading: ReadSourceOptions): Promise<Read> {
   const { fetcher, signal, git, ...before } = reading;
   if (source.kind === "git") return await (await git()).readIndex(source, { signal, ...before });
   const asker = createSourceClient({ fetcher, signal });

@@ -11,7 +11,7 @@ import { parseDescriptor, parseSharingPage } from "./indexes/skill-sharing.ts";
 
 /** A catalog that was found, with all its pages. */
 export interface FoundListing extends Listed {
-  readonly form: Exclude<IndexForm, "marketplace" | "git">;
+  readonly form: Exclude<IndexForm, "marketplace" | "git" | "scheme">;
   readonly isPartial: boolean;
   readonly etags: Readonly<Record<string, string>>;
 }
@@ -98,7 +98,7 @@ async function read(answer: SourceResponse): Promise<ListedPage | FoundMarketpla
 
 /** A document of a source, read. */
 export type ParsedDocument =
-  | (Listed & { readonly form: Exclude<IndexForm, "marketplace" | "git">; readonly next?: string })
+  | (Listed & { readonly form: Exclude<IndexForm, "marketplace" | "git" | "scheme">; readonly next?: string })
   /** Whose entries lead to repositories, which are read elsewhere. */
   | { readonly form: "marketplace"; readonly json: unknown };
 

@@ -164,7 +164,7 @@ function pinOf(content: RemoteContent): string | undefined {
   const isPinned =
     content.type === "files"
       ? content.files.every(({ digest }) => digest !== undefined)
-      : content.type === "git" || content.type === "api" || "digest" in content;
+      : content.type === "git" || content.type === "api" || content.type === "pinned" || "digest" in content;
   return isPinned ? createHash("sha256").update(JSON.stringify(content)).digest("hex") : undefined;
 }
 

@@ -59,9 +59,9 @@ export function makeSourcePlaces({ directory, skills }: SourcePlaces): void {
 }
 
 /** A name for a source's directory: the same at each start, different for each source, in lower case, without its token. */
-export function sourceKey({ kind, url, ref = "", path = "" }: Source): string {
+export function sourceKey({ kind, url, label, ref = "", path = "" }: Source): string {
   // Of a directory, the slash at its end is no difference.
-  const place = kind === "auto" ? url.replace(/\/$/, "") : url;
+  const place = kind === "auto" ? url.replace(/\/$/, "") : kind === "scheme" ? label : url;
   const digest = createHash("sha256").update([kind, place, ref, path].join("\n")).digest("hex");
   const host = new URL(url).hostname.toLowerCase().replace(/[^a-z0-9.-]/g, "");
   return `${host.slice(0, 60).replace(/^[.-]+/, "") || "source"}-${digest.slice(0, 24)}`;

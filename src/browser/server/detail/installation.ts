@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { stateOf } from "../../../sources/installed.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
+import { shownSource } from "../../../sources/lock.ts";
 import { readLock } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
@@ -27,7 +28,7 @@ export async function findInstallation(
       const entry = readLock(where).entries.get(name);
       if (entry === undefined) continue;
       const { state } = await stateOf(skills, name, entry);
-      return { source: entry.sourceUrl ?? entry.source, isModified: state === "changed" };
+      return { source: shownSource(entry), isModified: state === "changed" };
     } catch (error) {
       if (!isSkillsError(error)) throw error; // The view of sources says what is wrong with the lock.
     }

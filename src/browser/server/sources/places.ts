@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { homePath } from "../../../base/paths/location.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { differenceWords, stateOf } from "../../../sources/installed.ts";
-import type { LockEntry } from "../../../sources/lock.ts";
+import { type LockEntry, shownSource } from "../../../sources/lock.ts";
 import { readLock, findLocked, sourceOfEntry } from "../../../sources/lock-file.ts";
 import {
   type SkillsPlace,
@@ -66,8 +66,8 @@ export async function listInstalled(door: Directories, signal: AbortSignal): Pro
 const states = { missing: "missing", unchanged: "verified", unverifiable: "unknown", changed: "modified" } as const;
 
 async function showInstalled(skills: string | undefined, name: string, entry: LockEntry): Promise<InstalledSkill> {
-  const { source, sourceUrl, version, sourceType } = entry;
-  const shown = { name, source: sourceUrl ?? source, version };
+  const { version, sourceType } = entry;
+  const shown = { name, source: shownSource(entry), version };
   // A link to where npm put it.
   if (sourceType === "node_modules") return { ...shown, state: "unknown", changes: ["It is from an npm package."] };
   try {

@@ -1,7 +1,7 @@
 import { SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock-file.ts";
 import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
-import { isCut, parseSource } from "../../../sources/source.ts";
+import { parseSource, isCut } from "../../../sources/source.ts";
 import type { InspectedSkill } from "../../../skills/check.ts";
 import { isNothing } from "../../../skills/permissions.ts";
 import { type OptionValues, defineCommand, usageError, flag, type ExitCode, exit } from "../../command.ts";

@@ -1,7 +1,7 @@
 import { useOfSkill } from "../../../sources/invoke.ts";
 import { allowPrivate, json, token } from "../../arguments/shared-options.ts";
 import { defineCommand, choice, exit } from "../../command.ts";
-import { type Source, parseSource } from "../../../sources/source.ts";
+import { parseSource, type Source } from "../../../sources/source.ts";
 import { withReader } from "./install/source-options.ts";
 import { table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
@@ -62,7 +62,14 @@ async function read(
 }
 
 function toJson({ source, form, commit, skills, problems, isPartial }: RemoteIndex): object {
-  return { source: source.label, form, commit, skills: skills.map(toRow), problems, partial: isPartial === true };
+  return {
+    source: source.label,
+    form: formName({ form, source }),
+    commit,
+    skills: skills.map(toRow),
+    problems,
+    partial: isPartial === true,
+  };
 }
 
 /** Without URLs, which may hold the token of a share. */
@@ -73,6 +80,11 @@ function toRow(skill: RemoteSkill): object {
 }
 
 /** What a person can do who expected skills. Of a repository and a marketplace, everything can be seen. */
+/** For people and programs: a scheme is a form of its own. */
+function formName({ form, source }: Pick<RemoteIndex, "form" | "source">): string {
+  return form === "scheme" ? source.label.replace(/:.*$/s, "") : form;
+}
+
 function emptyHint(form: RemoteIndex["form"], type: string | undefined): string {
   if (type !== undefined) return "; without --type, all are listed";
   if (form === "git" || form === "marketplace") return "";
@@ -103,5 +115,5 @@ async function printTable(
   ].filter((part, index) => index < 2 || !part.startsWith("0"));
   const what = `${counted(skills.length, "skill")}${type === undefined ? "" : ` of type ${type}`}`;
   const rest = skills.length > 0 ? `: ${parts.join(", ")}` : emptyHint(form, type);
-  terminal.note(`${what} at ${source.label} (${form})${rest}`);
+  terminal.note(`${what} at ${source.label} (${formName({ form, source })})${rest}`);
 }

@@ -162,7 +162,7 @@ export function deniedSkills(policy: Policy, snapshot: Snapshot): DeniedSkills {
         isOwn,
         source: sources[0] ?? directory,
         directory,
-        origin: remote && { source: remote.label },
+        origin: remote && { source: remote.label, place: remote.place },
       };
       const refusal = hides(subject, license === undefined ? undefined : (readLicense(license) ?? "unknown"));
       if (refusal !== undefined) denied.set(skill, refusal);

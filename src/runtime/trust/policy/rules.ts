@@ -115,18 +115,22 @@ export function sourceContains(rule: string, other: string, home: string): boole
 
 export function allowsSource(rule: string, skill: SkillOrigin, home: string): boolean {
   if (rule === project) return !skill.isOwn && skill.origin === undefined;
-  if (url.test(rule)) return skill.origin !== undefined && isUnderUrl(skill.origin.source, rule);
+  if (url.test(rule)) return skill.origin !== undefined && isUnderUrl(placeOfOrigin(skill.origin), rule);
   return skill.origin === undefined && isWithin(fold(skill.source), toPath(rule, home));
 }
 
 /** Besides, a directory is denied where it really is, and where a fetched skill is stored; and what was installed from a URL. */
 export function deniesSource(rule: string, skill: SkillOrigin, home: string): boolean {
   if (url.test(rule)) {
-    const urls = skill.origin === undefined ? installedFrom(skill, home) : [skill.origin.source];
+    const urls = skill.origin === undefined ? installedFrom(skill, home) : [placeOfOrigin(skill.origin)];
     return urls.some((one) => deniesUrl(rule, one));
   }
   if (rule === project) return allowsSource(rule, skill, home);
   return [skill.source, skill.directory].some((place) => isWithin(fold(place), toPath(rule, home)));
+}
+
+function placeOfOrigin({ source, place = source }: NonNullable<SkillOrigin["origin"]>): string {
+  return place;
 }
 
 function isUnderUrl(text: string, start: string): boolean {

@@ -1,0 +1,10 @@
+import type { SourceKind } from "./source-kind.ts";
+
+/** The kinds of sources with a scheme of their own. */
+const kinds: readonly SourceKind[] = [];
+
+/** The kind of a source by its text or label; undefined if it begins with no scheme of theirs. */
+export function sourceKindOf(text: string): SourceKind | undefined {
+  const scheme = /^([a-z][a-z0-9]*):/i.exec(text)?.[1]?.toLowerCase();
+  return kinds.find((kind) => kind.scheme === scheme);
+}

@@ -1,0 +1,40 @@
+import type { AddressOptions } from "../fetch/address-rules.ts";
+import type { Fetcher } from "../fetch.ts";
+import type { RemoteContent, RemoteIndex, SeenBefore, SkillFile } from "../reader.ts";
+import type { Source } from "../source.ts";
+
+/** What a source with a scheme of its own lists: bytes that its driver reads again by these texts alone. */
+export type PinnedContent = Extract<RemoteContent, { type: "pinned" }>;
+
+/**
+ * One kind of source whose texts begin with a scheme of its own. Everything about it is in its folder, and what it loads to read a source
+ * is loaded by `open`.
+ */
+export interface SourceKind {
+  /** Without the colon, in lower case. */
+  readonly scheme: string;
+  /**
+   * The source that a text names, which begins with the scheme. Its label names it again, without secrets (`redactionMark` stands for those).
+   * Throws `invalidSource`.
+   */
+  parse(text: string): Source;
+  /** The source as it was when a skill was locked with this pin. */
+  at(source: Source, pin: string): Source;
+  /** Connects to nothing before the first reading. */
+  open(options: SourceDriverOptions): Promise<SourceDriver>;
+}
+
+/** The way to sources of one kind. Throws as `SourceReader` does. */
+export interface SourceDriver {
+  /** What is offered now, each skill with `pinned` content; "unchanged" if it would be the same as before. */
+  readIndex(source: Source, options: SeenBefore & { readonly signal: AbortSignal }): Promise<RemoteIndex | "unchanged">;
+  /** The files of a skill that it listed, now or earlier. */
+  readFiles(content: PinnedContent, signal: AbortSignal): Promise<readonly SkillFile[]>;
+  /** Ends connections and programs. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What drivers connect with: the same rules hold for all of them. */
+export interface SourceDriverOptions extends AddressOptions {
+  readonly fetcher: Fetcher;
+}
