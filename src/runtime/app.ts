@@ -141,6 +141,7 @@ export class App {
         hasher,
         now: this.#now,
         denied: (url) => this.policyFor(undefined).deniesSource(url),
+        minimumAge: () => this.policyFor(undefined).minimumAge,
         ...(this.#ports.openReader && { openReader: this.#ports.openReader }),
       });
       if (this.#closing === undefined) copies.start();

@@ -73,6 +73,8 @@ export interface RemoteSkill {
   /** As Skill Sharing has it; undefined for skills that are only files. */
   readonly capabilityType?: CapabilityType;
   readonly access?: AccessPolicy;
+  /** Milliseconds since 1970, as a registry says it; never what the publisher wrote. */
+  readonly publishedAt?: number;
   readonly content: RemoteContent;
 }
 

@@ -9,6 +9,7 @@ import { SkillStore } from "./store/skill-store.ts";
 import { SourceCopies } from "./store/source-copies.ts";
 import { storePlaces } from "./store/store-places.ts";
 import { sweepStore } from "./store/sweep-store.ts";
+import { openYoungVersions } from "./store/young-versions.ts";
 
 export { sayFailure } from "./store/refresh.ts";
 
@@ -27,6 +28,8 @@ export interface SourcesParts {
   readonly hasher?: SkillHasher;
   readonly openReader?: () => Promise<SourceReader>;
   readonly denied?: SourceDenial;
+  /** How many days old a version must be before it replaces the copy of an older one; default: 0. */
+  readonly minimumAge?: () => number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -49,7 +52,7 @@ const sweepEveryMs = 24 * 60 * 60 * 1_000;
  */
 export function openSourceCopies(
   { dataDirectory, sources: texts, allowPrivate, clock, log }: SourcesOptions,
-  { hasher = createSkillHasher(), openReader, denied, now = Date.now }: SourcesParts = {},
+  { hasher = createSkillHasher(), openReader, denied, minimumAge = () => 0, now = Date.now }: SourcesParts = {},
 ): Copies {
   const sources = texts.map(parseSource);
   const places = storePlaces(dataDirectory);
@@ -76,6 +79,7 @@ export function openSourceCopies(
     return new SourceRefresh({
       copies,
       openReader: openReader ?? openNetworkReader,
+      openYoung: () => openYoungVersions(source.label, { dataDirectory, minimumDays: minimumAge(), now }),
       clock,
       random: Math.random,
       log,

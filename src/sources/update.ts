@@ -8,6 +8,8 @@ import { type NamedSources, confirmSource, findLocked, personRefusal, sourceOfEn
 import type { SkillsPlace } from "./skills-place.ts";
 import { type InstalledState, lossWords, stateOf } from "./installed.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile } from "./reader.ts";
+import { openYoungVersions } from "./store/young-versions.ts";
+import path from "node:path";
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type ChangedFile, type CopiedFile, changesOf, toCopy } from "../skills/copied-files.ts";
@@ -33,8 +35,11 @@ export type Latest =
   | { readonly state: "current" }
   /** `updated`: other bytes than in the lock. `missing`, `changed`: those of the lock, which are not on disk. */
   | { readonly state: "updated" | Restorable; readonly downloaded: Downloaded; readonly index: RemoteIndex }
-  /** `skipped`: its source cannot be asked. `gone`: not offered any more. `failed`: the source, or what it sent, cannot be used. */
-  | { readonly state: "skipped" | "gone" | "failed"; readonly why: string };
+  /**
+   * `skipped`: its source cannot be asked. `gone`: not offered any more. `failed`: the source, or what it sent, cannot be used. `held`: there
+   * is another version, too young for the policy.
+   */
+  | { readonly state: "skipped" | "gone" | "failed" | "held"; readonly why: string };
 
 export interface UpdateLookup {
   readonly key: string;
@@ -57,6 +62,10 @@ interface FindUpdatesOptions extends Downloading {
   readonly restored: readonly Restorable[];
   /** Only the bytes that the lock names will do: those of its commit, where it has one. What is there already is not asked for. */
   readonly isExact?: boolean;
+  /** How many days old a version must be; default: 0. */
+  readonly minimumDays?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
 }
 
 const atOnce = 4;
@@ -89,13 +98,28 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
     if (refusal !== undefined) return { ...looked, latest: { state: "failed", why: refusal } };
     try {
       const index = await readOnce(looking.isExact === true ? atLocked(source, entry) : source);
-      return { ...looked, latest: await findLatest(looked, index, looking) };
+      const latest = await findLatest(looked, index, looking);
+      return { ...looked, latest: latest.state === "updated" ? heldBack(latest, looking) : latest };
     } catch (error) {
       signal.throwIfAborted();
       if (!isSkillsError(error)) throw error;
       return { ...looked, latest: { state: "failed", why: error.message } };
     }
   });
+}
+
+/** The update, or until when it is held back. */
+function heldBack(
+  latest: Extract<Latest, { downloaded: unknown }>,
+  { where, minimumDays = 0, now = Date.now }: FindUpdatesOptions,
+): Latest {
+  const { index, downloaded } = latest;
+  const { name, publishedAt } = downloaded.remote;
+  const dataDirectory = path.dirname(where.records);
+  const young = openYoungVersions(index.source.label, { dataDirectory, minimumDays, now });
+  const why = young.heldBack({ name, id: downloaded.inspected.digest, publishedAt });
+  young.save();
+  return why === undefined ? latest : { state: "held", why: `${latestWords(downloaded)} ${why}` };
 }
 
 /** Why a server of this machine is not asked for a lock of a project: a URL that is typed may lead there, one that others may have written may not. */

@@ -30,7 +30,10 @@ export async function fetchSources(
   const roots = sources.map((source) => sourceRoot(place, source));
   const given = { dataDirectory: place, sources: texts, allowPrivate, clock: systemClock, log: silentLog };
   const policies = createPolicies({ given: givenPolicy(), home: terminal.home, log: silentLog });
-  const copies = openSourceCopies(given, { denied: (url) => policies.policyFor(directory).deniesSource(url) });
+  const copies = openSourceCopies(given, {
+    denied: (url) => policies.policyFor(directory).deniesSource(url),
+    minimumAge: () => policies.policyFor(directory).minimumAge,
+  });
   const { signal, stop } = onInterruption();
   terminal.progress.show("fetching skills");
   let complete = true;

@@ -27,6 +27,8 @@ export interface Policy {
   readonly prompts: boolean;
   /** Whether the inner agent's permission requests for our tools may be answered for the user. */
   readonly answers: boolean;
+  /** How many days old a version of a skill must be before an update takes it. */
+  readonly minimumAge: number;
   /** Whether the worktrees of a repository are one project. */
   readonly worktrees: "shared" | "separate";
   /** Why no code may run at all, of skills or of models; undefined if it may. */

@@ -5,6 +5,7 @@ import { isSameRepository } from "../lock/locked-source.ts";
 import type { RemoteContent, RemoteIndex, RemoteSkill, SeenBefore, SourceReader } from "../reader.ts";
 import type { SourceCopies } from "./source-copies.ts";
 import type { CopiedSkill, SourceState } from "./store-places.ts";
+import type { YoungVersions } from "./young-versions.ts";
 
 export const sourceLimits = {
   /** For one source. */
@@ -19,6 +20,7 @@ export interface RefreshSourceOptions {
   readonly copies: SourceCopies;
   readonly reader: SourceReader;
   readonly signal: AbortSignal;
+  readonly young: YoungVersions;
 }
 
 const downloadsAtOnce = 4;
@@ -43,6 +45,7 @@ export async function refreshSource(options: RefreshSourceOptions): Promise<Sour
     const isLast = start + copiesAtOnce >= listed.length;
     if (!isLast) await copies.change((state) => ({ ...state, ...unseen, skills: round.merged(state.skills) }));
   }
+  options.young.save();
   const { commit, etags } = index;
   return await copies.change((state) => ({
     ...succeeded(state, now()),
@@ -103,10 +106,12 @@ class Round {
     const pin = pinOf(content);
     const before = this.#before.get(name);
     if (before !== undefined && pin !== undefined && before.pin === pin && copies.store.has(before)) return before;
+    if (pin !== undefined && this.#isHeld(skill, pin, before)) return before;
     try {
       const room = sourceLimits.bytes - this.#bytes;
       if (room <= 0) throw new Error(`all sources together may have ${sourceLimits.bytes / 1024 ** 3} GiB`);
       const copy = await copies.store.put(name, await reader.skillFiles(skill, signal), signal);
+      if (pin === undefined && this.#isHeld(skill, copy.digest, before)) return before;
       const isOfSource = content.type === "git" && isSameRepository(content.repository, copies.source.url);
       return { name, ...copy, ...(isOfSource && { commit: content.commit }), ...(pin !== undefined && { pin }) };
     } catch (error) {
@@ -115,6 +120,16 @@ class Round {
       this.isComplete = false;
       return error instanceof Error ? error.message : String(error);
     }
+  }
+
+  /** Whether a new version is too young to replace the copy of an older one, which stays. */
+  #isHeld({ name, publishedAt }: RemoteSkill, id: string, before: CopiedSkill | undefined): before is CopiedSkill {
+    if (before === undefined || (before.pin ?? before.digest) === id) return false;
+    const why = this.#options.young.heldBack({ name, id, publishedAt });
+    if (why === undefined) return false;
+    this.problems.push(`${shown(name)}: a newer version ${why}`);
+    this.isComplete = false;
+    return true;
   }
 
   #keep(skill: RemoteSkill, outcome: CopiedSkill | string): void {

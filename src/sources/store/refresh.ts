@@ -6,11 +6,13 @@ import type { SourceReader } from "../reader.ts";
 import { damagedIn, refreshSource } from "./refresh-source.ts";
 import type { SourceCopies } from "./source-copies.ts";
 import type { SourceState } from "./store-places.ts";
+import type { YoungVersions } from "./young-versions.ts";
 
 export interface RefreshOptions {
   readonly copies: SourceCopies;
   /** For one look. */
   readonly openReader: () => Promise<SourceReader>;
+  readonly openYoung: () => YoungVersions;
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
@@ -118,7 +120,7 @@ export class SourceRefresh {
   }
 
   async #look(): Promise<RefreshOutcome> {
-    const { copies, openReader, clock, onLook } = this.#options;
+    const { copies, openReader, openYoung, clock, onLook } = this.#options;
     const { now } = copies;
     const deadline = new AbortController();
     const stop = clock.after(longestLookMs, () =>
@@ -128,7 +130,7 @@ export class SourceRefresh {
     try {
       const reader = await openReader();
       try {
-        await refreshSource({ copies, reader, signal });
+        await refreshSource({ copies, reader, young: openYoung(), signal });
       } finally {
         await reader.close();
       }

@@ -18,6 +18,7 @@ import {
   storePlaces,
 } from "../../../src/sources/store/store-places.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
+import { type YoungVersions, openYoungVersions } from "../../../src/sources/store/young-versions.ts";
 import { type ManualClock, manualClock } from "../../manual-clock.ts";
 
 export function newDataDirectory(): string {
@@ -107,7 +108,7 @@ export interface OpenStore {
   ) => Promise<SourceState>;
 }
 
-export function openStore(dataDirectory = newDataDirectory(), now = (): number => 1_000): OpenStore {
+export function openStore(dataDirectory = newDataDirectory(), now = (): number => 1_000, minimumDays = 0): OpenStore {
   const places = storePlaces(dataDirectory);
   const turns = new TurnLock(places.turns, { pause: () => new Promise((resolve) => setImmediate(resolve)) });
   const store = new SkillStore(places, createSkillHasher());
@@ -130,7 +131,8 @@ export function openStore(dataDirectory = newDataDirectory(), now = (): number =
     async look(fake, { otherBytes = 0, signal = new AbortController().signal } = {}) {
       const reader = await fake.openReader();
       vi.spyOn(copies, "otherBytes").mockReturnValue(otherBytes);
-      return await refreshSource({ copies, reader, signal });
+      const young = openYoungVersions(source.label, { dataDirectory, minimumDays, now });
+      return await refreshSource({ copies, reader, young, signal });
     },
   };
 }
@@ -151,7 +153,9 @@ export function openRefresh(fake: FakeSource, { random = 0.5, dataDirectory = ne
   const told: string[] = [];
   const log: Log = (_level, message) => void told.push(message);
   const { openReader } = fake;
-  const refresh = new SourceRefresh({ copies: opened.copies, openReader, clock, random: () => random, log });
+  const openYoung = (): YoungVersions => openYoungVersions(source.label, { dataDirectory, minimumDays: 0, now });
+  const { copies } = opened;
+  const refresh = new SourceRefresh({ copies, openReader, openYoung, clock, random: () => random, log });
   return {
     ...opened,
     refresh,

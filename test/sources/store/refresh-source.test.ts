@@ -51,6 +51,34 @@ describe("a look at a source", () => {
     expect(bodies()).toEqual({ alpha: "version 1", beta: "version 2" });
   });
 
+  test("a new version replaces its copy when it was out long enough, as seen from here", async () => {
+    const day = 24 * 60 * 60 * 1_000;
+    let time = 1_000;
+    const { look, bodies, state } = openStore(undefined, () => time, 3);
+    const fake = fakeSource("alpha", "beta");
+    await look(fake);
+    fake.skills = [listed("alpha", "2"), listed("beta", "1")];
+    await look(fake);
+    expect(bodies()).toEqual({ alpha: "version 1", beta: "version 1" });
+    expect(state().problems).toEqual([
+      '"alpha": a newer version is held back until 1970-01-04 00:00 UTC: the policy takes no version younger than 3 days (minimumAge)',
+    ]);
+    time += 2 * day;
+    fake.skills = [listed("alpha", "3"), listed("beta", "1")];
+    await look(fake);
+    time += 2 * day;
+    await look(fake);
+    expect(bodies()).toEqual({ alpha: "version 1", beta: "version 1" });
+    time += day;
+    await look(fake);
+    expect(bodies()).toEqual({ alpha: "version 3", beta: "version 1" });
+    expect(state().problems).toEqual([]);
+    // What a registry says counts at once.
+    fake.skills = [listed("alpha", "4", { publishedAt: time - 3 * day }), listed("beta", "2")];
+    await look(fake);
+    expect(bodies()).toEqual({ alpha: "version 4", beta: "version 1" });
+  });
+
   test("downloads again what its index gives no digest of, because only the bytes show that", async () => {
     const { look, bodies } = openStore();
     const content = { type: "skill-md", url: "https://skills.example/alpha" } as const;

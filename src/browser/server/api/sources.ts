@@ -23,7 +23,10 @@ export const mountSources: MountBrowse = (door) => {
       return { json: await discover(text, read, door, signal) };
     },
     async "POST /api/sources/plan"({ json, signal }) {
-      const { changes, problems, ...made } = await makePlan(await json(planRequest), { read, door, signal });
+      const { changes, problems, ...made } = await makePlan(await json(planRequest), {
+        ...{ read, door, signal },
+        minimumDays: app.policyFor(door.directory).minimumAge,
+      });
       const { id, digest } = await plans.add(made);
       const [nonce, directory] = [nonces.of(id, digest), shownDirectory(made.where, door)];
       return { json: { plan: id, nonce, directory, changes, problems } satisfies SourcePlan };

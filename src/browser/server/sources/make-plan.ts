@@ -42,6 +42,8 @@ export interface MadePlan {
 interface Planning {
   readonly read: LimitedRead;
   readonly door: Pick<BrowseDoor, "directory" | "home" | "allowPrivate">;
+  /** How many days old a version must be before an update takes it. */
+  readonly minimumDays: number;
   readonly signal: AbortSignal;
 }
 
@@ -101,14 +103,14 @@ async function planNew(
 async function planUpdates(
   names: readonly string[],
   { where, lock, skills }: Over,
-  { read, door: { allowPrivate }, signal }: Planning,
+  { read, door: { allowPrivate }, minimumDays, signal }: Planning,
 ): Promise<MadePlan> {
   const keys = new Set(names.length === 0 ? lock.entries.keys() : names.map((name) => keyOf(lock, name)));
   const entries = [...lock.entries].filter(([key]) => keys.has(key));
   const named = namedSources(lock);
   const restored = ["missing"] as const;
   const found = await read({ typed: named.typed, signal }, (reader, reading) =>
-    findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, signal: reading }),
+    findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, minimumDays, signal: reading }),
   );
   const toChange = createShownChanges();
   const changes: PlannedChange[] = [];

@@ -33,7 +33,7 @@ export const command = defineCommand({
         await terminal.print(table(["NAME", "INSTALLED", "LATEST", "SOURCE"], rows, terminal));
       }
       for (const failure of failuresOf(found)) terminal.note(failure);
-      const isCurrent = found.every(({ latest: { state } }) => state === "current" || state === "missing");
+      const isCurrent = found.every(({ latest: { state } }) => ["current", "missing", "held"].includes(state));
       if (found.length === 0) terminal.note(emptyWords(where));
       else if (isCurrent) terminal.note("no skill is outdated");
       if (found.some(({ latest: { state } }) => state === "failed")) return exit.unable;

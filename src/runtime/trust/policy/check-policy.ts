@@ -115,9 +115,19 @@ function checkObject(
   }
 }
 
-function oneOf(values: readonly (string | boolean)[], key: string, node: JsonNode, report: ReportPolicyProblem): void {
+function oneOf(
+  values: readonly (string | boolean | number)[],
+  key: string,
+  node: JsonNode,
+  report: ReportPolicyProblem,
+): void {
   const given = node.type === "scalar" ? node.value : undefined;
   if (values.some((value) => value === given)) return;
+  if (typeof values[0] === "number") {
+    const range = `a whole number from 0 to ${values.length - 1}`;
+    report("policy-value-invalid", node, `"${key}" is ${range}`, `Write ${range}.`);
+    return;
+  }
   const choices = values.map((value) => JSON.stringify(value));
   const texts = values.filter((value) => typeof value === "string");
   const [close] = typeof given === "string" ? nearest(given, texts) : [];

@@ -40,6 +40,7 @@ export function mergePolicies(layers: readonly PolicyLayer[], home: string): Pol
     prompts: setting("prompts"),
     answers: setting("answers"),
     worktrees: setting("worktrees"),
+    minimumAge: setting("minimumAge"),
     code:
       scripts &&
       toRefusal({ layer: scripts, verdict: "denies running code", rule: "scripts is false", path: ["scripts"] }),

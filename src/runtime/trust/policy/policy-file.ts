@@ -27,6 +27,10 @@ export const settings = {
   worktrees: { values: ["shared", "separate"], about: "Whether the worktrees of a repository share approvals." },
   isolation: { values: ["none", "sandbox"], about: "The weakest isolation that a skill may ask for." },
   project: { values: ["write", "read", "none"], about: "The most that a skill may do with the project's files." },
+  minimumAge: {
+    values: Array.from({ length: 366 }, (_, days) => days),
+    about: "How many days old a version must be before an update takes it.",
+  },
 } as const;
 
 export type SettingName = keyof typeof settings;

@@ -35,8 +35,13 @@ const grant = z.union([
 
 const ofSettings = Object.entries(settings).map(([name, { values, about }]) => [
   name,
-  z
-    .literal([...values])
+  (typeof values[0] === "number"
+    ? z
+        .int()
+        .min(0)
+        .max(values.length - 1)
+    : z.literal([...values])
+  )
     .describe(about)
     .optional(),
 ]);

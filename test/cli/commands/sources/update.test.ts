@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
 import { type CliRun, runCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
@@ -54,6 +55,39 @@ test("an update shows the files that change and what the skill newly requests, a
   expect((await cli("verify")).code).toBe(0);
   expect(await cli("update", ...here)).toMatchObject({ code: 0, stderr: "acp-skills: everything is up to date\n" });
   expect(await cli("outdated", ...here)).toMatchObject({ code: 0, stderr: "acp-skills: no skill is outdated\n" });
+});
+
+test("a version younger than the policy's minimumAge is held back, and says until when", async () => {
+  const { publish } = await addAlpha();
+  project.write("acp-skills.policy.json", '{ "minimumAge": 3 }');
+  await publish({ alpha: version("1.1.0") });
+  const until = new Date(Date.now() + 3 * 24 * 60 * 60 * 1_000).toISOString().slice(0, 10);
+  const held = await cli("update", "--yes", ...here);
+  expect(held).toMatchObject({ code: 0, stdout: "" });
+  expect(held.stderr).toMatch(
+    new RegExp(
+      `^acp-skills: alpha: 1\\.1\\.0 \\(\\w{7}\\) is held back until ${until} \\d\\d:\\d\\d UTC: the policy takes no version younger than 3 days \\(minimumAge\\)\n$`,
+    ),
+  );
+  expect(await cli("outdated", ...here)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("is held back") as string,
+  });
+  // What the lock names is restored at any age.
+  rmSync(project.at(".agents/skills/alpha"), { recursive: true });
+  await publish({ alpha: version("1.0.0") });
+  expect((await cli("add", ...here, "--yes")).code).toBe(0);
+  await publish({ alpha: version("1.1.0") });
+  const seen = project.at(".local/share/acp-skills/versions-seen");
+  for (const name of readdirSync(seen)) {
+    const notes = JSON.parse(readFileSync(path.join(seen, name), "utf8")) as Record<string, { id: string; at: number }>;
+    for (const note of Object.values(notes)) note.at -= 3 * 24 * 60 * 60 * 1_000;
+    writeFileSync(path.join(seen, name), JSON.stringify(notes));
+  }
+  expect(await cli("update", "--yes", ...here)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("updated alpha to 1.1.0") as string,
+  });
 });
 
 test("other bytes under the same version are named", async () => {

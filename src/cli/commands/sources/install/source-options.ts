@@ -8,7 +8,7 @@ import { existingDirectory, givenPolicy } from "../../../arguments/values.ts";
 import { allowPrivate, cwd, json, token, tokensByOrigin } from "../../../arguments/shared-options.ts";
 import { type OptionTable, type OptionValues, choice, flag, texts, type ExitCode } from "../../../command.ts";
 import { type Terminal, interruptible } from "../../../report/terminal.ts";
-import { createPolicies } from "../../../../runtime/trust.ts";
+import { type Policy, createPolicies } from "../../../../runtime/trust.ts";
 import type { SourceLister } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
 import type { Question } from "../../../../runtime/question.ts";
@@ -63,7 +63,7 @@ export async function withReader(
   typed: readonly Source[],
   directory: string,
   terminal: Terminal,
-  work: (reader: SourceLister, signal: AbortSignal) => Promise<ExitCode>,
+  work: (reader: SourceLister, signal: AbortSignal, policy: Policy) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const policy = createPolicies({ given: givenPolicy(), home: terminal.home, log: terminal.log }).policyFor(directory);
   const { openSourceReader } = await import("../../../../sources/reader.ts");
@@ -75,7 +75,7 @@ export async function withReader(
   });
   return await interruptible(terminal, async (signal) => {
     try {
-      return await work(reader, signal);
+      return await work(reader, signal, policy);
     } finally {
       terminal.progress.done();
       await reader.close();
@@ -95,9 +95,16 @@ export async function withUpdates(
 ): Promise<ExitCode> {
   const { source, "allow-private": allowPrivate } = options;
   const named = namedSources(lock, source);
-  return await withReader(options, named.typed, looking.where.base, terminal, async (reader, signal) => {
+  return await withReader(options, named.typed, looking.where.base, terminal, async (reader, signal, policy) => {
     terminal.progress.show("asking the sources");
-    const found = await findUpdates({ ...looking, reader, named, allowPrivate, signal });
+    const found = await findUpdates({
+      ...looking,
+      reader,
+      named,
+      allowPrivate,
+      minimumDays: policy.minimumAge,
+      signal,
+    });
     terminal.progress.done();
     return await work(found, signal);
   });
