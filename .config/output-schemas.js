@@ -129,6 +129,7 @@ const installed = z.object({
   permissions: capabilities,
   scripts: texts,
   requires: texts,
+  host_commands: texts.describe("What agents that load the skill themselves run on this machine."),
   problems,
   action: z.enum(["install", "replace", "adopt", "nothing", "refuse"]),
   done: flag,
@@ -152,6 +153,7 @@ const commands = {
     sources: texts,
     versions: z.array(z.object({ version: text, path: text })),
     files: z.array(z.looseObject({ path: text, size_bytes: count })),
+    host_commands: texts,
     permissions: capabilities,
     environment: orNull(z.looseObject({ status: text })),
     manifest: z.looseObject({}).optional().describe("See skill.toml.json."),
@@ -307,7 +309,7 @@ const commands = {
     skills: z.array(
       z.object({
         name: text,
-        state: z.enum(["current", "updated", "available", "refused", "skipped", "gone", "failed"]),
+        state: z.enum(["current", "updated", "available", "refused", "skipped", "gone", "failed", "held"]),
         why: text.optional(),
         local_changes: localChanges.optional(),
         from: z.object({ version, digest: version }).optional(),
@@ -322,7 +324,7 @@ const commands = {
     skills: z.array(
       z.object({
         name: text,
-        state: z.enum(["current", "updated", "missing", "changed", "skipped", "gone", "failed"]),
+        state: z.enum(["current", "updated", "missing", "changed", "skipped", "gone", "failed", "held"]),
         installed: z.object({ version, digest: version, commit: version, on_disk: text }),
         latest: orNull(z.object({ version: text, digest: text })),
         source: text,

@@ -65,6 +65,8 @@ export interface Question {
   readonly widened: readonly string[];
   /** Which of the agent's tools the skill's author expects, as a sentence: nothing of it is granted. */
   readonly expects?: string | undefined;
+  /** What agents that load the skill themselves run on this machine, as a sentence: it needs no approval of ours. */
+  readonly hostCommands?: string | undefined;
   /** Empty for the first version. */
   readonly changed: readonly ChangedFile[];
   readonly skill?: Pick<Subject, "name" | "version" | "digest"> | undefined;
@@ -120,6 +122,7 @@ export function askAboutSkill(asked: Asked): Question {
       expects.length === 0
         ? undefined
         : toLongLine(`Its author expects the agent's tools: ${expects.map((tool) => quoted(tool)).join(", ")}`),
+    hostCommands: hostCommandWords(subject),
     changed,
     skill: { name, version, digest },
     directory,
@@ -127,7 +130,11 @@ export function askAboutSkill(asked: Asked): Question {
 }
 
 /** The question whether models may read the skills that came with a project. */
-export function askAboutProject(project: string, skill: Pick<Subject, "name">, reach: Reach): Question {
+export function askAboutProject(
+  project: string,
+  skill: Pick<Subject, "name" | "hostCommands">,
+  reach: Reach,
+): Question {
   return {
     about: "read",
     title: toLine(
@@ -136,21 +143,29 @@ export function askAboutProject(project: string, skill: Pick<Subject, "name">, r
     options: optionsFor(reach, `Trust the skills of this project`, "Read once", "Block this skill"),
     wants: [],
     widened: [],
+    hostCommands: hostCommandWords(skill),
     changed: [],
   };
+}
+
+function hostCommandWords({ hostCommands }: Pick<Subject, "hostCommands">): string | undefined {
+  const commands = hostCommands?.() ?? [];
+  if (commands.length === 0) return undefined;
+  const shown = commands.map((command) => quoted(command, { longest: 1_024 })).join(", ");
+  return toLongLine(`Agents that load it themselves run on this machine, before the model reads it: ${shown}`);
 }
 
 /** How many changed files a form names; of the others, it says the number. */
 const mostNamed = 20;
 
 /** The whole question for those who see nothing else: its title, what is new and wanted, and which files changed. */
-export function toLines({ title, wants, widened, expects, changed }: Question): readonly string[] {
+export function toLines({ title, wants, widened, expects, hostCommands, changed }: Question): readonly string[] {
   const unseen = wants.filter((words) => !widened.includes(words));
   return [
     title,
     ...widened.map((words) => `New: ${words}`),
     ...unseen.map((words) => `It ${words}`),
-    ...(expects === undefined ? [] : [expects]),
+    ...[expects, hostCommands].filter((words) => words !== undefined),
     ...changed.slice(0, mostNamed).map(({ path }) => `Changed: ${toLine(quoted(path, { longest: 1_024 }))}`),
     ...(changed.length > mostNamed ? [`and ${changed.length - mostNamed} more files`] : []),
   ];

@@ -4,6 +4,7 @@ import { joinPath } from "../base/paths/at-real-path.ts";
 import { describeDemand, readFileRequirements, statedRequirements } from "./environment.ts";
 import { type SkillFiles, memorySkillSource } from "./files.ts";
 import { createSkillHasher } from "./hash.ts";
+import { readHostCommands } from "./document.ts";
 import { findBodyFaults, readsBody } from "./manifest/check-document.ts";
 import { type Capabilities, permissionsOf } from "./permissions.ts";
 import type { Problem } from "./rules/problem.ts";
@@ -95,6 +96,8 @@ export interface InspectedSkill {
   readonly wants: Capabilities;
   /** Tools of the agent that it lists: shown, never granted. */
   readonly expects: readonly string[];
+  /** What agents that load it themselves run on this machine: shown, never run here. */
+  readonly hostCommands: readonly string[];
   /** Paths of files that `execute_skill` can run. */
   readonly scripts: readonly string[];
   /** What it needs of the machine, in words. */
@@ -133,6 +136,7 @@ export async function inspectSkill(
     digest: hashed.digest,
     wants: permissionsOf(skill),
     expects: skill.allowedTools ?? [],
+    hostCommands: readHostCommands(skill.file, source.files),
     scripts: skill.dialect === "agent-skills" ? hashed.files.map((file) => file.path).filter(isScript) : [],
     requires: [...new Set(requirements.map(describeDemand))],
     problems: problems

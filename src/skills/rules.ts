@@ -77,6 +77,7 @@ export const rules = {
     wire: "off",
     lenient: "off",
   },
+  "dynamic-command": { title: "no command that agents run before the model reads the skill", ...remark },
   "isolation-none": { title: "code runs in the sandbox", ...remark },
   "control-characters": { title: "no control or bidirectional formatting characters", ...remark },
   "invisible-characters": { title: "no invisible characters", ...remark },

@@ -11,6 +11,7 @@ import {
 import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
 import type { SkillsPlace } from "./skills-place.ts";
 import { confirmSource, lockedSource } from "./lock/locked-source.ts";
+import { renameWords } from "./install/skill-words.ts";
 import { replaceSkills } from "./install/replace-skills.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile, SourceReader } from "./reader.ts";
 import { readdirSync } from "node:fs";
@@ -20,11 +21,11 @@ import { shortList } from "../base/text/code-points.ts";
 import { nearest } from "../base/text/nearest.ts";
 import { SkillsError, isSkillsError } from "../base/errors.ts";
 import { inParallel } from "../base/promises.ts";
-import { permissionWords } from "../skills/permissions.ts";
 import { type InspectedSkill, inspectSkill } from "../skills/check.ts";
 import type { Level } from "../skills/rules.ts";
 import type { Source } from "./source.ts";
 
+export { renameWords, wantedWords } from "./install/skill-words.ts";
 export { recoverSkillsDirectory, removeSkills } from "./install/replace-skills.ts";
 
 /** A skill of a source, downloaded and validated. */
@@ -134,17 +135,6 @@ export function reasonLines(reasons: readonly Reason[], between = ""): readonly 
   const names = new Map<string, string[]>();
   for (const { name, why } of reasons) names.set(why, [...(names.get(why) ?? []), name]);
   return [...names].map(([why, all]) => `${shortList(all, mostNamed)}${between}: ${why}`);
-}
-
-/** What is said of a skill whose own files name it otherwise than its source does, which may put words before a name that others have. */
-export function renameWords({ key, slug }: Pick<InspectedSkill, "key" | "slug">): string | undefined {
-  if (key === slug || key.endsWith(`-${slug}`)) return undefined;
-  return `its own files name it ${slug}, and agents are offered it as ${slug}`;
-}
-
-/** Each permission, and each of the agent's tools that the skill's author expects. */
-export function wantedWords({ wants, expects }: Pick<InspectedSkill, "wants" | "expects">): readonly string[] {
-  return [...permissionWords(wants), ...expects.map((tool) => `the agent's tool ${tool}`)];
 }
 
 export interface PlannedInstall {

@@ -243,6 +243,7 @@ export async function compareUpdate(
     widened: wantedWords({
       wants: wider,
       expects: inspected.expects.filter((tool) => old?.expects.includes(tool) !== true),
+      hostCommands: inspected.hostCommands.filter((command) => old?.hostCommands.includes(command) !== true),
     }),
     added: paths.filter((path) => !olds.has(path)),
     removed: paths.filter((path) => !news.has(path)),

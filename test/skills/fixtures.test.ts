@@ -5,6 +5,8 @@ import { expect, test } from "vitest";
 import { readEvalsFile } from "../../src/skills/check/evals-file.ts";
 import { describeDemand } from "../../src/skills/environment/requirement.ts";
 import { statedRequirements } from "../../src/skills/environment/requirements-of.ts";
+import { findBodyFaults } from "../../src/skills/manifest/check-document.ts";
+import { diskSkillFiles } from "../../src/skills/files.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
 import { readManifest } from "../../src/skills/manifest/read-manifest.ts";
 import { rules } from "../../src/skills/rules.ts";
@@ -42,7 +44,8 @@ function read(folder: string) {
     },
     existsSync(toml) ? readManifest(readFileSync(toml, "utf8"), toml) : undefined,
   );
-  return { skill, findings: [...findings, ...(readEvalsFile(directory)?.findings ?? [])] };
+  const bodies = findBodyFaults(file, diskSkillFiles()).filter(({ code }) => code === "dynamic-command");
+  return { skill, findings: [...findings, ...bodies, ...(readEvalsFile(directory)?.findings ?? [])] };
 }
 
 /** For each folder: the findings as code and position, and whether the skill is still offered. */
@@ -57,6 +60,7 @@ const expected: Record<string, [findings: string[], offered: boolean]> = {
   "description-missing-blank": [["description-missing SKILL.md:3:14"], false],
   "description-too-long": [["description-too-long SKILL.md:3:14"], true],
   "description-too-long-manifest": [["description-too-long skill.toml:3:15"], true],
+  "dynamic-command": [["dynamic-command SKILL.md:6:14", "dynamic-command SKILL.md:8:1"], true],
   "evals-invalid": [["evals-invalid evals.json:5:58"], true],
   "field-not-boolean": [["field-unexpected SKILL.md:4:1", "field-not-boolean SKILL.md:4:27"], true],
   "field-unexpected": [["field-unexpected SKILL.md:4:1"], true],

@@ -81,6 +81,12 @@ test("says what it requests, requires and can run", async () => {
   });
 });
 
+test("says what agents that load it run by themselves: commands in the text, and hooks", async () => {
+  const hooks = "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./after.sh\n";
+  const files = { "SKILL.md": `${text("pdf", hooks)}\nNow: !\`date\`\n\n\`\`\`!\nnode -v\nls\n\`\`\`\n` };
+  expect(await inspect(files)).toMatchObject({ hostCommands: ["date", "node -v\nls", "./after.sh"] });
+});
+
 test("describes the skill at the root, not one inside it whose name comes first", async () => {
   const inner = { "a/SKILL.md": text("a", "metadata:\n  acp-skills-network: https://a.example\n") };
   expect(await inspect({ "SKILL.md": text("pdf"), ...inner })).toMatchObject({ slug: "pdf", wants: { network: [] } });

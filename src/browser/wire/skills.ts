@@ -115,6 +115,8 @@ export interface SkillPermissions {
   readonly reach?: "once" | "session" | "project" | "everywhere" | undefined;
   /** Where a block holds. */
   readonly blockReach?: "project" | "everywhere" | undefined;
+  /** What agents that load it themselves run on this machine. */
+  readonly hostCommands: readonly string[];
   /** What it wants beyond the version that was approved before, in words. */
   readonly widened: readonly string[];
   /** Files that differ from that version; `diff`: unified, absent for what is binary or too large. */

@@ -36,6 +36,8 @@ export interface Subject extends Pick<Skill, "name" | "slug" | "version" | "dire
    * rules about licenses. Without it: `unspecified`.
    */
   readonly license?: (() => string) | undefined;
+  /** What agents that load the skill themselves run on this machine; a function, because it reads the skill: called where a person is asked. */
+  readonly hostCommands?: (() => readonly string[]) | undefined;
 }
 
 /** What may be done, by whom. */

@@ -1,3 +1,5 @@
+import { findDynamicCommands } from "./dynamic-commands.ts";
+import { quoted } from "../../base/text/quoted.ts";
 import { isUtf8 } from "node:buffer";
 import { attempt } from "../../base/failures/system-error.ts";
 import { endOfText } from "../../base/text/content.ts";
@@ -143,7 +145,7 @@ const checkedBytes = 16 * 1024 * 1024;
 
 /**
  * Finds the first invalid UTF-8 of a file, in frontmatter or body, because readers decode whole files, and the first invisible
- * character of the body. Reads at most the first 16 MiB. Returns nothing for an unreadable file, which the scan reports.
+ * character and all dynamic commands of the body. Reads at most the first 16 MiB. Returns nothing for an unreadable file, which the scan reports.
  */
 export function findBodyFaults(file: string, files: SkillFiles): readonly Finding[] {
   const read = attempt(() => files.head(file, checkedBytes), undefined);
@@ -163,6 +165,12 @@ export function findBodyFaults(file: string, files: SkillFiles): readonly Findin
     const [message, fix] = invisibleIn("the body", found);
     const place = createTextPositions(text)(head.length + found.offset);
     findings.push({ code: "invisible-characters", file, ...place, message, fix });
+  }
+  const positions = createTextPositions(text);
+  for (const { command, offset } of findDynamicCommands(text.slice(head.length))) {
+    const message = `agents that load the skill themselves run ${quoted(command)} on the user's machine before the model reads it`;
+    const fix = "Let the model run it instead, so that the user can decide; a blank after the ! makes it plain text.";
+    findings.push({ code: "dynamic-command", file, ...positions(head.length + offset), message, fix });
   }
   return findings;
 }

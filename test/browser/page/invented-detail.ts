@@ -21,6 +21,7 @@ export function inventDetail(row: SkillRow): SkillDetail {
       grants: [],
       isBlocked: false,
       isFree: true,
+      hostCommands: [],
       widened: [],
       changedFiles: [],
     },

@@ -45,6 +45,7 @@ export async function showPermissions(
     reach: reachOf({ subject, wants: needs }, { directory }, policy),
     blockReach: kindOf(subject) === "project" ? "project" : "everywhere",
     isFree: isNothing(needs) && policy.runs === "sandbox" && subject.origin === undefined,
+    hostCommands: subject.hostCommands?.() ?? [],
     widened: question?.widened ?? [],
     changedFiles: await runInSlices(diffs(question?.changed ?? [])),
   };

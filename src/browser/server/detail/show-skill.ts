@@ -117,6 +117,7 @@ const noPermissions: SkillDetail["permissions"] = {
   grants: [],
   isBlocked: false,
   isFree: false,
+  hostCommands: [],
   widened: [],
   changedFiles: [],
 };

@@ -4,7 +4,8 @@ import { findLicense } from "../../../skills/licenses.ts";
 import { type HashedSkill, createSkillHasher } from "../../../skills/hash.ts";
 import { permissionWords, permissionsOf } from "../../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
-import { readSkillDocument } from "../../../skills/document.ts";
+import { readHostCommands, readSkillDocument } from "../../../skills/document.ts";
+import { quoted } from "../../../base/text/quoted.ts";
 import { viewSkills } from "../../../runtime/caller.ts";
 import { listing } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
@@ -71,6 +72,7 @@ function toShownSkill({ offered, environment, hashed: { files, digest }, calls, 
     versions: versions.map(({ version, file }) => ({ version, path: file })),
     files: files.slice(0, maxListedFiles),
     permissions: permissionsOf(skill),
+    host_commands: readHostCommands(skill.file, diskSkillFiles()),
     environment: summarise(environment) ?? null,
     ...(skill.manifest !== undefined && { manifest: skill.manifest }),
     ...(calls.length > 0 && { calls }),
@@ -91,6 +93,7 @@ function* describe(
 ): Iterable<string> {
   const { skill, sources, remote, versions, problems } = offered;
   const files = hashed.files.slice(0, maxListedFiles);
+  const hostCommands = readHostCommands(skill.file, diskSkillFiles());
   const field = labelled(paint, 15);
   yield field("name", skill.name);
   if (skill.slug !== skill.name) yield field("slug", skill.slug);
@@ -104,6 +107,7 @@ function* describe(
   yield field("compatibility", skill.compatibility);
   yield field("environment", sayEnvironment(environment));
   yield field("allowed tools", skill.allowedTools?.join(", "));
+  for (const command of hostCommands) yield field("runs itself", quoted(command, { longest: 1_024 }));
   yield field("tags", skill.tags.join(", "));
   for (const [key, value] of Object.entries(skill.metadata)) yield field("metadata", `${key}: ${value}`);
   yield field("path", shownPath(skill.file, cwd));

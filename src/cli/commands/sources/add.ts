@@ -35,6 +35,7 @@ import {
 import { restoreLocked } from "./install/restore-locked.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
 import { shortDigest } from "../../../skills/hash.ts";
+import { quoted } from "../../../base/text/quoted.ts";
 import { labelled, safeText } from "../../report/safe-text.ts";
 
 const options = {
@@ -209,9 +210,10 @@ function toWords({ inspected }: Downloaded, plan: InstallPlan): string {
 }
 
 function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, where: SkillsPlace): object {
-  const { key, slug, name, version, digest, wants: permissions, scripts, requires, problems } = downloaded.inspected;
+  const { key, slug, name, version, digest, scripts, requires, problems } = downloaded.inspected;
+  const { wants: permissions, hostCommands: host_commands } = downloaded.inspected;
   return {
-    ...{ slug, name, version, digest, permissions, scripts, requires, problems },
+    ...{ slug, name, version, digest, permissions, scripts, requires, host_commands, problems },
     action: plan.act,
     done: plan.act === "nothing" || (isInstalled && plan.act !== "refuse"),
     path: `${shownSkillsDirectory(where)}/${key}`,
@@ -223,7 +225,7 @@ const most = 20;
 
 /** A skill in a few lines: its name, version and digest, what it declares, and what `check` warns of. */
 function* describeDownload(skill: InspectedSkill, what: string, paint: Paint): Iterable<string> {
-  const { key, version, digest, description, scripts, requires, problems } = skill;
+  const { key, version, digest, description, scripts, requires, hostCommands, problems } = skill;
   const field = labelled((style, text) => paint(style, `  ${text}`), 14);
   yield `${paint("bold", safeText(key))} ${safeText(version)} (${shortDigest(digest)}): ${what}\n`;
   yield field("description", cutCodePoints(description, 160));
@@ -231,6 +233,7 @@ function* describeDownload(skill: InspectedSkill, what: string, paint: Paint): I
   yield field("permissions", words.length === 0 ? "none" : shortList(words, most));
   yield field("scripts", shortList(scripts, most));
   yield field("requires", shortList(requires, most));
+  for (const command of hostCommands.slice(0, most)) yield field("runs itself", quoted(command));
   for (const { code, severity, file, line, message, fix } of problems.slice(0, most))
     yield field(severity, `${file}:${line} ${code}: ${message}. ${fix}`);
   if (problems.length > most) yield field("", `and ${problems.length - most} more problems`);

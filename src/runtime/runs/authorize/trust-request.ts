@@ -8,6 +8,7 @@ import type { RemoteOrigin } from "../../../skills/skillset.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../../skills/skill.ts";
 import { type CopiedFile, maxTextBytes, maxTextBytesTogether } from "../../../skills/copied-files.ts";
 import type { Asker, FullTrustRequest, Trust } from "../../trust.ts";
+import { readHostCommands } from "../../../skills/document.ts";
 import type { PublishedOrigin, Subject } from "../../trust/grants.ts";
 import { readPlannedFile, skillChanged } from "../plan/plan-run.ts";
 import type { CallerSkills, RunCaller } from "../run-caller.ts";
@@ -26,8 +27,10 @@ export function subjectOf(
   const { name, slug, version, directory } = skill;
   const [isOwn, source] = [skills.isOwn(skill), skills.rootOf(skill)];
   const license = (): string => licenseForPolicy(sourceOf(skill), skill);
+  const hostCommands = (): readonly string[] => readHostCommands(skill.file, sourceOf(skill).files);
   const remote = skills.remoteOf(skill);
-  return { name, slug, version, isOwn, source, directory, license, origin: remote && originOf(remote, directory) };
+  const origin = remote && originOf(remote, directory);
+  return { name, slug, version, isOwn, source, directory, license, hostCommands, origin };
 }
 
 /** An offered skill, or another version of it, as trust knows it. */

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -202,6 +202,21 @@ test("lists the skills in prompts, but not with --no-instruct-model", async () =
   const lesson = String.raw`/pdf/SKILL.md): \\\"Reads PDF files.\\\"`;
   expect(await converse("echo", [], [])).toContain(lesson);
   expect(await converse("echo", ["--no-instruct-model"], [])).not.toContain(lesson);
+});
+
+test("runs no command of the instructions, whoever reads them: the model, the editor or /name", async () => {
+  const marks = "!`touch ran-by-mark`\n\n```!\ntouch ran-by-block\n```";
+  const text = `---\nname: notes\ndescription: Takes notes.\n---\n${marks}\n`;
+  project.write("skills/notes/SKILL.md", text);
+  const full = '{"name":"notes","detail":"full"}';
+  const received = await converse(
+    `tool describe_skill ${full}; tool read_skill_file {"name":"notes","path":"SKILL.md"}`,
+    [],
+    [],
+  );
+  expect(received).toContain("touch ran-by-mark");
+  expect(await converse("/notes echo", [], [])).toContain("touch ran-by-block");
+  expect(readdirSync(project.directory).filter((name) => name.startsWith("ran-by"))).toEqual([]);
 });
 
 test("approves read-only tools without asking the editor, but not with --no-answer-permissions", async () => {

@@ -63,6 +63,15 @@ export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Ele
         </p>
       )}
       {requestedCapabilities(permissions.wants, row.allowedTools ?? [])}
+      {permissions.hostCommands.length > 0 && (
+        <>
+          <p class="caution">
+            Agents that load it themselves run these commands on this machine, before the model reads it. Nothing here
+            runs them, and no approval is asked for them here:
+          </p>
+          <ForeignList class="mono" texts={permissions.hostCommands} />
+        </>
+      )}
       <Changes {...permissions} />
       {grants.length > 0 && <h3>Approvals</h3>}
       {grants.length > 0 && (

@@ -96,9 +96,13 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
     const why = `The policy lets you approve ${skill} only when it asks.`;
     return refused(named, { why, hint: `acp-skills policy explain ${skill} shows which rule decides.` });
   }
-  const { title, expects } = askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), reach: "everywhere" });
+  const { title, expects, hostCommands } = askAboutSkill({
+    ...request,
+    lookAlike: request.lookAlike?.(),
+    reach: "everywhere",
+  });
   return {
-    message: `granted ${id}: ${title}${expects === undefined ? "" : `. ${expects}`}`,
+    message: `granted ${id}: ${[title, expects, hostCommands].filter((words) => words !== undefined).join(". ")}`,
     shown: { allowed: true, id, ...named },
   };
 }
