@@ -59,6 +59,15 @@ const comparedEvals = { with_skill: evalSummary.optional(), without_skill: evalS
 const share = z
   .object({ count, of: count, share: z.number(), low: z.number(), high: z.number() })
   .meta({ id: "share", description: "With a confidence interval of 95 %." });
+const advice = z.object({
+  tool: text,
+  rule: text,
+  severity: z.enum(["error", "warning", "note"]),
+  message: text,
+  file: text,
+  line: z.int().optional(),
+  sha256: text.optional(),
+});
 const license = {
   license: text.optional().describe("An SPDX expression."),
   status: z.enum(["declared", "unknown", "unspecified"]),
@@ -165,6 +174,7 @@ const commands = {
     fixed: z.array(z.object({ file: text, codes: texts })),
     fixable: count,
     counts,
+    advice: z.array(advice).optional().describe("With --advice: what scanners of others say."),
   }),
   licenses: output({
     skills: z.array(

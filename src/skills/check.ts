@@ -18,6 +18,8 @@ import {
   readDirectory,
 } from "./skillset/read-directory.ts";
 import type { Assertion, EvalCase } from "./check/evals-file.ts";
+import type * as adviceReader from "./check/advice.ts";
+import type { Advice, SkillAdvice } from "./check/advice.ts";
 import type { FixedFile } from "./check/fix-files.ts";
 
 /** Options of a check. */
@@ -50,11 +52,18 @@ export interface CheckReport {
   readonly fixable: number;
   /** Requests that could not be fulfilled, such as a path without skills. */
   readonly complaints: readonly string[];
+  /** What scanners of others say, where it was passed: never counted as a problem. */
+  readonly advice?: readonly Advice[];
   /** Changes whenever a checked file changes. @internal */
   readonly stamp: string;
 }
 
-export type { Assertion, EvalCase };
+export type { Advice, Assertion, EvalCase, SkillAdvice };
+
+/** The functions that read what scanners of others say, loaded where somebody keeps that. */
+export async function loadAdviceReader(): Promise<typeof adviceReader> {
+  return await import("./check/advice.ts");
+}
 
 /**
  * The cases in `evals/evals.json` of a skill in its real directory. Throws UNREADABLE if there is no such file, INVALID_OPTIONS that names

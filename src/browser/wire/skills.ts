@@ -158,6 +158,8 @@ export interface SkillDetail {
   readonly files: readonly SkillFileEntry[];
   readonly filesOmitted: number;
   readonly problems: readonly ShownProblem[];
+  /** What scanners of others say, as the project keeps it: theirs, and no problem of ours. */
+  readonly advice: readonly ShownAdvice[];
   readonly permissions: SkillPermissions;
   readonly environment: readonly EnvironmentMatch[];
   readonly license: SkillLicense;
@@ -166,6 +168,17 @@ export interface SkillDetail {
 }
 
 export type SkillInput = Readonly<DeclaredArgument>;
+
+/** `path`: relative to the skill; `isOutdated`: other bytes were scanned than it has now. */
+export interface ShownAdvice {
+  readonly tool: string;
+  readonly rule: string;
+  readonly severity: Problem["severity"];
+  readonly message: string;
+  readonly path: string;
+  readonly line?: number | undefined;
+  readonly isOutdated: boolean;
+}
 
 /** A problem with the lines around its place. */
 export interface ShownProblem extends Problem {

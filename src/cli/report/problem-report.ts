@@ -3,7 +3,7 @@ import { counted } from "../../base/text/code-points.ts";
 import { safeText } from "./safe-text.ts";
 import { shownPath } from "../../base/paths/location.ts";
 import { type Paint, plainPaint } from "./terminal.ts";
-import type { CheckReport } from "../../skills/check.ts";
+import type { Advice, CheckReport } from "../../skills/check.ts";
 import type { SkillCounts } from "../../skills/skill.ts";
 import { cutToWidth, displayWidth } from "./table.ts";
 
@@ -25,9 +25,25 @@ export const prettyReporter: Reporter = function* (report, context) {
   const more = notShown(report.problems, maxProblems);
   if (more !== undefined) yield `${more}\n\n`;
   yield* rulesTable(report, context);
+  yield* adviceLines(report.advice ?? [], context);
   // Without skills, the message that none were found replaces the summary.
   if (report.checked > 0 || report.problems.length > 0) yield `${summary(report, context)}\n`;
 };
+
+/** What scanners of others say, each under the name of its tool. */
+export function* adviceLines(
+  advice: readonly Advice[],
+  { paint, maxProblems }: Pick<ReportContext, "paint" | "maxProblems">,
+): Iterable<string> {
+  if (advice.length === 0) return;
+  yield `\n${paint("bold", "Advice of others")}, which decides nothing here:\n`;
+  for (const { tool, rule, severity, message, file, line } of advice.slice(0, maxProblems)) {
+    const where = file === "" ? "" : ` ${safeText(file)}${line === undefined ? "" : `:${line}`}`;
+    yield `  ${paint("dim", safeText(`${tool}:`))} ${severity} ${safeText(rule)}${where}: ${safeText(message)}\n`;
+  }
+  if (advice.length > maxProblems) yield `  and ${advice.length - maxProblems} more\n`;
+  yield "\n";
+}
 
 /** The number of problems by rule, errors first, then by count. */
 function* rulesTable({ problems }: CheckReport, { paint }: ReportContext): Iterable<string> {

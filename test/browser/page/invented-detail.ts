@@ -14,6 +14,7 @@ export function inventDetail(row: SkillRow): SkillDetail {
     files: [{ path: "SKILL.md", sizeBytes: 100, sha256: "0".repeat(64) }],
     filesOmitted: 0,
     problems: [],
+    advice: [],
     wants: { network: [], secrets: [], project: "none", words: [] },
     detected: { hosts: [], environment: [] },
     permissions: {

@@ -8,11 +8,12 @@ import { describeDemand, matchSkill } from "../../../skills/environment.ts";
 import { type HashedSkill, orNothing, walkSkill } from "../../../skills/hash.ts";
 import { findLicense } from "../../../skills/licenses.ts";
 import type { FullTrustRequest } from "../../../runtime/trust.ts";
-import type { SkillDetail, SkillPart, ShownProblem } from "../../wire/skills.ts";
+import type { ShownAdvice, SkillDetail, SkillPart, ShownProblem } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
 import { findMentions, showPermissions, toWants } from "./permissions.ts";
 import { findHidden, type ShownDocument, readDocument } from "./overview.ts";
+import { loadAdviceReader } from "../../../skills/check.ts";
 import { findInstallation } from "./installation.ts";
 import type { SkillFiles, SkillSource } from "../../../skills/files.ts";
 import type { Problem } from "../../../skills/rules.ts";
@@ -71,6 +72,7 @@ interface Reading {
   readonly shown: ShownSkill;
   readonly document: ShownDocument;
   readonly digest: string | undefined;
+  readonly hashed: HashedSkill["files"];
   readonly door: Shown;
   readonly signal: AbortSignal;
 }
@@ -91,7 +93,11 @@ const readers: Readonly<Record<SkillPart, PartReader>> = {
     const detected = await runInSlices(findMentions(files, app.source));
     return { frontmatter: frontmatter(), manifest: skill.manifest, wants: toWants(permissionsOf(skill)), detected };
   },
-  problems: ({ shown, door: { app } }) => ({ problems: withFrames(shown.problems, app.source.files) }),
+  async problems({ shown: { offered, problems }, hashed, door: { app, directory: project } }) {
+    const { files } = app.source;
+    const advice = offered === undefined ? [] : await showAdvice(offered.skill, { project, files, hashed });
+    return { problems: withFrames(problems, files), advice };
+  },
   async permissions({ shown: { offered }, digest, door, signal }) {
     if (offered === undefined) return { permissions: noPermissions };
     const { skill } = offered;
@@ -148,7 +154,7 @@ export async function readSkillDetail(
   const files = hashed?.files ?? [];
   const isUnhashed = hashed !== undefined && hashed.digest === undefined;
   const read: Partial<SkillDetail>[] = [];
-  for (const part of parts) read.push(await readers[part]({ shown, document, digest, door, signal }));
+  for (const part of parts) read.push(await readers[part]({ shown, document, digest, hashed: files, door, signal }));
   const detail = {
     row,
     scripts: files.map((one) => one.path).filter(isScript),
@@ -180,4 +186,27 @@ function withFrames(problems: readonly Problem[], files: Pick<SkillFiles, "head"
     const shown = texts.get(file)?.slice(first - 1, Math.min(endLine + context, first + mostLines - 1)) ?? [];
     return { ...problem, frame: shown.map((text, at) => ({ line: first + at, text: text.slice(0, longestLine) })) };
   });
+}
+
+/** What scanners of others say about a skill, as a project keeps it. `hashed`: the files of the skill. */
+async function showAdvice(
+  { directory }: Pick<Skill, "directory">,
+  {
+    project,
+    files,
+    hashed,
+  }: {
+    readonly project: string;
+    readonly files: SkillFiles;
+    readonly hashed: HashedSkill["files"];
+  },
+): Promise<readonly ShownAdvice[]> {
+  const { adviceAbout, readProjectAdvice } = await loadAdviceReader();
+  const { advice } = readProjectAdvice(project, files);
+  const sha256 = new Map(hashed.map((file) => [file.path, file.sha256]));
+  return adviceAbout(advice, path.basename(directory), sha256).map(
+    ({ tool, rule, severity, message, path: file, line, isOutdated }) => ({
+      ...{ tool, rule, severity, message, path: file, line, isOutdated },
+    }),
+  );
 }

@@ -3,11 +3,11 @@ import path from "node:path";
 import { nearest } from "../../../base/text/nearest.ts";
 import { version } from "../../../base/version.ts";
 import { isSkillsError } from "../../../base/errors.ts";
-import { type CheckReport, checkPaths } from "../../../skills/check.ts";
+import { type Advice, type CheckReport, checkPaths, loadAdviceReader } from "../../../skills/check.ts";
 import { type SkillFiles, diskSkillFiles } from "../../../skills/files.ts";
 import { type RuleCode, type RuleSettings, levels, rules } from "../../../skills/rules.ts";
 import { json } from "../../arguments/shared-options.ts";
-import { parseNumber } from "../../arguments/values.ts";
+import { parseNumber, reasonOf } from "../../arguments/values.ts";
 import { defineCommand, usageError, choice, texts, text, flag, exit } from "../../command.ts";
 import { showReads } from "../../report/progress.ts";
 import { sayCounts, type Reporter } from "../../report/problem-report.ts";
@@ -29,6 +29,10 @@ export const command = defineCommand({
     reporter: choice(["pretty", "json", "github", "sarif"], "Output format. Default: pretty."),
     json: { ...json, help: "Print JSON: the same as --reporter json." },
     fix: flag("Fix safely in place what can be, and report the rest. Without PATH: .agents/skills and .claude/skills."),
+    advice: texts(
+      "FILE.sarif",
+      "Show what a scanner of others found beside our problems; it decides nothing. Repeatable.",
+    ),
     watch: flag("Check again on every change, until interrupted."),
   },
   examples: ["check", "check ./skills/pdf --fix", "check --reporter github"],
@@ -51,7 +55,10 @@ export const command = defineCommand({
     const checkOnce = async (onDirectory?: (directory: string) => void): Promise<CheckReport> => {
       const given = paths.length > 0 ? paths : fix ? fixedByDefault(cwd) : ["."];
       const checking = { cwd, level, rules: settings, fix, files, ...(onDirectory && { onDirectory }) };
-      return await checkPaths(given, checking).finally(terminal.progress.done);
+      const report = await checkPaths(given, checking).finally(terminal.progress.done);
+      return options.advice === undefined
+        ? report
+        : { ...report, advice: await readAdvice(options.advice, cwd, files) };
     };
     const print = async (report: CheckReport): Promise<void> => {
       const sourceLine = openSourceLines(files);
@@ -72,6 +79,19 @@ export const command = defineCommand({
     return isBad ? exit.found : exit.done;
   },
 });
+
+/** Throws INVALID_OPTIONS for a file that is no SARIF log. */
+async function readAdvice(given: readonly string[], cwd: string, files: SkillFiles): Promise<readonly Advice[]> {
+  const { mostAdviceBytes, parseAdvice } = await loadAdviceReader();
+  return given.flatMap((file) => {
+    try {
+      return parseAdvice(files.head(path.resolve(cwd, file), mostAdviceBytes).bytes, file);
+    } catch (error) {
+      if (isSkillsError(error)) throw usageError(`--advice ${error.message}`);
+      throw usageError(`--advice ${file} cannot be read: ${reasonOf(error)}`);
+    }
+  });
+}
 
 /** What is offered here; a person's other copies, such as a backup, are changed only if they are named. */
 function fixedByDefault(cwd: string): readonly string[] {

@@ -1,8 +1,10 @@
+import { createHash } from "node:crypto";
 import { SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock-file.ts";
 import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
 import { parseSource, isCut } from "../../../sources/source.ts";
-import type { InspectedSkill } from "../../../skills/check.ts";
+import { type InspectedSkill, type SkillAdvice, loadAdviceReader } from "../../../skills/check.ts";
+import { diskSkillFiles } from "../../../skills/files.ts";
 import { isNothing } from "../../../skills/permissions.ts";
 import { type OptionValues, defineCommand, usageError, flag, type ExitCode, exit } from "../../command.ts";
 import { counted, cutCodePoints, shortList } from "../../../base/text/code-points.ts";
@@ -140,9 +142,12 @@ async function install({ index, found, where, given, terminal, signal }: Found):
     isAsked: given.yes !== true,
   });
   const isJson = given.json === true;
+  const adviceOn = await readAdvice(where, terminal);
   for (const { downloaded, plan } of plans)
-    if (!isJson && plan.act !== "nothing")
+    if (!isJson && plan.act !== "nothing") {
       await terminal.print(describeDownload(downloaded.inspected, toWords(downloaded, plan), terminal.paint));
+      await terminal.print(describeAdvice(adviceOn(downloaded), terminal.paint));
+    }
   for (const line of reasonLines(refusals, " cannot be installed")) terminal.note(line);
   const todo = plans.flatMap(({ downloaded, plan }): ConfirmedInstall[] => {
     if (plan.act === "refuse" || plan.act === "nothing") return [];
@@ -203,6 +208,33 @@ function reportInstalled(
   terminal.note(`installing granted nothing${grant}${project}`);
 }
 
+/** What the project keeps of scanners of others about a skill that was downloaded. */
+async function readAdvice(
+  { form, base }: SkillsPlace,
+  terminal: Terminal,
+): Promise<(downloaded: Downloaded) => readonly SkillAdvice[]> {
+  const { adviceAbout, readProjectAdvice } = await loadAdviceReader();
+  const { advice, problems } = form === "global" ? noAdvice : readProjectAdvice(base, diskSkillFiles());
+  for (const problem of problems) terminal.note(problem);
+  return ({ files, inspected: { key } }) => {
+    if (advice.length === 0) return [];
+    const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+    return adviceAbout(advice, key, new Map(files.map(({ path, bytes }) => [path, hash(bytes)])));
+  };
+}
+
+const noAdvice = { advice: [], problems: [] };
+
+function* describeAdvice(advice: readonly SkillAdvice[], paint: Paint): Iterable<string> {
+  const field = labelled((style, text) => paint(style, `  ${text}`), 14);
+  for (const { tool, severity, rule, message, path, line, isOutdated } of advice.slice(0, most)) {
+    const where = `${path === "" ? "" : ` ${path}`}${line === undefined ? "" : `:${line}`}`;
+    const other = isOutdated ? " (of other bytes than these)" : "";
+    yield field("advice", `${tool}${other}: ${severity} ${rule}${where}: ${message}`);
+  }
+  if (advice.length > most) yield field("advice", `and ${advice.length - most} more`);
+}
+
 function toWords({ inspected }: Downloaded, plan: InstallPlan): string {
   if (plan.act === "refuse") return `refused: ${plan.what}`;
   const renamed = renameWords(inspected);
@@ -229,7 +261,7 @@ function* describeDownload(skill: InspectedSkill, what: string, paint: Paint): I
   const field = labelled((style, text) => paint(style, `  ${text}`), 14);
   yield `${paint("bold", safeText(key))} ${safeText(version)} (${shortDigest(digest)}): ${what}\n`;
   yield field("description", cutCodePoints(description, 160));
-  const words = wantedWords(skill);
+  const words = wantedWords({ ...skill, hostCommands: [] });
   yield field("permissions", words.length === 0 ? "none" : shortList(words, most));
   yield field("scripts", shortList(scripts, most));
   yield field("requires", shortList(requires, most));

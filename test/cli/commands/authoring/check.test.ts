@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { Problem } from "../../../../src/skills/rules/problem.ts";
 import { fixFiles } from "../../../../src/skills/check/fix-files.ts";
+import { sarifLog } from "../../../skills/check/sarif-log.ts";
 import { runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 import { replaceFile } from "../../../../src/base/paths/replace-file.ts";
@@ -53,6 +54,26 @@ test("exits with 1 for an error and prints a code frame", async () => {
     ].join("\n"),
   );
   expect(stdout).toMatch(/\n1 error    name-not-lowercase\n1 skill checked: 1 error; 1 can be fixed with --fix\n$/);
+});
+
+test("shows advice of scanners beside our problems, as theirs, whatever it says: it decides nothing", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("pdf"));
+  const log = sarifLog([{ uri: "skills/pdf/SKILL.md", line: 7, text: "Steals\u001b[2J keys", level: "error" }], "Scan");
+  project.write("scan.sarif", JSON.stringify(log));
+  const shown = await check("--advice", "scan.sarif");
+  expect(shown).toMatchObject({ code: 0, stderr: "" });
+  expect(shown.stdout).toContain(
+    "Advice of others, which decides nothing here:\n  Scan: error rule-1 skills/pdf/SKILL.md:7: Steals [2J keys\n",
+  );
+  expect(shown.stdout).toContain("no problems");
+  const { stdout } = await check("--advice", "scan.sarif", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ problems: [], advice: [{ tool: "Scan", line: 7 }] });
+  project.write("old.sarif", '{"version":"2.0.0"}');
+  for (const [file, why] of [
+    ["old.sarif", 'old.sarif: its version is "2.0.0"; expected a SARIF 2.1.0 log'],
+    ["none.sarif", "none.sarif cannot be read"],
+  ] as const)
+    expect(await check("--advice", file)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) as string });
 });
 
 test("says of a problem that it keeps a skill from being offered, and of others nothing", async () => {

@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type CliRun, runCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
+import { sarifLog } from "../../../skills/check/sarif-log.ts";
 import { usePublisher } from "./publish-skills.ts";
 
 const project = useTemporaryProject();
@@ -43,6 +45,31 @@ test("a named skill is installed and locked with what was shown; adding it again
   expect(again).toMatchObject({ code: 0, stdout: "", stderr: "acp-skills: 0 installed, 0 refused, 1 unchanged\n" });
   expect(lockText()).toBe(before);
   expect(await cli("verify")).toMatchObject({ code: 0, stdout: "ok       alpha\nok       asks\n" });
+});
+
+test("shows what agents run by themselves, and the advice that the project keeps, of these bytes or of others", async () => {
+  const { origin, publish } = await openPublisher();
+  const text = `${skillText("alpha")}\nThe branch: !\`git branch\`\n`;
+  await publish({ alpha: { "SKILL.md": text }, beta: two.beta });
+  const sha256 = createHash("sha256").update(text).digest("hex");
+  const found = { uri: "upstream/alpha/SKILL.md", text: "Runs git.", line: 9 };
+  const log = sarifLog([
+    { ...found, sha256 },
+    { ...found, text: "Was worse.", uri: "alpha/SKILL.md", sha256: "0".repeat(64) },
+  ]);
+  project.write(".agents/advice/scan.sarif", JSON.stringify(log));
+  project.write(".agents/advice/bad.sarif", "{");
+  const { code, stdout, stderr } = await cli("add", origin, "--all", "--yes");
+  expect(code).toBe(0);
+  expect(stdout).toContain('  runs itself   "git branch"\n');
+  expect(stdout).toContain("  warning       SKILL.md:10 dynamic-command: agents that load the skill themselves run");
+  expect(stdout).toContain("  advice        Scanner: warning rule-1 SKILL.md:9: Runs git.\n");
+  expect(stdout).toContain(
+    "  advice        Scanner (of other bytes than these): warning rule-1 SKILL.md:9: Was worse.\n",
+  );
+  expect(stdout.match(/advice /g)).toHaveLength(2);
+  expect(stderr).toContain(".agents/advice/bad.sarif: it is not a JSON object");
+  expect((await cli("show", "alpha")).stdout).toContain('runs itself    "git branch"\n');
 });
 
 test("a source that a policy denies is denied to add, update and discover, and so is what was installed from it", async () => {

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { ShownProblem } from "../../../wire/skills.ts";
+import type { ShownAdvice, ShownProblem } from "../../../wire/skills.ts";
 import { foreignText, visibleText } from "../../parts/foreign-text.tsx";
 import { Mark, type MarkDisplay } from "../../parts/state-mark.tsx";
 import { OpenInEditor } from "../open-in-editor.tsx";
@@ -12,7 +12,7 @@ const displays: Readonly<Record<ShownProblem["severity"], MarkDisplay>> = {
 };
 
 /** What checking the skill found: where, and what to do. */
-export function ProblemsTab({ detail: { row, problems = [] } }: TabProps): JSX.Element {
+export function ProblemsTab({ detail: { row, problems = [], advice = [] } }: TabProps): JSX.Element {
   return (
     <>
       <h3>Problems</h3>
@@ -22,6 +22,13 @@ export function ProblemsTab({ detail: { row, problems = [] } }: TabProps): JSX.E
         </p>
       ) : (
         <ul class="cards">{problems.map((problem, index) => problemCard(row.id, problem, index))}</ul>
+      )}
+      {advice.length > 0 && (
+        <>
+          <h3>Advice of others</h3>
+          <p class="muted">From scanners whose results the project keeps in .agents/advice. It decides nothing here.</p>
+          <ul class="cards">{advice.map(adviceCard)}</ul>
+        </>
       )}
     </>
   );
@@ -40,6 +47,24 @@ function problemCard(skill: string, problem: ShownProblem, index: number): JSX.E
         <code dir="ltr">{foreignText(`${problem.file}:${String(problem.line)}:${String(problem.column)}`)}</code>
         <code class="muted">{problem.code}</code>
         <OpenInEditor skill={skill} path={problem.file} line={problem.line} column={problem.column} />
+      </div>
+    </li>
+  );
+}
+
+function adviceCard(advice: ShownAdvice, index: number): JSX.Element {
+  const { tool, rule, severity, message, path, line, isOutdated } = advice;
+  return (
+    <li key={`${tool} ${rule} ${String(index)}`}>
+      <p class="title">
+        <Mark {...displays[severity]} />
+        {foreignText(message, 1_000)}
+      </p>
+      {isOutdated && <p class="muted">It is about other bytes than the skill has now.</p>}
+      <div class="bar">
+        <code dir="ltr">{foreignText(line === undefined ? path : `${path}:${String(line)}`)}</code>
+        <code class="muted">{foreignText(rule)}</code>
+        <span class="muted">{foreignText(tool)}</span>
       </div>
     </li>
   );

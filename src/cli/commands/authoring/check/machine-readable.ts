@@ -6,8 +6,8 @@ import { jsonText, safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../../base/paths/location.ts";
 import { type Reporter, notShown, shownProblems } from "../../../report/problem-report.ts";
 
-/** `{schemaVersion, problems, checked, fixed, fixable, counts}`. */
-export const jsonReporter: Reporter = ({ problems, checked, fixed, fixable, counts }) =>
+/** `{schemaVersion, problems, checked, fixed, fixable, counts, advice}`; `advice` only where it was passed. */
+export const jsonReporter: Reporter = ({ problems, checked, fixed, fixable, counts, advice }) =>
   jsonLines({
     problems: problems.map(({ code, severity, file, line, column, endLine, endColumn, message, fix }) => {
       return { code, severity, file, line, column, endLine, endColumn, message, fix };
@@ -16,6 +16,7 @@ export const jsonReporter: Reporter = ({ problems, checked, fixed, fixable, coun
     fixed: fixed.map(({ file, codes }) => ({ file, codes })),
     fixable,
     counts,
+    ...(advice !== undefined && { advice }),
   });
 
 /** GitHub Actions workflow commands, which GitHub shows as annotations next to the lines. */

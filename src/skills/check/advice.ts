@@ -1,0 +1,171 @@
+import { fileURLToPath } from "node:url";
+import { SkillsError } from "../../base/errors.ts";
+import { attempt } from "../../base/failures/system-error.ts";
+import { hasTooManyValues, isObject, maxJsonValues, parseIfJson } from "../../base/json/json-value.ts";
+import { cleanText } from "../../base/text/unsafe-characters.ts";
+import { joinPath } from "../../base/paths/at-real-path.ts";
+import type { SkillFiles } from "../files.ts";
+
+/** What somebody else's scanner says about a file. It is shown as theirs, and decides nothing. Its texts are clean. */
+export interface Advice {
+  readonly tool: string;
+  readonly rule: string;
+  readonly severity: "error" | "warning" | "note";
+  readonly message: string;
+  /** As the scanner names it, with `/`: relative to where it ran, or absolute; empty if the finding is about no file. */
+  readonly file: string;
+  readonly line?: number;
+  /** The sha256 of the file that was scanned, where the scanner says it. */
+  readonly sha256?: string;
+}
+
+/** An advice about a file of one skill. */
+export interface SkillAdvice extends Advice {
+  /** Relative to the skill. */
+  readonly path: string;
+  /** Other bytes were scanned than those of the skill now. */
+  readonly isOutdated: boolean;
+}
+
+const mostBytes = 8 * 1024 * 1024;
+/** What is to be read of a file: one byte more than a log may have. */
+export const mostAdviceBytes = mostBytes + 1;
+const mostRuns = 20;
+const mostResults = 1_000;
+const mostFiles = 8;
+const [longestMessage, longestName, longestPath] = [500, 64, 512];
+
+/** Where a project keeps SARIF files of scanners. */
+export const adviceDirectory = ".agents/advice";
+
+/**
+ * Reads a SARIF 2.1.0 log: the results that failed, of at most 20 runs, at most 1,000. Throws SOURCE_INVALID with what is wrong. `file` is for
+ * messages.
+ */
+export function parseAdvice(bytes: Uint8Array, file: string): readonly Advice[] {
+  const refuse = (why: string): never => {
+    throw new SkillsError("SOURCE_INVALID", `${file}: ${why}; expected a SARIF 2.1.0 log`);
+  };
+  if (bytes.length > mostBytes) refuse(`it has more than ${mostBytes / 1024 / 1024} MiB, the limit`);
+  if (hasTooManyValues(bytes)) refuse(`it has more than ${maxJsonValues} keys and values, the limit`);
+  const log = parseIfJson(
+    Buffer.from(bytes)
+      .toString("utf8")
+      .replace(/^\ufeff/, ""),
+  );
+  if (!isObject(log)) return refuse("it is not a JSON object");
+  if (log["version"] !== "2.1.0") refuse(`its version is ${JSON.stringify(log["version"] ?? "missing").slice(0, 32)}`);
+  if (!Array.isArray(log["runs"])) refuse("it has no array `runs`");
+  return listOf(log["runs"])
+    .slice(0, mostRuns)
+    .flatMap((run) => adviceOfRun(run))
+    .slice(0, mostResults);
+}
+
+/** The advice that a project keeps in `.agents/advice/*.sarif`, and why files there cannot be used. Never throws. */
+export function readProjectAdvice(
+  project: string,
+  files: Pick<SkillFiles, "list" | "head">,
+): { readonly advice: readonly Advice[]; readonly problems: readonly string[] } {
+  const directory = joinPath(project, adviceDirectory);
+  const names = attempt(() => files.list(directory), [])
+    .map(({ name }) => name)
+    .filter((name) => name.endsWith(".sarif"))
+    .sort();
+  const problems = names.length > mostFiles ? [`only the first ${mostFiles} files of ${adviceDirectory} are read`] : [];
+  const advice = names.slice(0, mostFiles).flatMap((name) => {
+    const label = `${adviceDirectory}/${cleanText(name, longestName)}`;
+    try {
+      return parseAdvice(files.head(joinPath(directory, name), mostAdviceBytes).bytes, label);
+    } catch (error) {
+      problems.push(error instanceof SkillsError ? error.message : `${label} cannot be read`);
+      return [];
+    }
+  });
+  return { advice: advice.slice(0, mostResults), problems };
+}
+
+/** The advice about one skill, by the name of its directory and the sha256 of each of its files, wherever the scanner found these. */
+export function adviceAbout(
+  advice: readonly Advice[],
+  directoryName: string,
+  sha256: ReadonlyMap<string, string>,
+): readonly SkillAdvice[] {
+  return advice.flatMap((one) => {
+    const parts = one.file.split("/");
+    for (
+      let at = parts.lastIndexOf(directoryName);
+      at >= 0;
+      at = at === 0 ? -1 : parts.lastIndexOf(directoryName, at - 1)
+    ) {
+      const path = parts.slice(at + 1).join("/");
+      const now = sha256.get(path);
+      if (now === undefined && path !== "") continue;
+      return [{ ...one, path, isOutdated: one.sha256 !== undefined && one.sha256 !== now }];
+    }
+    return [];
+  });
+}
+
+function adviceOfRun(run: unknown): readonly Advice[] {
+  const driver = at(run, "tool", "driver");
+  const tool = cleanText(textOf(at(driver, "name")) ?? "a scanner", longestName);
+  const rules = new Map(listOf(at(driver, "rules")).map((rule) => [textOf(at(rule, "id")) ?? "", rule]));
+  const artifacts = listOf(at(run, "artifacts"));
+  const byUri = new Map(artifacts.map((one) => [at(one, "location", "uri"), one]));
+  return listOf(at(run, "results"))
+    .slice(0, mostResults)
+    .flatMap((result): readonly Advice[] => {
+      const level = at(result, "level") ?? "warning";
+      if ((at(result, "kind") ?? "fail") !== "fail" || level === "none") return [];
+      const rule = textOf(at(result, "ruleId")) ?? textOf(at(result, "rule", "id")) ?? "";
+      const physical = at(listOf(at(result, "locations"))[0], "physicalLocation");
+      const place = at(physical, "artifactLocation");
+      const index = at(place, "index");
+      const artifact = typeof index === "number" ? artifacts[index] : byUri.get(at(place, "uri") ?? noUri);
+      const line = at(physical, "region", "startLine");
+      const sha256 = textOf(at(artifact, "hashes", "sha-256"))?.toLowerCase();
+      return [
+        {
+          tool,
+          rule: cleanText(rule, longestName),
+          severity: level === "error" || level === "note" ? level : "warning",
+          message: cleanText(messageOf(at(result, "message"), rules.get(rule)), longestMessage),
+          file: toPath(textOf(at(place, "uri")) ?? textOf(at(artifact, "location", "uri")) ?? ""),
+          ...(typeof line === "number" && Number.isSafeInteger(line) && line > 0 && { line }),
+          ...(sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256) && { sha256 }),
+        },
+      ];
+    });
+}
+
+/** Equals no URI of an artifact. */
+const noUri = Symbol("no URI");
+
+/** The text itself, or that of the rule by its id. */
+function messageOf(message: unknown, rule: unknown): string {
+  const id = textOf(at(message, "id")) ?? "";
+  return textOf(at(message, "text")) ?? textOf(at(rule, "messageStrings", id, "text")) ?? "no message";
+}
+
+function toPath(uri: string): string {
+  const path = /^file:/i.test(uri)
+    ? attempt(() => fileURLToPath(uri), "")
+    : attempt(() => decodeURIComponent(uri), uri).replace(/^(?:\.\/)+/, "");
+  return cleanText(path.replaceAll("\\", "/"), longestPath);
+}
+
+function at(value: unknown, ...keys: readonly string[]): unknown {
+  return keys.reduce<unknown>(
+    (inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+    value,
+  );
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
