@@ -83,7 +83,7 @@ const packagesOf = {
   base: [],
   skills: ["chokidar", "gray-matter", "js-yaml", "semver", "smol-toml", "spdx-expression-parse", "zod"],
   wire: ["zod"],
-  sources: ["smol-toml", "undici", "zod"],
+  sources: ["semver", "smol-toml", "undici", "zod"],
   runtime: ["execa", "js-yaml", "semver", "spdx-expression-parse", "zod"],
   mcp: ["@modelcontextprotocol/server"],
   acp: ["@agentclientprotocol/sdk", "execa"],

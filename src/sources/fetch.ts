@@ -16,9 +16,9 @@ export interface RemoteRequest {
   /** Absolute; https, or http to loopback. */
   readonly url: string;
   /** Default: GET. */
-  readonly method?: "GET" | "POST" | "DELETE";
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Most bytes of the answer. */
   readonly maxBytes: number;
   /** Milliseconds for all of it: connecting, redirects, and the body. */
@@ -38,7 +38,7 @@ export interface RemoteAnswer {
 
 /**
  * The only way to other machines: https only except to loopback, no private address unless it is allowed, every resolved
- * address checked when the connection is made, redirects followed by hand and only for GET, no cookies, no credentials but those of the
+ * address checked when the connection is made, redirects followed by hand and only for GET and HEAD, no cookies, no credentials but those of the
  * request, and those to its own origin only.
  */
 export interface Fetcher {
@@ -182,7 +182,7 @@ async function follow(request: RemoteRequest, first: URL, asking: Asking): Promi
   let target = rules.targetOf(url);
   for (let left = redirectsFollowed; ; left -= 1) {
     const answer = await ask(request, url, toAuthority(target), headers, asking);
-    const next = method === "GET" && redirects.has(answer.status) ? answer.headers.location : undefined;
+    const next = isReading(method) && redirects.has(answer.status) ? answer.headers.location : undefined;
     if (next === undefined) return answer;
     const from = toAuthority(target);
     if (left === 0)
@@ -238,6 +238,11 @@ async function ask(
     if (signal.aborted) throw signal.reason;
     throw toFetchFailure(error, host);
   }
+}
+
+/** Whether a request may be repeated elsewhere. */
+function isReading(method: string): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {

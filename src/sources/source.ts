@@ -1,5 +1,7 @@
+export { skillLimits } from "./archive/skill-limits.ts";
 export { parseSource } from "./source/parse-source.ts";
 export { sourceKindOf } from "./source/kinds.ts";
+export type { SourceDriver, SourceDriverOptions } from "./source/source-kind.ts";
 export { isCut, isLoopbackHost, redactionMark, toLabel } from "./source/source-label.ts";
 
 /** Where skills of others come from, as a person names it. */
@@ -17,13 +19,3 @@ export interface Source {
   /** For a git source: the directory to look in. */
   readonly path?: string;
 }
-
-/** Limits on one skill from elsewhere. */
-export const skillLimits = {
-  files: 1_000,
-  /** For all its files, unpacked. */
-  bytes: 50 * 1024 * 1024,
-  /** For an archive, packed. */
-  packedBytes: 25 * 1024 * 1024,
-  pathLength: 512,
-} as const;

@@ -37,7 +37,7 @@ export function describeSourceReader(adapter: string, open: () => Promise<OpenRe
         expect(index.source).toEqual(opened.source);
         expect(index.skills.map(({ name }) => name)).toEqual(["alpha", "beta"]);
         for (const { content, description } of index.skills) {
-          expect(["skill-md", "archive", "files", "git"]).toContain(content.type);
+          expect(["skill-md", "archive", "files", "git", "pinned"]).toContain(content.type);
           expect(description).not.toBe("");
         }
         expect(index.problems).toEqual([]);

@@ -86,7 +86,7 @@ describe("an invocation", () => {
       `GET ${endpoint}/e%201`,
       `GET ${endpoint}/e%201/result`,
     ]);
-    expect(JSON.parse(asked[0]?.body ?? "")).toEqual({ args: { text: "hello" }, timeout_ms: 60_000 });
+    expect(JSON.parse(String(asked[0]?.body))).toEqual({ args: { text: "hello" }, timeout_ms: 60_000 });
     for (const { headers } of asked) expect(headers).toMatchObject({ authorization: "Bearer key" });
   });
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { SkillsError } from "../../base/errors.ts";
 import { checkCollisions, checkPath, remotePathFault } from "./check-path.ts";
-import { skillLimits } from "../source.ts";
+import { skillLimits } from "./skill-limits.ts";
 import type { SkillFile } from "../reader.ts";
 import type { gunzip, inflateRaw } from "node:zlib";
 import { systemCode } from "../../base/failures/system-error.ts";

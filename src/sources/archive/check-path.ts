@@ -1,7 +1,7 @@
 import { isGitName } from "../../base/paths/guarded-names.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { unseenCharacters } from "../../base/text/unsafe-characters.ts";
-import { skillLimits } from "../source.ts";
+import { skillLimits } from "./skill-limits.ts";
 
 /** The longest segment that file systems take, in bytes of UTF-8. */
 const segmentBytes = 255;

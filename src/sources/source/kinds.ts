@@ -1,7 +1,8 @@
+import { ociKind } from "./kinds/oci.ts";
 import type { SourceKind } from "./source-kind.ts";
 
 /** The kinds of sources with a scheme of their own. */
-const kinds: readonly SourceKind[] = [];
+const kinds: readonly SourceKind[] = [ociKind];
 
 /** The kind of a source by its text or label; undefined if it begins with no scheme of theirs. */
 export function sourceKindOf(text: string): SourceKind | undefined {

@@ -2,7 +2,7 @@ import type { ArchiveContent } from "../../archive/archive-content.ts";
 import { groupBy } from "../../../base/limited-map.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { checkCollisions } from "../../archive/check-path.ts";
-import { skillLimits } from "../../source.ts";
+import { skillLimits } from "../../archive/skill-limits.ts";
 import type { SkillFile } from "../../reader.ts";
 
 /** A file of a tree. Directories are not listed, submodules are left out. */

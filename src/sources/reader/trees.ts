@@ -1,0 +1,14 @@
+import type { RemoteIndex } from "../reader.ts";
+import { type SkillPlace, describeSkills, readSkillTexts } from "./trees/describe-skills.ts";
+import type { FileTree } from "./trees/file-tree.ts";
+
+export { type FileTree, archiveTree, findSkills, isSkill, readSkillFrom, skillChildren } from "./trees/file-tree.ts";
+
+/** Names and describes the skills in these directories of a tree; what is left out is reported. */
+export async function listSkillsOf(
+  tree: FileTree,
+  places: readonly SkillPlace[],
+  signal: AbortSignal,
+): Promise<Pick<RemoteIndex, "skills" | "problems">> {
+  return await describeSkills(await readSkillTexts(tree, places, signal));
+}

@@ -1,0 +1,117 @@
+import { z } from "zod";
+import { SkillsError } from "../../../../base/errors.ts";
+import { hasTooManyValues, isObject, maxJsonValues, parseIfJson } from "../../../../base/json/json-value.ts";
+import { cleanText } from "../../../../base/text/unsafe-characters.ts";
+import { isSlug } from "../../../../skills/skill.ts";
+import { contentDigest } from "./reference.ts";
+
+export const ociMediaTypes = {
+  manifest: "application/vnd.oci.image.manifest.v1+json",
+  index: "application/vnd.oci.image.index.v1+json",
+  dockerManifest: "application/vnd.docker.distribution.manifest.v2+json",
+  dockerIndex: "application/vnd.docker.distribution.manifest.list.v2+json",
+  config: "application/vnd.oci.image.config.v1+json",
+  layer: "application/vnd.oci.image.layer.v1.tar+gzip",
+  empty: "application/vnd.oci.empty.v1+json",
+} as const;
+
+/** Limits of what is read before any layer. */
+export const manifestLimits = { bytes: 4 * 1024 * 1024, manifests: 256, layers: 64 } as const;
+
+const annotations = z.record(z.string(), z.string()).default({});
+const descriptor = z.object({
+  mediaType: z.string().max(255),
+  digest: z.string().regex(contentDigest, "the digest is neither sha256 nor sha512"),
+  size: z.number().int().min(0),
+  annotations,
+  artifactType: z.string().optional(),
+  platform: z.object({ os: z.string(), architecture: z.string() }).optional(),
+  urls: z.array(z.string()).optional(),
+});
+const artifactType = z.string().optional();
+const subject = descriptor.optional();
+const manifestSchema = z.object({
+  ...{ artifactType, subject, annotations, config: descriptor },
+  layers: z.array(descriptor),
+});
+const indexSchema = z.object({ ...{ artifactType, annotations }, manifests: z.array(descriptor) });
+
+export type BlobDescriptor = z.infer<typeof descriptor>;
+export type ImageManifest = z.infer<typeof manifestSchema> & { readonly type: "manifest" };
+export type ImageIndex = z.infer<typeof indexSchema> & { readonly type: "index" };
+
+/** Reads a manifest or an index, by what is in it; `answered`: the Content-Type that it came with. Throws SOURCE_INVALID. `what` starts a sentence. */
+export function parseManifest(bytes: Uint8Array, what: string, answered = ""): ImageManifest | ImageIndex {
+  const fault = (why: string): SkillsError => new SkillsError("SOURCE_INVALID", `${what} ${why}.`);
+  if (hasTooManyValues(bytes)) throw fault(`has more than ${maxJsonValues} keys and values`);
+  const json = parseIfJson(Buffer.from(bytes).toString("utf8"));
+  if (!isObject(json)) throw fault("is no manifest: it is not a JSON object");
+  if (json["schemaVersion"] !== 2) throw fault("has a schemaVersion other than 2; push it again with a current tool");
+  const { manifests, layers, mediaType } = json;
+  // Two readers could each see another artifact.
+  if (Array.isArray(manifests) === Array.isArray(layers))
+    throw fault("is neither a manifest with layers nor an index of manifests");
+  const expected: readonly string[] = Array.isArray(layers)
+    ? [ociMediaTypes.manifest, ociMediaTypes.dockerManifest]
+    : [ociMediaTypes.index, ociMediaTypes.dockerIndex];
+  const contentType = answered.replace(/;.*$/s, "").trim().toLowerCase();
+  const declared = [mediaType, Object.values<string>(ociMediaTypes).includes(contentType) ? contentType : undefined];
+  for (const type of declared)
+    if (type !== undefined && (typeof type !== "string" || !expected.includes(type)))
+      throw fault(`has the media type ${cleanText(JSON.stringify(type), 100)}, and the content of another`);
+  const [entries = [], most, name] = Array.isArray(layers)
+    ? ([layers, manifestLimits.layers, "layers"] as const)
+    : ([manifests as unknown[], manifestLimits.manifests, "manifests"] as const);
+  if (entries.length > most) throw fault(`lists ${entries.length} ${name}; the limit is ${most}`);
+  const parsed = Array.isArray(layers)
+    ? manifestSchema.transform((value) => ({ ...value, type: "manifest" as const })).safeParse(json)
+    : indexSchema.transform((value) => ({ ...value, type: "index" as const })).safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw fault(`is not valid: ${cleanText(`${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`, 200)}`);
+}
+
+/** Attestations of builders, which stand in an index beside the images that they are about. */
+function isAttestation({ platform, annotations }: BlobDescriptor): boolean {
+  return platform?.os === "unknown" || annotations["vnd.docker.reference.type"] !== undefined;
+}
+
+/**
+ * The manifests of an index that hold skills: one where they are one artifact for several platforms, of which linux/amd64 is read on every
+ * machine, so that all install the same bytes; else each.
+ */
+export function chooseManifests({ manifests }: ImageIndex): {
+  readonly isOne: boolean;
+  readonly chosen: readonly BlobDescriptor[];
+} {
+  const usable = manifests.filter((one) => !isAttestation(one));
+  const isOne = usable.every(({ platform }) => platform !== undefined);
+  if (!isOne) return { isOne, chosen: usable };
+  const usual = usable.find(({ platform }) => platform?.os === "linux" && platform.architecture === "amd64");
+  return { isOne, chosen: [usual ?? usable[0]].flatMap((one) => one ?? []) };
+}
+
+/** What publishers say of a skill in annotations: ToolHive, the proposed specification for Agent Skills, and Alibaba's registry. */
+const families = ["dev.toolhive.skills", "io.agentskills.skill", "org.agent.skill"] as const;
+const general = "org.opencontainers.image";
+
+export interface DeclaredSkill {
+  readonly name: string;
+  readonly description: string;
+  readonly version?: string;
+}
+
+/** The one skill that annotations name and describe; undefined if they do not: then only its files say what it is. */
+export function declaredSkill(annotations: Readonly<Record<string, string>>): DeclaredSkill | undefined {
+  const family = families.find((one) => annotations[`${one}.name`] !== undefined);
+  if (family === undefined) return undefined;
+  const find = (key: string, length: number): string =>
+    cleanText(annotations[`${family}.${key}`] ?? annotations[`${general}.${key}`] ?? "", length).trim();
+  const [name, description, version] = [
+    annotations[`${family}.name`] ?? "",
+    find("description", 1_024),
+    find("version", 64),
+  ];
+  if (!isSlug(name) || description === "") return undefined;
+  return { name, description, ...(version !== "" && { version }) };
+}

@@ -1,0 +1,202 @@
+import parseVersion from "semver/functions/parse.js";
+import compareVersions from "semver/functions/rcompare.js";
+import { LimitedMap } from "../../../../base/limited-map.ts";
+import { inParallel } from "../../../../base/promises.ts";
+import { SkillsError, isSkillsError } from "../../../../base/errors.ts";
+import { byCodePoint } from "../../../../base/text/code-points.ts";
+import { type FileTree, findSkills, listSkillsOf, readSkillFrom } from "../../../reader/trees.ts";
+import type { RemoteIndex, RemoteSkill, SeenBefore, SkillFile } from "../../../reader.ts";
+import type { PinnedContent, SourceDriver, SourceDriverOptions } from "../../source-kind.ts";
+import { anonymous } from "./authorization.ts";
+import { readLayers } from "./layers.ts";
+import { type BlobDescriptor, type ImageManifest, chooseManifests, declaredSkill } from "./manifest.ts";
+import { type OciReference, parseReference, toReferenceLabel } from "./reference.ts";
+import { type ReceivedManifest, OciRegistry } from "./registry.ts";
+
+/** Where a skill is: the digest of the manifest with its layers, and the directory in them; without one, the only skill that they hold. */
+const placeForm = /^([a-z0-9]+:[0-9a-f]+)(?:\/(.*))?$/s;
+const atOnce = 4;
+/** Artifacts whose files stay in memory between listing and downloading. */
+const recent = 2;
+
+/** Connects to nothing before the first reading. */
+export function openRegistrySource({ fetcher }: SourceDriverOptions): SourceDriver {
+  const trees = new LimitedMap<string, FileTree>(recent);
+  const connect = (reference: OciReference): OciRegistry => new OciRegistry(reference, fetcher, anonymous);
+  const filesOf = async (
+    manifest: ImageManifest,
+    digest: string,
+    registry: OciRegistry,
+    signal: AbortSignal,
+  ): Promise<FileTree> => {
+    const known = trees.get(digest);
+    if (known !== undefined) return known;
+    const tree = await readLayers(manifest, registry, signal);
+    trees.set(digest, tree);
+    return tree;
+  };
+  return {
+    async readIndex(source, { signal, etags = {} }) {
+      signal.throwIfAborted();
+      const reference = parseReference(source.label);
+      const registry = connect(reference);
+      const { name, found } = await findManifest(registry, reference, etags, signal);
+      if (found === "unchanged") return found;
+      const listed = await listSkills({ reference, top: found, registry, filesOf, signal });
+      return { source, form: "scheme", ...listed, etags: { [etagKey(registry, name)]: found.digest } };
+    },
+    async readFiles({ source, place }, signal) {
+      signal.throwIfAborted();
+      const registry = connect(parseReference(source));
+      const [, digest = "", directory] = placeForm.exec(place) ?? [];
+      const received = await registry.manifest(digest, signal);
+      if (received?.content.type !== "manifest") throw invalid(`${registry.place} has no manifest ${digest} any more`);
+      const tree = await filesOf(received.content, digest, registry, signal);
+      return await readSkill(tree, directory, signal);
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function etagKey({ origin, place }: OciRegistry, name: string): string {
+  return `${origin}/v2/${place.slice(place.indexOf("/") + 1)}/manifests/${name}`;
+}
+
+interface FoundManifest {
+  readonly name: string;
+  readonly found: ReceivedManifest | "unchanged";
+}
+
+/** What the reference names: its digest, its tag, the tag `latest`, or the highest version among the tags. */
+async function findManifest(
+  registry: OciRegistry,
+  { digest, tag }: OciReference,
+  etags: NonNullable<SeenBefore["etags"]>,
+  signal: AbortSignal,
+): Promise<FoundManifest> {
+  const name = digest ?? tag ?? "latest";
+  const found = await registry.manifest(name, signal, etags[etagKey(registry, name)]);
+  if (found !== undefined) return { name, found };
+  if (digest !== undefined || tag !== undefined)
+    throw invalid(`${registry.place} has nothing with the ${digest === undefined ? "tag" : "digest"} ${name}`);
+  const newest = newestVersion(await registry.tags(signal));
+  if (newest === undefined)
+    throw invalid(`${registry.place} has neither the tag latest nor one that is a version; name a tag`);
+  const other = await registry.manifest(newest, signal, etags[etagKey(registry, newest)]);
+  if (other === undefined) throw invalid(`${registry.place} lists the tag ${newest}, and has nothing with it`);
+  return { name: newest, found: other };
+}
+
+/** The highest version among tags; one of a prerelease only where there is no other. */
+export function newestVersion(tags: readonly string[]): string | undefined {
+  const versions = tags.flatMap((tag) => {
+    const version = tag.length > 128 ? null : parseVersion(tag);
+    return version === null ? [] : [{ tag, version, isRelease: version.prerelease.length === 0 }];
+  });
+  const wanted = versions.some(({ isRelease }) => isRelease) ? versions.filter(({ isRelease }) => isRelease) : versions;
+  return wanted.sort((a, b) => compareVersions(a.version, b.version) || byCodePoint(a.tag, b.tag))[0]?.tag;
+}
+
+interface Listing {
+  readonly reference: OciReference;
+  readonly top: ReceivedManifest;
+  readonly registry: OciRegistry;
+  readonly filesOf: (
+    manifest: ImageManifest,
+    digest: string,
+    registry: OciRegistry,
+    signal: AbortSignal,
+  ) => Promise<FileTree>;
+  readonly signal: AbortSignal;
+}
+
+type Listed = Pick<RemoteIndex, "skills" | "problems">;
+
+async function listSkills(listing: Listing): Promise<Listed> {
+  const { top, signal } = listing;
+  if (top.content.type === "manifest") return await listManifest(top.content, top.digest, {}, listing);
+  const { isOne, chosen } = chooseManifests(top.content);
+  const shared = isOne ? top.content.annotations : {};
+  if (chosen.length === 0) return { skills: [], problems: ["Its index lists no manifest."] };
+  const listed = await inParallel(chosen, atOnce, async (entry): Promise<Listed> => {
+    try {
+      return await listEntry(entry, { ...shared, ...entry.annotations }, listing);
+    } catch (error) {
+      signal.throwIfAborted();
+      // What cannot be reached now may be there; of several artifacts, a bad one hides no other.
+      if (isOne || !isSkillsError(error, "SOURCE_INVALID")) throw error;
+      return { skills: [], problems: [error.message] };
+    }
+  });
+  const skills = new Map<string, RemoteSkill>();
+  const problems = listed.flatMap((one) => one.problems);
+  for (const skill of listed.flatMap((one) => one.skills)) {
+    if (!skills.has(skill.name)) skills.set(skill.name, skill);
+    else problems.push(`The name ${skill.name} is listed twice; the first one is used.`);
+  }
+  return { skills: [...skills.values()].sort((a, b) => byCodePoint(a.name, b.name)), problems };
+}
+
+/** One entry of an index; what its annotations declare is asked for when it is downloaded. */
+async function listEntry(
+  { digest }: BlobDescriptor,
+  annotations: BlobDescriptor["annotations"],
+  listing: Listing,
+): Promise<Listed> {
+  const declared = declaredSkill(annotations);
+  if (declared !== undefined) return { skills: [{ ...declared, content: toContent(digest, listing) }], problems: [] };
+  const { registry, signal } = listing;
+  const received = await registry.manifest(digest, signal);
+  if (received === undefined) throw invalid(`${registry.place} has no manifest ${digest}, which its index lists`);
+  if (received.content.type === "index")
+    throw invalid(`${registry.place}@${digest} is an index in an index, which is not read`);
+  return await listManifest(received.content, digest, annotations, listing);
+}
+
+async function listManifest(
+  manifest: ImageManifest,
+  digest: string,
+  annotations: BlobDescriptor["annotations"],
+  listing: Listing,
+): Promise<Listed> {
+  const declared = declaredSkill({ ...annotations, ...manifest.annotations });
+  if (declared !== undefined) return { skills: [{ ...declared, content: toContent(digest, listing) }], problems: [] };
+  const { registry, reference, filesOf, signal } = listing;
+  const tree = await filesOf(manifest, digest, registry, signal);
+  const fallback = reference.repository.slice(reference.repository.lastIndexOf("/") + 1);
+  const places = findSkills(tree).map((directory) => ({
+    directory,
+    fallback,
+    content: toContent(`${digest}/${directory}`, listing),
+  }));
+  if (places.length === 0) throw invalid(`${registry.place}@${digest} holds no SKILL.md`);
+  return await listSkillsOf(tree, places, signal);
+}
+
+function toContent(place: string, { reference, top }: Pick<Listing, "reference" | "top">): PinnedContent {
+  return { type: "pinned", source: toReferenceLabel(reference), pin: top.digest, place };
+}
+
+/** The files of a skill. A link in it makes it unusable: it can lead anywhere. */
+async function readSkill(
+  tree: FileTree,
+  directory: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly SkillFile[]> {
+  const found = findSkills(tree);
+  const [only] = found;
+  if (directory === undefined && (only === undefined || found.length > 1))
+    throw invalid(`The artifact declares one skill, and holds ${found.length}`);
+  const place = directory ?? only ?? "";
+  const inside = place === "" ? "" : `${place}/`;
+  for (const [path, { isLink }] of tree.files)
+    if (isLink && path.startsWith(inside))
+      throw invalid(
+        `The layers have a link, ${JSON.stringify(path)}; links are not unpacked because they can lead anywhere`,
+      );
+  return await readSkillFrom(tree, place, signal);
+}
+
+function invalid(sentence: string): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `${sentence}.`);
+}

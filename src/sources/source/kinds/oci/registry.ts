@@ -1,0 +1,176 @@
+import { SkillsError, type SkillsErrorCode, isSkillsError } from "../../../../base/errors.ts";
+import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
+import type { Fetcher, RemoteAnswer, RemoteRequest } from "../../../fetch.ts";
+import { retryAfterSeconds } from "../../../fetch/read-answer.ts";
+import type { RegistryAuthorization } from "./authorization.ts";
+import { digestOf, verifyDigest } from "./content-digest.ts";
+import {
+  type BlobDescriptor,
+  type ImageIndex,
+  type ImageManifest,
+  manifestLimits,
+  ociMediaTypes,
+  parseManifest,
+} from "./manifest.ts";
+import { type OciReference, contentDigest, originOfRegistry } from "./reference.ts";
+
+/** A manifest or an index as it was received, and what is in it. */
+export interface ReceivedManifest {
+  readonly digest: string;
+  readonly size: number;
+  readonly content: ImageManifest | ImageIndex;
+}
+
+const timeouts = { document: 20_000, blob: 120_000 } as const;
+const tagLimits = { pages: 10, bytes: 1024 * 1024, count: 10_000 } as const;
+const accept = [
+  ociMediaTypes.index,
+  ociMediaTypes.manifest,
+  ociMediaTypes.dockerIndex,
+  ociMediaTypes.dockerManifest,
+].join(", ");
+
+/** A repository of a registry, by the distribution protocol. What a digest names is verified before anybody sees it. */
+export class OciRegistry {
+  readonly place: string;
+  readonly origin: string;
+  readonly #fetcher: Fetcher;
+  readonly #authorization: RegistryAuthorization;
+  readonly #base: string;
+
+  constructor({ registry, repository }: OciReference, fetcher: Fetcher, authorization: RegistryAuthorization) {
+    this.place = `${registry}/${repository}`;
+    this.origin = originOfRegistry(registry);
+    this.#base = `${this.origin}/v2/${repository}`;
+    this.#fetcher = fetcher;
+    this.#authorization = authorization;
+  }
+
+  /** The answer with any status; a request that needs credentials is repeated with them. `path`: below the repository, or a URL. */
+  async ask(
+    {
+      path,
+      ...given
+    }: Omit<RemoteRequest, "url" | "timeoutMs"> & { readonly path: string; readonly timeoutMs?: number },
+    signal: AbortSignal,
+  ): Promise<RemoteAnswer> {
+    const request = {
+      timeoutMs: timeouts.document,
+      ...given,
+      url: URL.canParse(path) ? path : `${this.#base}/${path}`,
+    };
+    // An upload may continue on another host, which gets no credentials.
+    const isOwn = new URL(request.url).origin === this.origin;
+    const send = async (): Promise<RemoteAnswer> => {
+      const headers = { ...request.headers, ...(isOwn && this.#authorization.headers()) };
+      return await this.#fetcher.fetch({ ...request, headers }, signal);
+    };
+    const answer = await send();
+    const isAsked = answer.status === 401 && isOwn && new URL(answer.url).origin === this.origin;
+    return isAsked && (await this.#authorization.renew(answer, signal)) ? await send() : answer;
+  }
+
+  /** What a tag or digest names; undefined if there is nothing; "unchanged" if it still is what `known` names. Throws SOURCE_INVALID for other bytes. */
+  async manifest(name: string, signal: AbortSignal): Promise<ReceivedManifest | undefined>;
+  async manifest(
+    name: string,
+    signal: AbortSignal,
+    known: string | undefined,
+  ): Promise<ReceivedManifest | "unchanged" | undefined>;
+  async manifest(
+    name: string,
+    signal: AbortSignal,
+    known?: string,
+  ): Promise<ReceivedManifest | "unchanged" | undefined> {
+    const headers = { accept, ...(known !== undefined && { "if-none-match": `"${known}"` }) };
+    const answer = await this.ask({ path: `manifests/${name}`, headers, maxBytes: manifestLimits.bytes }, signal);
+    if (answer.status === 304 && known !== undefined) return "unchanged";
+    if (answer.status === 404) return undefined;
+    const what = `The manifest ${this.#shown(name)}`;
+    const bytes = this.requireSuccess(answer, `the manifest ${this.#shown(name)}`).body;
+    const announced = answer.headers["docker-content-digest"];
+    const named = contentDigest.test(name) ? name : undefined;
+    if (named !== undefined) await verifyDigest(bytes, named, what);
+    else if (announced !== undefined && contentDigest.test(announced)) await verifyDigest(bytes, announced, what);
+    const digest = named ?? (await digestOf(bytes));
+    if (digest === known) return "unchanged";
+    return { digest, size: bytes.length, content: parseManifest(bytes, what, answer.headers["content-type"]) };
+  }
+
+  /** The bytes that a descriptor names, of exactly its size and digest. Throws SOURCE_INVALID. `what` starts a sentence. */
+  async blob(
+    { digest, size }: Pick<BlobDescriptor, "digest" | "size">,
+    what: string,
+    signal: AbortSignal,
+  ): Promise<Uint8Array> {
+    const request = { path: `blobs/${digest}`, maxBytes: size, timeoutMs: timeouts.blob, asSent: true };
+    const answer = await this.ask(request, signal).catch((error: unknown) => {
+      if (!isSkillsError(error, "FILE_TOO_LARGE")) throw error;
+      throw new SkillsError("SOURCE_INVALID", `${what} has more than the ${size} bytes that its manifest says.`, {
+        cause: error,
+      });
+    });
+    const { body } = this.requireSuccess(answer, what.replace(/^The/, "the"));
+    if (body.length !== size)
+      throw new SkillsError(
+        "SOURCE_INVALID",
+        `${what} has ${body.length} bytes instead of the ${size} that its manifest says.`,
+      );
+    await verifyDigest(body, digest, what);
+    return body;
+  }
+
+  /** The tags of the repository, as far as the limits go. */
+  async tags(signal: AbortSignal): Promise<readonly string[]> {
+    const found: string[] = [];
+    let path: string | undefined = "tags/list?n=1000";
+    for (let page = 0; path !== undefined && page < tagLimits.pages && found.length < tagLimits.count; page++) {
+      const answer = await this.ask({ path, maxBytes: tagLimits.bytes }, signal);
+      if (answer.status === 404) break;
+      const json = parseIfJson(Buffer.from(this.requireSuccess(answer, "its tags").body).toString("utf8"));
+      const tags: unknown = isObject(json) ? json["tags"] : undefined;
+      if (Array.isArray(tags)) for (const tag of tags as unknown[]) if (typeof tag === "string") found.push(tag);
+      const [, next] = /<([^>]+)>\s*;\s*rel="?next"?/i.exec(answer.headers["link"] ?? "") ?? [];
+      const url: URL | undefined =
+        next !== undefined && URL.canParse(next, answer.url) ? new URL(next, answer.url) : undefined;
+      path = url?.origin === this.origin ? url.href : undefined;
+    }
+    return found.slice(0, tagLimits.count);
+  }
+
+  /** The answer if it is a success. Throws with what a person can do. `what` is a noun. */
+  requireSuccess(answer: RemoteAnswer, what: string): RemoteAnswer {
+    const { status, headers } = answer;
+    if (status >= 200 && status < 300) return answer;
+    const { host } = new URL(answer.url);
+    const codes: Readonly<Record<number, SkillsErrorCode>> = {
+      401: "AUTH_REQUIRED",
+      403: "PERMISSION_DENIED",
+      429: "RATE_LIMITED",
+    };
+    const code = codes[status] ?? (status >= 500 || status === 408 ? "ENDPOINT_UNREACHABLE" : "SOURCE_INVALID");
+    const seconds = retryAfterSeconds(headers, Date.now());
+    const login = `docker login ${this.place.replace(/\/.*$/s, "")}, or --token env:NAME`;
+    const reason = status === 401 || status === 403 ? `, which needs credentials: ${login}` : "";
+    const advice = seconds === undefined ? "" : `; try again after ${seconds} s`;
+    const facts = { status, ...(seconds !== undefined && { retryAfterSeconds: seconds }) };
+    throw new SkillsError(
+      code,
+      `${host} answered with status ${status}${saidIn(answer)} for ${what}${reason}${advice}.`,
+      { facts },
+    );
+  }
+
+  #shown(name: string): string {
+    return `${this.place}${name.includes(":") ? "@" : ":"}${name}`;
+  }
+}
+
+/** The code of the first error that a registry names, such as ` (MANIFEST_INVALID)`. */
+function saidIn({ body }: RemoteAnswer): string {
+  const json = body.length > 64 * 1024 ? undefined : parseIfJson(Buffer.from(body).toString("utf8"));
+  const errors: unknown = isObject(json) ? json["errors"] : undefined;
+  const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
+  const code = isObject(first) ? first["code"] : undefined;
+  return typeof code === "string" && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : "";
+}

@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+const program = "docker-registry";
+export const hasRegistry = spawnSync(program, ["--version"]).status === 0;
+/** The gate installs it. */
+const isRequired = process.env["ACP_SKILLS_REQUIRED_REGISTRIES"]?.split(",").includes(program) === true;
+if (!hasRegistry && isRequired)
+  throw new Error(`ACP_SKILLS_REQUIRED_REGISTRIES requires ${program}, which is not installed.`);
+export const whyNoRegistry = hasRegistry ? "" : ` (skipped: ${program} is not installed)`;
+
+export interface RealRegistry {
+  /** `127.0.0.1:PORT`. */
+  readonly host: string;
+  close(): Promise<void>;
+}
+
+/** Debian's docker-registry on a free port of loopback; `auth`: lines of its configuration. */
+export async function openRealRegistry(auth = ""): Promise<RealRegistry> {
+  const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-registry-"));
+  const file = path.join(directory, "config.yml");
+  const storage = `storage:\n  filesystem:\n    rootdirectory: ${path.join(directory, "data")}\n`;
+  writeFileSync(file, `version: 0.1\nlog:\n  level: info\n${storage}http:\n  addr: 127.0.0.1:0\n${auth}`);
+  const child = spawn(program, ["serve", file], { stdio: ["ignore", "ignore", "pipe"] });
+  const close = async (): Promise<void> => {
+    const ended = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined;
+    child.kill("SIGKILL");
+    await ended;
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    return { host: await listening(child), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The address that it says it listens on. Its stderr stays open: a program that writes to a closed one ends. */
+function listening(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    child.on("error", reject);
+    child.on("exit", () => reject(new Error(`${program} ended: ${said}`)));
+    child.stderr?.on("data", (chunk: Buffer) => {
+      if (said.length < 64 * 1024) said += String(chunk);
+      const [, host] = /listening on (127\.0\.0\.1:\d+)/.exec(said) ?? [];
+      if (host !== undefined) resolve(host);
+    });
+  });
+}
