@@ -41,7 +41,7 @@ export type ImageManifest = z.infer<typeof manifestSchema> & { readonly type: "m
 export type ImageIndex = z.infer<typeof indexSchema> & { readonly type: "index" };
 
 /** Reads a manifest or an index, by what is in it; `answered`: the Content-Type that it came with. Throws SOURCE_INVALID. `what` starts a sentence. */
-export function parseManifest(bytes: Uint8Array, what: string, answered = ""): ImageManifest | ImageIndex {
+export function parseOciManifest(bytes: Uint8Array, what: string, answered = ""): ImageManifest | ImageIndex {
   const fault = (why: string): SkillsError => new SkillsError("SOURCE_INVALID", `${what} ${why}.`);
   if (hasTooManyValues(bytes)) throw fault(`has more than ${maxJsonValues} keys and values`);
   const json = parseIfJson(Buffer.from(bytes).toString("utf8"));

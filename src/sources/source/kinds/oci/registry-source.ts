@@ -7,10 +7,10 @@ import { byCodePoint } from "../../../../base/text/code-points.ts";
 import { type FileTree, findSkills, listSkillsOf, readSkillFrom } from "../../../reader/trees.ts";
 import type { RemoteIndex, RemoteSkill, SeenBefore, SkillFile } from "../../../reader.ts";
 import type { PinnedContent, SourceDriver, SourceDriverOptions } from "../../source-kind.ts";
-import { anonymous } from "./authorization.ts";
+import { storedCredentials } from "./credentials.ts";
 import { readLayers } from "./layers.ts";
 import { type BlobDescriptor, type ImageManifest, chooseManifests, declaredSkill } from "./manifest.ts";
-import { type OciReference, parseReference, toReferenceLabel } from "./reference.ts";
+import { type OciReference, parseReference, toReferenceLabel, toReferenceUrl } from "./reference.ts";
 import { type ReceivedManifest, OciRegistry } from "./registry.ts";
 
 /** Where a skill is: the digest of the manifest with its layers, and the directory in them; without one, the only skill that they hold. */
@@ -18,11 +18,20 @@ const placeForm = /^([a-z0-9]+:[0-9a-f]+)(?:\/(.*))?$/s;
 const atOnce = 4;
 /** Artifacts whose files stay in memory between listing and downloading. */
 const recent = 2;
+/** Repositories whose tokens are remembered. */
+const repositoriesAtOnce = 100;
 
 /** Connects to nothing before the first reading. */
 export function openRegistrySource({ fetcher }: SourceDriverOptions): SourceDriver {
   const trees = new LimitedMap<string, FileTree>(recent);
-  const connect = (reference: OciReference): OciRegistry => new OciRegistry(reference, fetcher, anonymous);
+  const find = storedCredentials();
+  const registries = new LimitedMap<string, OciRegistry>(repositoriesAtOnce);
+  const connect = (reference: OciReference): OciRegistry => {
+    const key = toReferenceUrl(reference);
+    const known = registries.get(key) ?? new OciRegistry(reference, { action: "pull", fetcher, find });
+    registries.set(key, known);
+    return known;
+  };
   const filesOf = async (
     manifest: ImageManifest,
     digest: string,

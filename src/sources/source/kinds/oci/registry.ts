@@ -2,7 +2,8 @@ import { SkillsError, type SkillsErrorCode, isSkillsError } from "../../../../ba
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "../../../fetch.ts";
 import { retryAfterSeconds } from "../../../fetch/read-answer.ts";
-import type { RegistryAuthorization } from "./authorization.ts";
+import { type RegistryAction, RegistryAuthorization } from "./authorization.ts";
+import type { FindCredentials } from "./credentials.ts";
 import { digestOf, verifyDigest } from "./content-digest.ts";
 import {
   type BlobDescriptor,
@@ -10,7 +11,7 @@ import {
   type ImageManifest,
   manifestLimits,
   ociMediaTypes,
-  parseManifest,
+  parseOciManifest,
 } from "./manifest.ts";
 import { type OciReference, contentDigest, originOfRegistry } from "./reference.ts";
 
@@ -38,12 +39,16 @@ export class OciRegistry {
   readonly #authorization: RegistryAuthorization;
   readonly #base: string;
 
-  constructor({ registry, repository }: OciReference, fetcher: Fetcher, authorization: RegistryAuthorization) {
+  constructor(
+    reference: OciReference,
+    options: { readonly action: RegistryAction; readonly fetcher: Fetcher; readonly find: FindCredentials },
+  ) {
+    const { registry, repository } = reference;
     this.place = `${registry}/${repository}`;
     this.origin = originOfRegistry(registry);
     this.#base = `${this.origin}/v2/${repository}`;
-    this.#fetcher = fetcher;
-    this.#authorization = authorization;
+    this.#fetcher = options.fetcher;
+    this.#authorization = new RegistryAuthorization(reference, options);
   }
 
   /** The answer with any status; a request that needs credentials is repeated with them. `path`: below the repository, or a URL. */
@@ -61,13 +66,15 @@ export class OciRegistry {
     };
     // An upload may continue on another host, which gets no credentials.
     const isOwn = new URL(request.url).origin === this.origin;
-    const send = async (): Promise<RemoteAnswer> => {
-      const headers = { ...request.headers, ...(isOwn && this.#authorization.headers()) };
-      return await this.#fetcher.fetch({ ...request, headers }, signal);
-    };
-    const answer = await send();
-    const isAsked = answer.status === 401 && isOwn && new URL(answer.url).origin === this.origin;
-    return isAsked && (await this.#authorization.renew(answer, signal)) ? await send() : answer;
+    const send = async (own: Readonly<Record<string, string>>): Promise<RemoteAnswer> =>
+      await this.#fetcher.fetch({ ...request, headers: { ...request.headers, ...own } }, signal);
+    if (!isOwn) return await send({});
+    const used = this.#authorization.headers();
+    const answer = await send(used);
+    // What a redirect led to is not asked on its word.
+    const isAsked = answer.status === 401 && new URL(answer.url).origin === this.origin;
+    const isWorthIt = isAsked && (await this.#authorization.renew(answer, used["authorization"], signal));
+    return isWorthIt ? await send(this.#authorization.headers()) : answer;
   }
 
   /** What a tag or digest names; undefined if there is nothing; "unchanged" if it still is what `known` names. Throws SOURCE_INVALID for other bytes. */
@@ -94,7 +101,7 @@ export class OciRegistry {
     else if (announced !== undefined && contentDigest.test(announced)) await verifyDigest(bytes, announced, what);
     const digest = named ?? (await digestOf(bytes));
     if (digest === known) return "unchanged";
-    return { digest, size: bytes.length, content: parseManifest(bytes, what, answer.headers["content-type"]) };
+    return { digest, size: bytes.length, content: parseOciManifest(bytes, what, answer.headers["content-type"]) };
   }
 
   /** The bytes that a descriptor names, of exactly its size and digest. Throws SOURCE_INVALID. `what` starts a sentence. */
