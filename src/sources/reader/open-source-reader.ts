@@ -11,7 +11,14 @@ import { type Fetcher, type FetcherOptions, openFetcher } from "../fetch.ts";
 import { checkFiles, fetchSkillFiles } from "./fetch-skill-files.ts";
 import { toSkillFiles } from "../invoke/to-skill-files.ts";
 import { indexLimits } from "./indexes/collect-skills.ts";
-import { sourceKindOf, parseSource, type Source, type SourceDriver, toLabel } from "../source.ts";
+import {
+  sourceKindOf,
+  parseSource,
+  type Source,
+  type SourceDriver,
+  type SourceDriverOptions,
+  toLabel,
+} from "../source.ts";
 import type { GitSource } from "./git/git-source.ts";
 import { describeSkillText } from "../../skills/document.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
@@ -24,7 +31,7 @@ export type SourceDenial = (url: string) => { readonly why: string; readonly hin
 
 /** Opens all ways to sources: the documents of the web, and git. Connects to nothing before the first reading. Throws INVALID_OPTIONS. */
 export function openSourceReader(
-  options: FetcherOptions & { readonly denied?: SourceDenial | undefined },
+  options: FetcherOptions & Pick<SourceDriverOptions, "project"> & { readonly denied?: SourceDenial | undefined },
 ): SourceLister {
   const fetcher = openFetcher(options);
   let opened: Promise<GitSource> | undefined;

@@ -37,4 +37,6 @@ export interface SourceDriver {
 /** What drivers connect with: the same rules hold for all of them. */
 export interface SourceDriverOptions extends AddressOptions {
   readonly fetcher: Fetcher;
+  /** The directory of the project, for what is installed there. Default: the current one. */
+  readonly project?: string | undefined;
 }

@@ -72,6 +72,7 @@ export async function withReader(
     typed: typed.map(({ url }) => url),
     tokens: token && tokensByOrigin(token, typed),
     denied: (url) => policy.deniesSource(url),
+    project: directory,
   });
   return await interruptible(terminal, async (signal) => {
     try {

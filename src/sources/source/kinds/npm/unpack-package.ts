@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { SkillsError } from "../../../../base/errors.ts";
+import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
+import { type Steps, runInSlices } from "../../../../base/promises.ts";
+import { readArchive } from "../../../archive/read-archive.ts";
+import { type FileTree, archiveTree, findSkills, isSkill, skillChildren } from "../../../reader/trees.ts";
+import type { PublishedVersion } from "./choose-version.ts";
+
+export const packageLimits = {
+  packedBytes: 50 * 1024 * 1024,
+  unpackedBytes: 200 * 1024 * 1024,
+  files: 20_000,
+} as const;
+
+const manifestBytes = 1024 * 1024;
+
+/**
+ * The files of a package from the bytes of its tarball, which have to be those that the registry announced. Nothing is written, and no
+ * script of the package runs. Throws SOURCE_INVALID.
+ */
+export async function unpackPackage(
+  bytes: Uint8Array,
+  { name, version, integrity }: PublishedVersion,
+  signal: AbortSignal,
+): Promise<FileTree> {
+  const what = `${name}@${version}`;
+  const found = await runInSlices(digestOf(bytes));
+  if (found !== integrity)
+    throw invalid(
+      `The tarball of ${what} is not what its registry says: its integrity is ${found} instead of ${integrity}`,
+    );
+  const { files: most, unpackedBytes } = packageLimits;
+  const limits = { files: most, entries: 2 * most, bytes: unpackedBytes, unpacked: unpackedBytes + most * 1_024 };
+  const archive = await readArchive(bytes, { links: "list", unusable: "list", limits }, signal);
+  const manifests = archive.files.filter(({ path }) => /^[^/]+\/package\.json$/i.test(path));
+  if (manifests.length > 1)
+    throw invalid(
+      `The tarball of ${what} has ${manifests.length === 2 ? "two" : manifests.length} package.json: which one counts depends on who reads it`,
+    );
+  const [manifest] = manifests;
+  const own = manifest === undefined || manifest.bytes.length > manifestBytes ? undefined : toJson(manifest.bytes);
+  if (manifest === undefined || !isObject(own))
+    throw invalid(`The tarball of ${what} has no package.json that can be read`);
+  if (own["name"] !== name || own["version"] !== version)
+    throw invalid(`The package.json in the tarball of ${what} is of ${shown(own["name"])} ${shown(own["version"])}`);
+  return archiveTree(belowTop(archive, what));
+}
+
+type Unpacked = Awaited<ReturnType<typeof readArchive>>;
+
+/** Without the one directory that everything in a tarball lies in. */
+function belowTop({ files, links, unusable }: Unpacked, what: string): Unpacked {
+  const seen = new Set<string>();
+  const without = <Entry extends { readonly path: string }>(entry: Entry): Entry => {
+    if (seen.has(entry.path)) throw invalid(`The tarball of ${what} has ${JSON.stringify(entry.path)} twice`);
+    seen.add(entry.path);
+    const [top = ""] = entry.path.split("/", 1);
+    first ??= top;
+    if (top !== first) throw invalid(`The tarball of ${what} has more than one directory at its top`);
+    return { ...entry, path: entry.path.slice(top.length + 1) };
+  };
+  let first: string | undefined;
+  return { files: files.map(without), links: links.map(without), unusable: unusable.map(without) };
+}
+
+/**
+ * The directories of skills as `skills experimental_sync` finds them in an installed package: the package itself, else those in `skills` and
+ * `dist/skills`; without any, wherever a repository has them.
+ */
+export function skillsInPackage(tree: FileTree): readonly string[] {
+  if (isSkill(tree, "")) return [""];
+  const published = ["skills", "dist/skills"].flatMap((place) => skillChildren(tree, place));
+  return published.length > 0 ? published : findSkills(tree);
+}
+
+const pieceBytes = 1024 * 1024;
+
+function* digestOf(bytes: Uint8Array): Steps<string> {
+  const hash = createHash("sha512");
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    yield undefined;
+    hash.update(bytes.subarray(at, at + pieceBytes));
+  }
+  return `sha512-${hash.digest("base64")}`;
+}
+
+function toJson(bytes: Uint8Array): unknown {
+  return parseIfJson(
+    Buffer.from(bytes)
+      .toString("utf8")
+      .replace(/^\ufeff/, ""),
+  );
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 100)) : "no name";
+}
+
+function invalid(message: string): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `${message}.`);
+}
