@@ -78,7 +78,7 @@ export interface SkillsOptions extends RenamedOptions {
   readonly dataDirectory?: string;
   /**
    * What skills may do beyond their sandbox, for machines without a person: `NAME@DIGEST`, the directory of a skill, or the name of one
-   * of the user's own, as it is when it is first seen; a name may be followed by `:network,secrets,project-read,project-write`, the
+   * of the user's own, as it is when it is first seen; a name may be followed by `:network,secrets,secret-uses,project-read,project-write`, the
    * default being all that the skill requests. The directory of a project: models may read its skills.
    */
   readonly grants?: readonly string[];

@@ -99,6 +99,8 @@ export const rules = {
   "manifest-namespace-mismatch": { title: "namespace is a dotted prefix of the name", ...always },
   "manifest-network-invalid": { title: "network entries have the form https://host", ...always },
   "manifest-secret-invalid": { title: "secret names have the form API_KEY", ...always },
+  "manifest-secret-host-invalid": { title: "secrets are sent to exact hosts only", ...always },
+  "manifest-secret-header-invalid": { title: "secrets are sent in a header for credentials", ...always },
   "manifest-default-invalid": { title: "default values match type and enum", ...normalised },
   "manifest-dependency-invalid": { title: "dependencies have the form a.b@^1", ...always },
   "manifest-name-too-long": { title: "name in skill.toml is at most 64 characters long", ...always },

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from "node:path";
 import { realpathSync } from "node:fs";
 
 /** Kinds of capabilities that `--grant` names. */
-export const permissionNames = ["network", "secrets", "project-read", "project-write"] as const;
+export const permissionNames = ["network", "secrets", "secret-uses", "project-read", "project-write"] as const;
 
 export type PermissionName = (typeof permissionNames)[number];
 

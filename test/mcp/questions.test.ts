@@ -18,8 +18,8 @@ const question: Question = {
     { answer: "not-now", label: "Not now", kind: "reject_once" },
     { answer: "block", label: "Block this skill", kind: "reject_always" },
   ],
-  wants: ["may connect to api.example.com", "may read the secret KEY"],
-  widened: ["may read the secret KEY"],
+  wants: ["may connect to api.example.com", "can read the value of KEY"],
+  widened: ["can read the value of KEY"],
   changed: [{ path: "main.py", before: "a", after: "b" }],
 };
 
@@ -59,7 +59,7 @@ test.each(["2025-06-18", "2025-11-25"])(
     expect(params).toMatchObject({
       message: [
         question.title,
-        "New: may read the secret KEY",
+        "New: can read the value of KEY",
         "It may connect to api.example.com",
         "Changed: main.py",
       ].join("\n"),

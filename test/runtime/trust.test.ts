@@ -361,7 +361,7 @@ describe("a version that changed", () => {
       {
         title:
           "NEW: secret API_KEY, host evil.example; as before: host api.example: run deploy 1.3.0 (bbbbbbbbbbbb), changed since 1.2.0 (aaaaaaaaaaaa) was approved",
-        widened: ["may read the secret API_KEY", "may connect to evil.example"],
+        widened: ["can read the value of API_KEY", "may connect to evil.example"],
         changed: [
           { path: "SKILL.md", before: before.text, after: after.text },
           { path: "new.py", after: "print()\n" },

@@ -71,6 +71,8 @@ export const runSpec = z.strictObject({
     network: z.array(z.string()).readonly(),
     /** Names, never values. */
     secrets: z.array(z.string()).readonly(),
+    /** Secrets that this machine sends to a host, for code that never has their values: `GH_TOKEN@api.github.com`. */
+    uses: z.array(z.string()).readonly().exactOptional(),
     project: z.enum(["none", "read", "write"]),
     /** "none": without a sandbox. */
     isolation: z.literal("none").exactOptional(),

@@ -18,6 +18,10 @@ const calledSkill = z.strictObject({
   skill: z.string(),
   network: z.array(z.string()),
   secrets: z.array(z.string()),
+  uses: z
+    .array(z.string())
+    .optional()
+    .describe("Secrets that are sent to a host for it, as NAME@HOST; it cannot read them"),
   project: z.enum(["none", "read", "write"]),
   isolation: z.literal("none").optional().describe("Its code runs without a sandbox"),
 });
@@ -56,10 +60,11 @@ export const describeSkill = defineTool({
   async run({ skills, sourceOf, hashFiles, mayRead, digestOf }, { name, version, detail }, signal) {
     const { skill, versions } = skills.find(name, version);
     if (detail === "full") await mayRead(skill, signal);
-    const calls = callsOf(skill, skills).map(({ network, secrets, ...rest }) => ({
+    const calls = callsOf(skill, skills).map(({ network, secrets, uses, ...rest }) => ({
       ...rest,
       network: [...network],
       secrets: [...secrets],
+      ...(uses !== undefined && { uses: [...uses] }),
     }));
     const described = { manifest: toManifest(skill), ...(calls.length > 0 && { calls }) };
     const usedWith = (digest: string | undefined): UsedSkill => ({ name: skill.name, version: skill.version, digest });
@@ -112,11 +117,12 @@ function filesOf(
 function toManifest(skill: Skill): Record<string, unknown> {
   const { manifest, name, version, description, kind, namespace, tags, license, compatibility, allowedTools } = skill;
   if (manifest !== undefined) return toJsonObject({ ...manifest, name, namespace });
-  const { network, secrets, project, isolation } = permissionsOf(skill);
+  const { network, secrets, uses = [], project, isolation } = permissionsOf(skill);
   // What `metadata` requests.
   const permissions = {
     ...(network.length > 0 && { network }),
     ...(secrets.length > 0 && { secrets }),
+    ...(uses.length > 0 && { uses }),
     ...(project !== "none" && { project }),
     ...(isolation !== undefined && { isolation }),
   };

@@ -88,13 +88,14 @@ function isNamed(given: string, { name, slug }: Pick<SeenSkill, "name" | "slug">
 /** What a skill declares, reduced to these kinds. */
 function ofKinds(wants: Capabilities, kinds: readonly PermissionName[] | undefined): Capabilities {
   if (kinds === undefined) return wants;
-  const { network, secrets, project } = wants;
+  const { network, secrets, uses = [], project } = wants;
   const write = kinds.includes("project-write");
   const read = write || kinds.includes("project-read");
   return {
     ...noCapabilities,
     network: kinds.includes("network") ? network : [],
     secrets: kinds.includes("secrets") ? secrets : [],
+    ...(kinds.includes("secret-uses") && uses.length > 0 && { uses }),
     project: project === "write" && write ? "write" : project !== "none" && read ? "read" : "none",
   };
 }

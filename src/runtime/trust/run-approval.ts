@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { changesOf } from "../../skills/copied-files.ts";
-import { covers, isNothing } from "../../skills/permissions.ts";
+import { covers, isNothing, onlyCapabilities } from "../../skills/permissions.ts";
 import { type Question, type Reply, askAboutSkill } from "../question.ts";
 import type { Asker, Authorization, FullTrustRequest, GrantTerms, TrustOptions, TrustRequest } from "../trust.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
@@ -92,13 +92,12 @@ export class RunApproval implements ApprovalRequest {
     const policy = policyFor(asker.directory);
     const reach = wanted === undefined ? reachOf(request, asker, policy) : least(wanted, policy.approvals);
     if (answer === "once" || reach === "once") return { allowed: true, by: "once" };
-    const { network, secrets, project, isolation } = wants;
     const grant: Grant = {
       id: `grant_${randomBytes(8).toString("hex")}`,
       skill: subject.name,
       version: subject.version,
       digest: subject.digest,
-      capabilities: { network, secrets, project, ...(isolation !== undefined && { isolation }) },
+      capabilities: onlyCapabilities(wants),
       from: kindOf(subject),
       ...(subject.origin !== undefined && { source: subject.origin.source }),
       ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),

@@ -2,7 +2,7 @@ import { runInSlices } from "../../base/promises.ts";
 import { withoutControls } from "../../base/text/unsafe-characters.ts";
 import type { SkillSource } from "../files.ts";
 import { orNothing, walkSkill } from "../hash.ts";
-import { permissionsOf } from "../permissions.ts";
+import { fromUse, permissionsOf } from "../permissions.ts";
 import { type Skill, requirementsFile } from "../skill.ts";
 import { type ProgramDemand, type Requirement, isCommandName } from "./requirement.ts";
 
@@ -35,7 +35,8 @@ export function sandboxRequirement(skill: Skill): Requirement | undefined {
 /** What running its code through acp-skills needs, from its manifest or its `acp-skills-…` metadata. */
 export function codeRequirements(skill: Skill): readonly Requirement[] {
   const { manifest } = skill;
-  const { network, secrets } = permissionsOf(skill);
+  const { network, secrets: read, uses = [] } = permissionsOf(skill);
+  const secrets = [...new Set([...read, ...uses.map((use) => fromUse(use).name)])];
   const fields = { network: "permissions.network", secrets: "permissions.secrets" };
   if (manifest === undefined)
     Object.assign(fields, { network: "metadata.acp-skills-network", secrets: "metadata.acp-skills-secrets" });

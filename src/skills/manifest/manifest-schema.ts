@@ -2,7 +2,14 @@ import * as z from "zod";
 import { maxDescriptionLength } from "./check-document.ts";
 import type { RuleCode } from "../rules.ts";
 import { countCodePoints } from "../../base/text/code-points.ts";
-import { credentialHeader, endpointUrl, networkEntry, secretName } from "../permissions.ts";
+import { endpointUrl, networkEntry } from "../permissions.ts";
+import {
+  credentialHeader,
+  credentialScheme,
+  maxSecretHosts,
+  faultsOfSecrets,
+  secretName,
+} from "../permissions/secret-use.ts";
 
 const dottedName = /^[a-z0-9]+(\.[a-z0-9]+)*$/;
 /** The regular expression in the FAQ of Semantic Versioning 2.0.0. */
@@ -33,15 +40,25 @@ const remoteSchema = z.looseObject({
   /** The header that carries it. Default: authorization. */
   header: z.string().regex(credentialHeader).optional(),
   /** What comes before it in the header. Default: Bearer in authorization, else nothing. */
-  scheme: z
-    .string()
-    .regex(/^[A-Za-z0-9-]{1,32}$/)
-    .optional(),
+  scheme: z.string().regex(credentialScheme).optional(),
+});
+
+/** A secret that acp-skills sends to hosts, in a header of requests that the code asks for. */
+const secretSchema = z.looseObject({
+  name: z.string().regex(secretName),
+  /** Exact names of hosts, with or without a port. Asked over https; an address of this machine over http: `http://127.0.0.1:8080`. */
+  hosts: z.array(z.string()).min(1).max(maxSecretHosts).optional(),
+  /** The header that carries the value. Default: Authorization. */
+  header: z.string().max(64).optional(),
+  /** What comes before the value in the header. Default: Bearer in Authorization, else nothing. */
+  scheme: z.string().regex(credentialScheme).optional(),
+  /** Whether the code can read the value as well. */
+  expose: z.boolean().optional(),
 });
 
 const permissionsSchema = z.looseObject({
   network: z.array(z.string().regex(networkEntry)).optional(),
-  secrets: z.array(z.string().regex(secretName)).optional(),
+  secrets: z.array(z.union([z.string().regex(secretName), secretSchema])).optional(),
   project: z.enum(["none", "read", "write"]).optional(),
   isolation: z.enum(["none"]).optional(),
 });
@@ -93,6 +110,7 @@ export const manifestKeys: Readonly<Record<string, readonly string[]>> = {
   "inputs.*": Object.keys(argumentSchema.shape),
   "outputs.*": Object.keys(argumentSchema.shape),
   permissions: Object.keys(permissionsSchema.shape),
+  "permissions.secrets.*": Object.keys(secretSchema.shape),
   limits: Object.keys(limitsSchema.shape),
   dependencies: Object.keys(dependenciesSchema.shape),
 };
@@ -102,6 +120,9 @@ function checkManifest(manifest: Manifest, context: z.RefinementCtx): void {
   const report = (rule: RuleCode, path: string[], message: string, fix: string): void =>
     context.addIssue({ code: "custom", path, message, params: { rule, fix } });
   const { name, kind, namespace, runtime, remote, permissions } = manifest;
+  // What exactly is reported where the file is read.
+  for (const { code, message, fix } of faultsOfSecrets(permissions?.secrets))
+    report(code, ["permissions", "secrets"], message, fix);
   if (kind === "action" && runtime === undefined && remote === undefined) {
     const fix = 'Add a [runtime] table with language = "python" and an entrypoint.';
     report("manifest-runtime-missing", ["kind"], "an action needs a [runtime] or [remote] table", fix);

@@ -15,6 +15,7 @@ import {
 import { type Manifest, manifestKeys, manifestSchema } from "./manifest-schema.ts";
 import type { ManifestReading } from "./parse-skill.ts";
 import { explainNetworkEntry, withoutSandbox } from "../permissions.ts";
+import { faultsOfSecrets } from "../permissions/secret-use.ts";
 import { type Finding, type RuleCode, fitFaults, isRule } from "../rules.ts";
 import { createTomlPositions } from "./toml-positions.ts";
 import { isChoice, isOfType } from "../manifest.ts";
@@ -53,8 +54,12 @@ export function readManifest(text: string, file: string): ManifestReading {
   };
   reportUnknownKeys(data, add);
   const { data: manifest, error } = manifestSchema.safeParse(normalised(data, add));
+  const { secrets } = isTable(data.permissions) ? data.permissions : {};
+  for (const { code, at, message, fix } of faultsOfSecrets(secrets))
+    add(code, ["permissions", "secrets", ...at], message, fix);
   for (const issue of error?.issues ?? []) {
     const path = issue.path.filter((segment) => typeof segment !== "symbol");
+    if (Array.isArray(secrets) && path.join(".").startsWith("permissions.secrets")) continue;
     const { rule, fix }: { rule?: unknown; fix?: unknown } = (issue.code === "custom" && issue.params) || {};
     if (isRule(rule)) add(rule, path, issue.message, String(fix));
     else reportShape(path, data, issue, add);
@@ -89,9 +94,6 @@ function reportShape(path: Path, data: Record<string, unknown>, issue: core.$Zod
   } else if (name.startsWith("permissions.network.")) {
     const { what, fix } = explainNetworkEntry(value);
     add("manifest-network-invalid", path, what, fix);
-  } else if (name.startsWith("permissions.secrets.")) {
-    const fix = "Use letters, digits and underscores, such as API_KEY.";
-    add("manifest-secret-invalid", path, `${shown} is not a valid secret name`, fix);
   } else if (name.startsWith("dependencies.skills.")) {
     const message = `${shown} is not a skill name with a version range`;
     add("manifest-dependency-invalid", path, message, "Use the form a.b@^1.");
@@ -140,10 +142,12 @@ function reportUnknownKeys(data: Record<string, unknown>, add: Add): void {
     }
   };
   for (const [table, known] of Object.entries(manifestKeys)) {
-    const [first = "", any] = table.split(".");
-    const outer = first === "" ? data : data[first];
-    if (any === undefined) check(first === "" ? [] : [first], outer, known);
-    else if (isTable(outer)) for (const [name, inner] of Object.entries(outer)) check([first, name], inner, known);
+    const path = table.split(".").filter((part) => part !== "");
+    const isAny = path.at(-1) === "*";
+    const place = isAny ? path.slice(0, -1) : path;
+    const outer = place.reduce<unknown>((inner, key) => (isTable(inner) ? inner[key] : undefined), data);
+    if (!isAny) check(place, outer, known);
+    else if (isTable(outer)) for (const [name, inner] of Object.entries(outer)) check([...place, name], inner, known);
   }
 }
 

@@ -41,6 +41,8 @@ function readPlaces(text: string): ReadonlyMap<string, TomlPlace> {
       : `${taken.charAt(0)}${"_".repeat(taken.length - 2)}${taken.at(-1)}`,
   );
   const places = new Map<string, TomlPlace>();
+  /** Entries so far of lists whose entries are tables with headers. */
+  const counts = new Map<string, number>();
   let table: readonly string[] = [];
   const add = (path: readonly string[], place: TomlPlace): void => {
     // A table that only a longer name implies is at that name.
@@ -53,7 +55,12 @@ function readPlaces(text: string): ReadonlyMap<string, TomlPlace> {
   for (const { indices } of plain.matchAll(line)) {
     const { header, key, value } = (indices?.groups ?? {}) as Partial<Record<string, [number, number]>>;
     if (header !== undefined) {
-      table = namesIn(text.slice(...header));
+      const names = namesIn(text.slice(...header));
+      const list = idOf(names);
+      const index = counts.get(list) ?? 0;
+      const isEntry = text.startsWith("[[", header[0]);
+      if (isEntry) counts.set(list, index + 1);
+      table = isEntry ? [...names, String(index)] : names;
       add(table, { key: header, value: header });
     } else if (key !== undefined && value !== undefined) {
       add([...table, ...namesIn(text.slice(...key))], { key, value });

@@ -45,7 +45,7 @@ test("a grant by name does not apply to a skill of that name that came with the 
   expect(await refusal(run())).toMatchObject({
     code: "PERMISSION_DENIED",
     message:
-      "The skill deploy needs approval to read the project's files, read the secret KEY and connect to evil.example. There is nobody to ask here.",
+      "The skill deploy needs approval to read the project's files, read the value of KEY and connect to evil.example. There is nobody to ask here.",
   });
   expect(runs).toEqual([]);
 });

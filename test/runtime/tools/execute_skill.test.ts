@@ -206,7 +206,7 @@ test("a missing grant is refused, with the command that approves exactly this ve
   expect(await refusal(refused.call("execute_skill", { name: "a.b" }))).toEqual({
     code: "PERMISSION_DENIED",
     message:
-      "The skill a.b needs approval to change the project's files, read the secret KEY_A and connect to *.example.org. There is nobody to ask here.",
+      "The skill a.b needs approval to change the project's files, read the value of KEY_A and connect to *.example.org. There is nobody to ask here.",
     hint: expect.stringMatching(
       /^The user can approve exactly this version with: acp-skills approvals grant a\.b@sha256:[0-9a-f]{64}$/,
     ) as string,

@@ -62,6 +62,16 @@ test("a grant by name still waits for a skill that was not there yet", () => {
   expect(configured.concerns(seen)).toBe(true);
 });
 
+test.each([
+  ["deploy:secrets", { secrets: ["KEY"] }],
+  ["deploy:secret-uses", { uses: ["TOKEN@api.github.com"] }],
+])("%s gives reading secrets, or having them sent, not both", (text, given) => {
+  const configured = new ConfiguredGrants([text]);
+  const both = { ...noCapabilities, secrets: ["KEY"], uses: ["TOKEN@api.github.com"] };
+  configured.pin(seen, digest, both);
+  expect(configured.capabilitiesOf(versionOf(digest), both)?.capabilities).toEqual({ ...noCapabilities, ...given });
+});
+
 test("kinds of permissions are no more than these", () => {
   const configured = new ConfiguredGrants(["deploy:project-read"]);
   configured.pin(seen, digest, { ...wants, isolation: "none" });

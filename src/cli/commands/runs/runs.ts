@@ -74,7 +74,7 @@ function* describe(run: StoredRun, { paint }: Pick<Terminal, "paint">): Iterable
   yield line("brokered", spec.brokered.map(({ name, version }) => `${name} ${version}`).join(", "));
   yield line("blobs", spec.blobs.map(({ id }) => id).join(", "));
   yield line("network", needs.network.join(", "));
-  yield line("secrets", needs.secrets.join(", "));
+  yield line("secrets", [...needs.secrets, ...(needs.uses ?? [])].join(", "));
   yield line("project", needs.project === "none" ? undefined : needs.project);
   yield line("limits", `${limits.timeoutMs} ms, ${limits.memoryBytes / 1024 / 1024} MiB memory`);
   yield line("owner", spec.owner);

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { SkillsError } from "../../../base/errors.ts";
+import { onlyCapabilities } from "../../../skills/permissions.ts";
 import type { ApprovalScope } from "../approvals.ts";
 import { digestForm } from "../../../base/text/content.ts";
 
@@ -16,14 +17,13 @@ const capabilitiesSchema = z
   .strictObject({
     network: texts.default([]),
     secrets: texts.default([]),
+    uses: texts.exactOptional(),
     project: z.enum(["none", "read", "write"]).default("none"),
     isolation: z.literal("none").exactOptional(),
     /** Found in older files; has no effect. */
     tools: texts.exactOptional(),
   })
-  .transform(({ network, secrets, project, isolation }) => {
-    return { network, secrets, project, ...(isolation !== undefined && { isolation }) };
-  });
+  .transform(onlyCapabilities);
 
 /** Allows exactly these bytes to do exactly this. */
 const grantSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import { nearest } from "../../../base/text/nearest.ts";
-import type { Capabilities } from "../../../skills/permissions.ts";
+import { type Capabilities, noCapabilities, onlyCapabilities } from "../../../skills/permissions.ts";
 import { contradictionsIn } from "./merge-policies.ts";
 import {
   nodeAt,
@@ -68,9 +68,7 @@ function toPolicy({ grants, ...rest }: Written): PolicyFile {
   return {
     ...rest,
     grants: grants.map((grant) => {
-      const { network = [], secrets = [], project = "none", isolation } = grant.capabilities ?? {};
-      const capabilities = { network, secrets, project, ...(isolation !== undefined && { isolation }) };
-      return { ...grant, capabilities };
+      return { ...grant, capabilities: onlyCapabilities({ ...noCapabilities, ...grant.capabilities }) };
     }),
   };
 }
@@ -239,6 +237,7 @@ function checkCapabilities({ node }: JsonEntry, report: ReportPolicyProblem): vo
   const known = new Map<string, Check>([
     ["network", entriesOf("network")],
     ["secrets", entriesOf("secrets")],
+    ["uses", entriesOf("uses")],
     ["project", choice("none", "read", "write")],
     ["isolation", choice("none")],
     ["tools", checkTools],

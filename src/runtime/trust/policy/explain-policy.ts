@@ -1,4 +1,4 @@
-import { type Capabilities, covers, noCapabilities } from "../../../skills/permissions.ts";
+import { type Capabilities, covers, fromUse, noCapabilities } from "../../../skills/permissions.ts";
 import { type Subject, kindOf } from "../grants.ts";
 import { type PolicyLayer, denialsOf } from "./layers.ts";
 import { effectiveSettings, mergePolicies } from "./merge-policies.ts";
@@ -28,7 +28,7 @@ export function explainPolicies(
 ): readonly PolicyDecision[] {
   const { subject, wants, hasCode, home } = explained;
   const { name, source, origin } = subject;
-  const { network, secrets, project, isolation } = wants;
+  const { network, secrets, uses = [], project, isolation } = wants;
   const settled = effectiveSettings(layers);
   const license = subject.license?.() ?? "unspecified";
 
@@ -96,7 +96,12 @@ export function explainPolicies(
       : []),
     ...(isolation === undefined ? [] : [wanted("isolation", "running without a sandbox", { isolation })]),
     ...(project === "none" ? [] : [wanted("project", `${project} access to the project`, { project })]),
-    ...secrets.map((secret) => wanted("secrets", `the secret ${secret}`, { secrets: [secret] })),
+    ...secrets.map((secret) => wanted("secrets", `reading the secret ${secret}`, { secrets: [secret] })),
+    ...uses.map((use) => {
+      const { name, host } = fromUse(use);
+      const about = `sending the secret ${name} to ${host}`;
+      return deniedBy("hosts", about, { ...noCapabilities, uses: [use] }) ?? wanted("secrets", about, { uses: [use] });
+    }),
     ...network.map((host) => wanted("hosts", `the host ${host}`, { network: [host] })),
   ];
 }

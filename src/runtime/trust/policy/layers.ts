@@ -1,4 +1,4 @@
-import { type Capabilities, isNothing } from "../../../skills/permissions.ts";
+import { type Capabilities, fromUse, isNothing } from "../../../skills/permissions.ts";
 import { type Subject, kindOf } from "../grants.ts";
 import type { NamedSkill } from "../policy.ts";
 import type { CheckedPolicy } from "./check-policy.ts";
@@ -71,7 +71,17 @@ export function* denialsOf(
   for (const host of wants.network)
     yield* judged(layer, { list: "hosts", what: `the host ${host}`, ...isListed("hosts", host) });
   for (const name of wants.secrets)
-    yield* judged(layer, { list: "secrets", what: `the secret ${name}`, ...isListed("secrets", name) });
+    yield* judged(layer, { list: "secrets", what: `reading the secret ${name}`, ...isListed("secrets", name) });
+  for (const use of wants.uses ?? []) {
+    const { name, host } = fromUse(use);
+    const what = `sending the secret ${name} to ${host}`;
+    yield* judged(layer, { list: "secrets", what, ...isListed("secrets", use) });
+    yield* judged(layer, {
+      list: "hosts",
+      what,
+      ...isListed("hosts", host.includes("://") ? host : `https://${host}`),
+    });
+  }
 }
 
 /** Without a sandbox, nothing keeps a skill from the hosts, secrets and files that a policy denies. */

@@ -45,6 +45,11 @@ interface ListForm {
 
 const name = /^[a-z0-9*]+(?:[.-][a-z0-9*]+)*$/;
 const secret = /^[A-Za-z0-9_*]+$/;
+/** `GH_TOKEN`, or `GH_TOKEN@api.github.com` for being sent to such hosts only. */
+function isSecretRule(entry: string): boolean {
+  const [name = "", ...hosts] = entry.split("@");
+  return secret.test(name) && hosts.length < 2 && hosts.every(isHostRule);
+}
 const license = /^(?:LicenseRef-)?[A-Za-z0-9][A-Za-z0-9.+-]*(?: WITH [A-Za-z0-9.-]+)?$/;
 
 /** The lists of a policy. An entry of "deny" counts before one of "allow"; what "allow" does not name is denied, if there is an "allow". */
@@ -71,9 +76,10 @@ export const lists = {
     accepts: isHostRule,
   },
   secrets: {
-    about: "Names of secrets; * stands for any characters.",
-    expected: "a name such as API_KEY or ACME_*",
-    accepts: (entry) => secret.test(entry),
+    about:
+      "Names of secrets; * stands for any characters. A name with hosts, such as GH_TOKEN@*.github.com, is about sending it there, which its skill cannot read.",
+    expected: "a name such as API_KEY or ACME_*, or one with its hosts such as GH_TOKEN@api.github.com",
+    accepts: isSecretRule,
   },
 } as const satisfies Readonly<Record<string, ListForm>>;
 
@@ -116,6 +122,10 @@ export const grantedLists = {
     accepts: (entry: string) => /^https?:\/\//i.test(entry) && isHostRule(entry),
   },
   secrets: { expected: "the name of a secret, such as API_KEY", accepts: (entry: string) => /^\w{1,128}$/.test(entry) },
+  uses: {
+    expected: "a secret and one of its hosts, as the skill asks for it, such as GH_TOKEN@api.github.com",
+    accepts: (entry: string) => /^\w{1,128}@[^*]+$/.test(entry) && isSecretRule(entry),
+  },
 } as const;
 
 export const commitForm = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;

@@ -13,7 +13,8 @@ const entries = z.array(text).max(policyLimits.entries);
 const capabilities = z
   .strictObject({
     network: entries.describe("Origins as the skill asks for them, such as https://api.example.com.").optional(),
-    secrets: entries.describe("Names of secrets.").optional(),
+    secrets: entries.describe("Names of secrets whose values may be read.").optional(),
+    uses: entries.describe("Secrets that may be sent to a host, such as GH_TOKEN@api.github.com.").optional(),
     project: z.enum(["none", "read", "write"]).optional(),
     isolation: z.literal("none").describe("Its code may run without a sandbox.").optional(),
   })

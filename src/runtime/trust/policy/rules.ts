@@ -90,8 +90,27 @@ export const matching: Readonly<Record<ListName, Matching>> = {
   sources: { contains: sourceContains, overlaps: isSame },
   licenses: { contains: isSame, overlaps: isSame },
   hosts: { contains: hostsContain, overlaps: hostsOverlap },
-  secrets: { contains: matchesGlob, overlaps: matchesGlob },
+  secrets: { contains: secretsContain, overlaps: secretsOverlap },
 };
+
+/** Whether an entry is for all that another one, or what a skill asks for, is: a bare name is also for sending the secret to hosts. */
+function secretsContain(rule: string, asked: string): boolean {
+  const [[name = "", hosts], [other = "", some]] = [rule.split("@"), asked.split("@")];
+  if (!matchesGlob(name, other)) return false;
+  return hosts === undefined || (some !== undefined && hostsContain(hosts, withScheme(some)));
+}
+
+/** What denies sending a secret anywhere denies reading it, too: who reads it can send it. */
+function secretsOverlap(rule: string, asked: string): boolean {
+  const [[name = "", hosts], [other = "", some]] = [rule.split("@"), asked.split("@")];
+  if (!matchesGlob(name, other)) return false;
+  return hosts === undefined || some === undefined || hostsOverlap(hosts, withScheme(some));
+}
+
+/** Hosts of secrets are asked over https, where nothing else is written. */
+function withScheme(host: string): string {
+  return host.includes("://") || host.includes("*") ? host : `https://${host}`;
+}
 
 /** Where a skill came from. */
 type SkillOrigin = Pick<Subject, "source" | "directory" | "isOwn" | "origin">;

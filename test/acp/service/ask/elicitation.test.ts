@@ -36,7 +36,7 @@ test("shows an editor with forms one form: skill, version, digest, what it wants
     sessionId: "s",
     toolCallId: expect.stringMatching(/^acp-skills:question-/) as string,
     mode: "form",
-    message: `Secret API_KEY, host api.example.com: run web.fetch 1.0.0 (aaaaaaaaaaaa)\nIt may read the secret API_KEY\nIt may connect to api.example.com`,
+    message: `Secret API_KEY, host api.example.com: run web.fetch 1.0.0 (aaaaaaaaaaaa)\nIt can read the value of API_KEY\nIt may connect to api.example.com`,
     requestedSchema: {
       type: "object",
       properties: {

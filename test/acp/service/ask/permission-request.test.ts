@@ -15,7 +15,7 @@ test("shows what changed: widened permissions, a diff of each text file, and the
       type: "content",
       content: {
         type: "text",
-        text: "New since the version that was approved: may read the secret API_KEY.\nAll that it wants: may read the secret API_KEY, may connect to api.example.com.\nChanged files: 3.\nNot shown here: logo.png",
+        text: "New since the version that was approved: can read the value of API_KEY.\nAll that it wants: can read the value of API_KEY, may connect to api.example.com.\nChanged files: 3.\nNot shown here: logo.png",
       },
     },
     { type: "diff", path: "/own/web.fetch/SKILL.md", oldText: "one\ntwo\n", newText: "one\n2\n" },
@@ -48,7 +48,7 @@ test("shows changes in ACP v2 as git patches", () => {
 });
 
 test("lists all that a first version wants, and has a kind that says whether it runs or reads", () => {
-  const text = "All that it wants: may read the secret API_KEY, may connect to api.example.com.";
+  const text = "All that it wants: can read the value of API_KEY, may connect to api.example.com.";
   expect(toPermissionContent(question, 1)).toEqual([{ type: "content", content: { type: "text", text } }]);
   expect(toPermissionRequest(projectQuestion, where).fields).not.toHaveProperty("content");
   expect(toPermissionRequest(question, where).fields).toMatchObject({ kind: "execute" });

@@ -255,7 +255,7 @@ describe("decisions", () => {
         version: "1.0.0",
         digest,
         isCurrent: true,
-        words: ["may read the secret API_KEY", "may connect to api.example.com"],
+        words: ["can read the value of API_KEY", "may connect to api.example.com"],
       },
     ]);
     const entries = [];

@@ -148,7 +148,7 @@ test.each([
   [{ skills: { deny: ["a.*"] } }, "the policy denies the skill a.b"],
   [{ skills: { allow: ["c"] } }, "the policy denies the skill a.b"],
   [{ hosts: { deny: ["x.org"] } }, "the policy denies the host https://*.x.org"],
-  [{ secrets: { allow: [] } }, "the policy denies the secret KEY"],
+  [{ secrets: { allow: [] } }, "the policy denies reading the secret KEY"],
   [{ isolation: "sandbox" }, "the policy denies running without a sandbox"],
   [{ project: "read" }, "the policy denies write access to the project"],
 ])("with %j, a grant of what is denied is a contradiction", (rest, why) => {

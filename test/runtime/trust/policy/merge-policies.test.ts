@@ -214,7 +214,43 @@ describe("what is denied", () => {
       { secrets: { deny: ["*_PROD"] } },
       {},
       { secrets: ["KEY_PROD"] },
-      'denies the secret KEY_PROD: secrets.deny has "*_PROD"',
+      'denies reading the secret KEY_PROD: secrets.deny has "*_PROD"',
+    ],
+    [
+      { secrets: { allow: ["TOKEN@api.github.com"] } },
+      {},
+      { secrets: ["TOKEN"] },
+      "denies reading the secret TOKEN: not in secrets.allow",
+    ],
+    [
+      { secrets: { allow: ["TOKEN@api.github.com"] } },
+      {},
+      { uses: ["TOKEN@evil.example"] },
+      "denies sending the secret TOKEN to evil.example: not in secrets.allow",
+    ],
+    [
+      { secrets: { deny: ["TOKEN@*.evil.example"] } },
+      {},
+      { uses: ["TOKEN@a.evil.example"] },
+      'denies sending the secret TOKEN to a.evil.example: secrets.deny has "TOKEN@*.evil.example"',
+    ],
+    [
+      { secrets: { deny: ["TOKEN@evil.example"] } },
+      {},
+      { secrets: ["TOKEN"] },
+      'denies reading the secret TOKEN: secrets.deny has "TOKEN@evil.example"',
+    ],
+    [
+      { secrets: { deny: ["TOKEN"] } },
+      {},
+      { uses: ["TOKEN@api.github.com"] },
+      'denies sending the secret TOKEN to api.github.com: secrets.deny has "TOKEN"',
+    ],
+    [
+      { hosts: { allow: ["example.com"] } },
+      {},
+      { uses: ["TOKEN@api.github.com"] },
+      "denies sending the secret TOKEN to api.github.com: not in hosts.allow",
     ],
     [{ isolation: "sandbox" }, {}, { isolation: "none" }, 'denies running without a sandbox: isolation is "sandbox"'],
     [{ project: "read" }, {}, { project: "write" }, 'denies write access to the project: project is "read"'],
@@ -229,6 +265,14 @@ describe("what is denied", () => {
       "The policy of this project (/project/",
     );
     expect(noPolicy.denies(subject, wanting(wants))).toBeUndefined();
+  });
+
+  test("a policy that allows sending a secret to a host does not allow reading it", () => {
+    const policy = merged(organisation({ secrets: { allow: ["TOKEN@*.github.com"] } }));
+    expect(policy.denies(subjectOf({}), wanting({ uses: ["TOKEN@api.github.com"] }))).toBeUndefined();
+    expect(policy.denies(subjectOf({}), wanting({ secrets: ["TOKEN"] }))).toBeDefined();
+    const wider = merged(organisation({ secrets: { allow: ["TOKEN"] } }));
+    expect(wider.denies(subjectOf({}), wanting({ secrets: ["TOKEN"], uses: ["TOKEN@x.org"] }))).toBeUndefined();
   });
 
   test("what a rule does not name is not denied", () => {

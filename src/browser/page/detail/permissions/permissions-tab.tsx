@@ -104,7 +104,7 @@ function Changes({ widened, changedFiles }: SkillPermissions): JSX.Element | nul
 
 /** What a skill asks for in words, then exactly; `expects`: the tools of the agent that its author lists. */
 function requestedCapabilities(wants: SkillPermissions["wants"], expects: readonly string[]): JSX.Element {
-  const { network, secrets, project, isolation, words } = wants;
+  const { network, secrets, uses = [], project, isolation, words } = wants;
   const exact = (texts: readonly string[]): JSX.Element | undefined =>
     texts.length === 0 ? undefined : <ForeignList class="mono" texts={texts} />;
   return (
@@ -118,6 +118,7 @@ function requestedCapabilities(wants: SkillPermissions["wants"], expects: readon
       {fieldList([
         ["Network", exact(network)],
         ["Secrets", exact(secrets)],
+        ["Secrets that it cannot read", exact(uses)],
         ["Project", exact(project === "none" ? [] : [project])],
         ["Isolation", exact(isolation === undefined ? [] : [isolation])],
       ])}

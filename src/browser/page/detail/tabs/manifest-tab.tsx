@@ -92,7 +92,7 @@ export function compareManifest(detail: KnownDetail): readonly ManifestCompariso
   const declare = (...keys: readonly string[]): readonly string[] => [
     ...new Set(keys.flatMap((key) => [own(frontmatter, key), own(manifest, key)]).flatMap(toTexts)),
   ];
-  const { network = [], secrets = [], project, isolation } = wants ?? {};
+  const { network = [], secrets = [], uses = [], project, isolation } = wants ?? {};
   const { hosts = [], environment: variables = [] } = seen ?? {};
   const compared: readonly (readonly [string, readonly string[], readonly string[], undeclared?: readonly string[]])[] =
     [
@@ -103,6 +103,7 @@ export function compareManifest(detail: KnownDetail): readonly ManifestCompariso
       ["Tools", declare("allowed-tools"), row.allowedTools ?? []],
       ["Network", network, hosts, hosts.filter((host) => !network.some((pattern) => covers(pattern, host)))],
       ["Environment variables", secrets, variables, variables.filter((name) => !secrets.includes(name))],
+      ["Secrets that it cannot read", uses, []],
       ["Project files", toTexts(project), []],
       ["Isolation", toTexts(isolation), []],
       [

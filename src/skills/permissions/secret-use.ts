@@ -1,0 +1,208 @@
+import { domainToASCII } from "node:url";
+import {
+  type Target,
+  isLoopbackAddress,
+  isPublicAddress,
+  parseAuthority,
+  toAuthority,
+} from "../../base/network/address.ts";
+
+/** A secret as a manifest declares it: a name, which its code reads, or a table that says where the value is sent. */
+export type DeclaredSecret =
+  | string
+  | {
+      readonly name: string;
+      readonly hosts?: readonly string[] | undefined;
+      readonly header?: string | undefined;
+      readonly scheme?: string | undefined;
+      readonly expose?: boolean | undefined;
+    };
+
+export const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+/** The name of a header with credentials, in lower case; none of a connection's or a body's, and no cookie. */
+export const credentialHeader =
+  /^(?!(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie|proxy-.*|accept.*)$)[a-z0-9-]{1,64}$/;
+/** What comes before the value in a header, such as `Bearer`. */
+export const credentialScheme = /^[A-Za-z0-9-]{1,32}$/;
+
+/** Hosts that one secret may be sent to. */
+export const maxSecretHosts = 16;
+
+/** Where the value of a secret stands in a request. */
+export interface SecretHeader {
+  /** In lower case. */
+  readonly header: string;
+  /** Before the value, with a space between them. */
+  readonly scheme?: string | undefined;
+}
+
+/** The names of the secrets that code reads, and a use `NAME@HOST` for each host that the others are sent to. */
+export function namesAndUses(declared: readonly DeclaredSecret[]): {
+  readonly secrets: readonly string[];
+  readonly uses: readonly string[];
+} {
+  const tables = declared.filter((secret) => typeof secret !== "string");
+  const exposed = declared.flatMap((secret) =>
+    typeof secret === "string" ? [secret] : secret.expose === true ? [secret.name] : [],
+  );
+  const uses = tables.flatMap(({ name, hosts = [] }) => hosts.map((host) => toUse(name, host)));
+  return { secrets: [...new Set(exposed)], uses: [...new Set(uses)] };
+}
+
+/** The header that a secret is sent in. Default: `authorization`, with `Bearer` before the value there. */
+export function headerOfSecret(declared: readonly DeclaredSecret[], name: string): SecretHeader {
+  const found = declared.find((secret) => typeof secret !== "string" && secret.name === name);
+  const { header = "authorization", scheme } = typeof found === "object" ? found : {};
+  const lower = header.toLowerCase();
+  return { header: lower, scheme: scheme ?? (lower === "authorization" ? "Bearer" : undefined) };
+}
+
+/** `GH_TOKEN@api.github.com`: the secret may be sent to that host, by acp-skills. */
+export function toUse(name: string, host: string): string {
+  return `${name}@${host}`;
+}
+
+/** The two parts of a use. */
+export function fromUse(use: string): { readonly name: string; readonly host: string } {
+  const at = use.indexOf("@");
+  return { name: use.slice(0, at), host: use.slice(at + 1) };
+}
+
+/** The only target that a host of a secret stands for; undefined if it is none. */
+export function targetOfSecretHost(host: string): Target | undefined {
+  const isPlain = host.startsWith("http://");
+  const target = parseAuthority(isPlain ? "http" : "https", isPlain ? host.slice("http://".length) : host);
+  if (target === undefined || spelled(target) !== host) return undefined;
+  const { text, address } = target.host;
+  if (text === "localhost" || text.endsWith(".localhost")) return undefined;
+  if (address === undefined) return isPlain || domainToASCII(text) !== text ? undefined : target;
+  return isLoopbackAddress(address) || (!isPlain && isPublicAddress(address)) ? target : undefined;
+}
+
+function spelled(target: Target): string {
+  return `${target.scheme === "http" ? "http://" : ""}${toAuthority(target)}`;
+}
+
+/** What is wrong with a host of a secret, and how it is written; undefined if nothing is. */
+export function secretHostFault(host: unknown): { readonly what: string; readonly fix: string } | undefined {
+  if (typeof host === "string" && targetOfSecretHost(host) !== undefined) return undefined;
+  const shown = JSON.stringify(host);
+  const example = "Write the name of one host, such as api.example.com or api.example.com:8443.";
+  const fault = (what: string, fix = example): { what: string; fix: string } => ({ what: `${shown} ${what}`, fix });
+  if (typeof host !== "string" || host === "") return fault("is not a host");
+  if (host.includes("*")) return fault("has a `*`, but a secret is sent only to hosts that are named", example);
+  if (host.includes("@")) return fault("has a user name, which is no part of a host");
+  if (/[^!-~]/.test(host)) {
+    const ascii = domainToASCII(host);
+    const isForm = ascii !== "" && targetOfSecretHost(ascii) !== undefined;
+    return fault(
+      "is not in ASCII, where each letter could be one that looks alike",
+      isForm ? `Write its ASCII form, ${ascii}.` : example,
+    );
+  }
+  const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^]*)$/i.exec(host) ?? [];
+  const local = "Of this machine, write the address and the port: http://127.0.0.1:8080.";
+  const target = parseAuthority(scheme.toLowerCase() === "http" ? "http" : "https", rest);
+  if (/[/?#\\]/.test(rest)) return fault("has a path, which is no part of a host");
+  if (target === undefined) return fault("is neither the name of a host nor an IP address in its usual notation");
+  const { text, address } = target.host;
+  if (text === "localhost" || text.endsWith(".localhost")) return fault("is a name for this machine", local);
+  if (address !== undefined && !isLoopbackAddress(address) && !isPublicAddress(address))
+    return fault("is an address of a private network, which no secret is sent to");
+  if (scheme.toLowerCase() === "http" && address === undefined)
+    return fault(
+      "is asked over http, which anyone on the way can read",
+      `Write ${toAuthority({ ...target, scheme: "https", port: target.port === 80 ? 443 : target.port })}. ${local}`,
+    );
+  if (scheme !== "" && !/^https?$/i.test(scheme)) return fault(`is asked over ${scheme}, not over https`);
+  if (scheme.toLowerCase() === "http" && address !== undefined && !isLoopbackAddress(address))
+    return fault("is asked over http, which anyone on the way can read", local);
+  if (address === undefined && domainToASCII(text) !== text) return fault("is not a valid name in ASCII form");
+  return fault("is not in its shortest form", `Write ${spelled(target)}.`);
+}
+
+/** What is wrong with one secret of a manifest. `at`: the keys below it that lead to the place. */
+export interface SecretFault {
+  readonly code: "manifest-secret-invalid" | "manifest-secret-host-invalid" | "manifest-secret-header-invalid";
+  readonly at: readonly (string | number)[];
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** What is wrong with one entry of `permissions.secrets`. */
+function* secretFaults(value: unknown): Generator<SecretFault, void> {
+  const fix = "Use letters, digits and underscores, such as API_KEY.";
+  const code = "manifest-secret-invalid";
+  const nameFault = (name: unknown, at: SecretFault["at"]): SecretFault => {
+    return { code, at, message: `${JSON.stringify(name)} is not a valid secret name`, fix };
+  };
+  if (!isTable(value)) {
+    if (typeof value !== "string" || !secretName.test(value)) yield nameFault(value, []);
+    return;
+  }
+  const { name, hosts, header, scheme, expose } = value;
+  if (typeof name !== "string" || !secretName.test(name)) yield nameFault(name ?? null, ["name"]);
+  const of = typeof name === "string" ? `the secret ${JSON.stringify(name)}` : "the secret";
+  if (hosts === undefined && expose !== true) {
+    const message = `${of} has neither hosts nor expose = true, so that nothing can use it`;
+    yield { code, at: [], message, fix: 'Add hosts = ["api.example.com"].' };
+  }
+  if (expose !== undefined && typeof expose !== "boolean")
+    yield { code, at: ["expose"], message: `expose of ${of} is not true or false`, fix: "Write true or false." };
+  yield* hostFaults(of, hosts);
+  yield* headerFaults(of, { header, scheme, hosts });
+}
+
+function* hostFaults(of: string, hosts: unknown): Generator<SecretFault, void> {
+  if (hosts === undefined) return;
+  const code = "manifest-secret-host-invalid";
+  if (!Array.isArray(hosts) || hosts.length === 0 || hosts.length > maxSecretHosts) {
+    const message = `hosts of ${of} is not a list of 1 to ${maxSecretHosts} hosts`;
+    yield { code, at: ["hosts"], message, fix: 'Write hosts = ["api.example.com"].' };
+    return;
+  }
+  for (const [index, host] of hosts.entries()) {
+    const fault = secretHostFault(host);
+    if (fault !== undefined)
+      yield { code, at: ["hosts", index], message: `host of ${of}: ${fault.what}`, fix: fault.fix };
+  }
+}
+
+function* headerFaults(
+  of: string,
+  { header, scheme, hosts }: { readonly header: unknown; readonly scheme: unknown; readonly hosts: unknown },
+): Generator<SecretFault, void> {
+  const code = "manifest-secret-header-invalid";
+  if (header !== undefined && (typeof header !== "string" || !credentialHeader.test(header.toLowerCase()))) {
+    const message = `header of ${of} is ${JSON.stringify(header)}, which cannot hold a secret`;
+    const fix = "Write a header such as Authorization or X-Api-Key; none of a connection, a body or cookies.";
+    yield { code, at: ["header"], message, fix };
+  }
+  if (scheme !== undefined && (typeof scheme !== "string" || !credentialScheme.test(scheme))) {
+    const message = `scheme of ${of} is ${JSON.stringify(scheme)}, which is not valid`;
+    yield { code, at: ["scheme"], message, fix: "Write letters, digits and hyphens, such as Bearer." };
+  }
+  if (hosts === undefined && (header !== undefined || scheme !== undefined)) {
+    const message = `${of} has a header but no hosts that it is sent to`;
+    yield { code, at: [header === undefined ? "scheme" : "header"], message, fix: "Add hosts, or remove it." };
+  }
+}
+
+/** What is wrong with `permissions.secrets`, if it is a list. */
+export function* faultsOfSecrets(declared: unknown): Generator<SecretFault, void> {
+  if (!Array.isArray(declared)) return;
+  for (const [index, secret] of declared.entries())
+    for (const fault of secretFaults(secret)) yield { ...fault, at: [index, ...fault.at] };
+  const names = declared.map((secret: unknown) => (isTable(secret) ? secret["name"] : secret));
+  for (const [index, secret] of declared.entries()) {
+    const first = names.indexOf(names[index]);
+    if (first === index || (!isTable(secret) && !isTable(declared[first]))) continue;
+    const message = `several entries of secrets have the name ${JSON.stringify(names[index])}`;
+    const fix = "Write one entry for each secret, with all of its hosts.";
+    yield { code: "manifest-secret-invalid", at: [index], message, fix };
+  }
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
