@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { SkillsError } from "../base/errors.ts";
 import { countRefusals, localLedger } from "./ledger/disk-ledger.ts";
-import { type Ledger, type SessionRecords, whoAndWhere } from "./ledger.ts";
+import { type Ledger, type SessionRecords } from "./ledger.ts";
 import { diskSessionRecords } from "./ledger/disk-session-records.ts";
 import type { Settings } from "./options.ts";
 import { parseSource } from "../sources/source.ts";
@@ -20,7 +20,6 @@ import { createSkillHasher } from "../skills/hash.ts";
 import { type Skillset, openSkillset } from "../skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { GivenPorts } from "./ports.ts";
-import { inShort } from "../skills/permissions.ts";
 import type { Trust } from "./trust.ts";
 import { type Policies, createPolicies } from "./trust/policy.ts";
 import type { FoundSandbox } from "../skills/environment.ts";
@@ -195,12 +194,15 @@ export class App {
   }
 
   async #open(): Promise<OpenTools> {
-    const [{ Toolbox }, { Runs }, { openRunEnvironment }, { createLocalTrust }] = await Promise.all([
-      import("./tools/toolbox.ts"),
-      import("./runs.ts"),
-      import("./runs/run-environment.ts"),
-      import("./app/local-trust.ts"),
-    ]);
+    const [{ Toolbox }, { Runs }, { openRunEnvironment }, { createLocalTrust }, { recordInLedger }] = await Promise.all(
+      [
+        import("./tools/toolbox.ts"),
+        import("./runs.ts"),
+        import("./runs/run-environment.ts"),
+        import("./app/local-trust.ts"),
+        import("./app/run-entries.ts"),
+      ],
+    );
     const { dataDirectory, blobs: blobLimits } = this.#settings;
     const environment = openRunEnvironment(this.#settings, this.#ports.openSandbox);
     const { blobs, source, hasher, log } = this;
@@ -223,22 +225,7 @@ export class App {
         ...environment,
         trust,
         configured,
-        recordStart: ({ spec: { skill, runId, needs, session, subagent, door }, caller, isolation, by }) =>
-          this.ledger.record({
-            at: this.#now(),
-            event: "start",
-            tool: "execute_skill",
-            ...(skill && { skill: skill.name, version: skill.version, digest: skill.digest }),
-            ...whoAndWhere(caller),
-            runId,
-            isolation,
-            outcome: "started",
-            about: inShort(needs),
-            grant: by,
-            ...(session !== undefined && { sessionId: session }),
-            ...(subagent !== undefined && { subagent }),
-            door,
-          }),
+        ...recordInLedger(this.ledger, this.#now),
       }),
       onUse: (use) => {
         this.ledger.record(use);

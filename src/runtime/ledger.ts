@@ -14,7 +14,8 @@ export interface LedgerEntry {
   /** Milliseconds since 1970. */
   readonly at: number;
   /**
-   * Absent: a use of a tool or a skill. `start`: a run that goes beyond its sandbox is about to start; `ask`: a question was shown to a
+   * Absent: a use of a tool or a skill. `start`: a run that goes beyond its sandbox is about to start; `send`: a secret was sent to a host for a
+   * run that does not have it; `ask`: a question was shown to a
    * person; `answer`: what they answered; `refusal`: denied without asking; `grant`, `block`, `import`, `revoke`: an approval or a block
    * was given, taken over from elsewhere or taken back by command; `add`, `update`, `remove`: of an installed skill; `dropped`: rows of the
    * ledger were removed. Other versions may write others.
@@ -40,7 +41,7 @@ export interface LedgerEntry {
   readonly outcome?: Outcome;
   /** Why it failed or was refused. */
   readonly code?: string;
-  /** The question, why it was denied, or what a run that starts may do. */
+  /** The question, why it was denied, what a run that starts may do, or which secret was sent where. */
   readonly about?: string;
   /** What was answered, such as `trust`; `elsewhere` if a question was decided in another window; or why there was no answer. */
   readonly answer?: string;

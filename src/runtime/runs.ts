@@ -61,6 +61,8 @@ export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, Ru
   readonly records: Omit<RunStore, "close">;
   /** Records that a run that goes beyond its sandbox starts. Never throws; returns why it could not. */
   readonly recordStart: (run: StartedRun) => string | undefined;
+  /** Records that a secret was sent for code that does not have it. Must not throw. */
+  readonly recordSent: (run: Omit<StartedRun, "isolation" | "by">, sent: SentStep) => void;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -73,6 +75,8 @@ export interface StartedRun {
   /** What allows it, see `Authorization`. */
   readonly by: string;
 }
+
+type SentStep = Extract<RunStep, { readonly type: "secret_sent" }>;
 
 type QueuedRun = Omit<CurrentRun, "starts">;
 
@@ -167,7 +171,7 @@ export class Runs {
 
   /** Passes the run's events on, and stores its record from the moment that it is queued or started; the answer does not wait for that. */
   async #recorded(run: Omit<QueuedRun, "notify">, work: (run: QueuedRun) => Promise<EndedRun>): Promise<EndedRun> {
-    const { now, records } = this.#options;
+    const { now, records, recordSent } = this.#options;
     const { spec, caller, signal } = run;
     const createdAt = now();
     /** Without what was printed. */
@@ -180,6 +184,7 @@ export class Runs {
       // A crash leaves this behind.
       if (step.type === "queued") keep("queued");
       if (step.type === "started") keep("running");
+      if (step.type === "secret_sent") recordSent({ spec, caller }, step);
       caller.onEvent?.({ runId: spec.runId, ...step });
     };
     try {

@@ -103,6 +103,8 @@ export interface SandboxRun {
   readonly brokered: readonly string[];
   readonly blobs: readonly MountedBlob[];
   readonly secrets: Readonly<Record<string, string>>;
+  /** Secrets that the host sends for it, such as `GH_TOKEN@api.github.com`; their values never enter. Absent: none. */
+  readonly uses?: readonly string[];
   /** Allowed destinations, such as `https://*.example.org`. Empty: no network access, including name resolution. */
   readonly network: readonly string[];
   /** The session's directory, as `/project`. */
@@ -127,9 +129,44 @@ export interface RunHost {
   createBlob(kind: string, content: AsyncIterable<Uint8Array>): Promise<string>;
   /** Runs a brokered skill. A thrown `SkillCallFailure` becomes a `SkillError` of the program. */
   callSkill(name: string, args: Json, signal: AbortSignal): Promise<Json>;
+  /** Makes a request with a secret that the run may use. Absent where it may use none. A thrown error becomes one of the program. */
+  fetch?(request: SecretRequest, signal: AbortSignal): Promise<SecretAnswer>;
   /** Called for each regular file in `/output`, with its relative path, after every process of the run is dead. */
   output(path: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void>;
 }
+
+/** A request that a program asks its host to make with one of its secrets. All of it is untrusted. */
+export interface SecretRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array;
+  /** The name of the secret. */
+  readonly secret: string;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What the server answered, without the value of the secret. */
+export interface SecretAnswer {
+  readonly status: number;
+  /** Names in lower case; of repeated headers the first. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** What a program can send with a secret, and gets back. */
+export const requestLimits = {
+  /** In one run. */
+  requests: 100,
+  atOnce: 4,
+  bodyBytes: 1024 * 1024,
+  answerBytes: 4 * 1024 * 1024,
+  urlBytes: 8 * 1024,
+  headers: 64,
+  headerBytes: 16 * 1024,
+  /** Unless the program asks for less, or the run has less time left. */
+  timeoutMs: 60_000,
+} as const;
 
 /** Why a brokered skill failed, as the program sees it. */
 export interface SkillCallFailure {

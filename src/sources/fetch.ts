@@ -16,7 +16,7 @@ export interface RemoteRequest {
   /** Absolute; https, or http to loopback. */
   readonly url: string;
   /** Default: GET. */
-  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   /** Most bytes of the answer. */
@@ -25,6 +25,8 @@ export interface RemoteRequest {
   readonly timeoutMs: number;
   /** Takes a compressed answer as well, as it was sent: for a caller who knows the digest of these bytes. */
   readonly asSent?: boolean;
+  /** A redirect is an answer like any other, and not followed. */
+  readonly staysThere?: boolean;
 }
 
 export interface RemoteAnswer {
@@ -182,7 +184,8 @@ async function follow(request: RemoteRequest, first: URL, asking: Asking): Promi
   let target = rules.targetOf(url);
   for (let left = redirectsFollowed; ; left -= 1) {
     const answer = await ask(request, url, toAuthority(target), headers, asking);
-    const next = isReading(method) && redirects.has(answer.status) ? answer.headers.location : undefined;
+    const isFollowed = isReading(method) && request.staysThere !== true && redirects.has(answer.status);
+    const next = isFollowed ? answer.headers.location : undefined;
     if (next === undefined) return answer;
     const from = toAuthority(target);
     if (left === 0)
@@ -214,7 +217,7 @@ function redirectTarget(url: URL, from: Target, rules: AddressRules): Target {
 }
 
 async function ask(
-  { method = "GET", body, maxBytes, asSent = false }: RemoteRequest,
+  { method = "GET", body, maxBytes, asSent = false, staysThere = false }: RemoteRequest,
   url: URL,
   host: string,
   headers: Readonly<Record<string, string>>,
@@ -224,7 +227,7 @@ async function ask(
     const asked = agent.request({
       origin: url.origin,
       path: url.pathname + url.search,
-      method,
+      method: method,
       headers: { ...headers, ...ownHeaders },
       body: body ?? null,
       signal,
@@ -232,7 +235,7 @@ async function ask(
     // Undici notices the signal only once it is connected.
     const answer = await unlessAborted(asked, signal);
     const received = { status: answer.statusCode, headers: toHeaders(answer.headers) };
-    const bytes = await readResponseBody(answer.body, received, { host, maxBytes, method, asSent });
+    const bytes = await readResponseBody(answer.body, received, { host, maxBytes, method, asSent, staysThere });
     return { ...received, body: bytes, url: url.href };
   } catch (error) {
     if (signal.aborted) throw signal.reason;

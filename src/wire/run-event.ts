@@ -22,6 +22,14 @@ export type RunStep =
       readonly digest: string;
       readonly calledRunId: string;
     }
+  /** A secret was sent for code inside the run, which does not have it. `status`: of the answer; absent if there was none. */
+  | {
+      readonly type: "secret_sent";
+      readonly secret: string;
+      readonly host: string;
+      readonly method: string;
+      readonly status?: number;
+    }
   | { readonly type: "ended"; readonly status: "completed" | "failed" | "refused" | "cancelled" };
 
 /** A run reports everything as such events. `runId`: the run concerned; a skill that code calls has a run of its own. */

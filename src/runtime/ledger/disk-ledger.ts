@@ -34,7 +34,7 @@ const running: ReadonlySet<string> = new Set(["execute_skill", "run_code", "repl
 
 /** What somebody decided or changed; what ran; what was only read or refused, of which anybody can cause any number. */
 function roomOf({ event, tool, outcome }: LedgerEntry): RoomName {
-  if (event === "start") return "runs";
+  if (event === "start" || event === "send") return "runs";
   if (event === "refusal") return "uses";
   if (event !== undefined) return "decisions";
   return running.has(tool) && outcome !== "refused" ? "runs" : "uses";

@@ -9,6 +9,7 @@ import type { RunCaller } from "./run-caller.ts";
 import type { RunStep } from "../../wire/run-event.ts";
 import type { RunResult, RunSpec } from "./run-spec.ts";
 import { prepareRemoteRun } from "./execute/prepare-remote-run.ts";
+import { type SecretRequests, openSecretRequests } from "./execute/secret-requests.ts";
 import { type PreparedRun, type RunEnvironment, prepareSandboxRun } from "./execute/prepare-run.ts";
 
 export { checkSupport } from "./execute/prepare-run.ts";
@@ -91,8 +92,9 @@ export async function executeRun(
   around?: Nesting,
 ): Promise<EndedRun> {
   const { spec, caller, notify, starts, signal } = current;
-  const { isolation, run, packages, execute } = await prepareRun(spec, caller, environment, signal);
+  const { isolation, run, packages, sent = [], execute } = await prepareRun(spec, caller, environment, signal);
   const release = await holdBlobs(caller, spec);
+  let requests: SecretRequests | undefined;
   try {
     const start = environment.clock.now();
     const nesting = around ?? {
@@ -103,13 +105,19 @@ export async function executeRun(
       calls: { count: 0 },
     };
     const { budget, depth, hidden } = nesting;
-    const own = createMask(run.secrets);
-    const mask = hidden.length === 0 ? own : createMask(run.secrets, hidden);
-    const below = { ...nesting, depth: depth + 1, hidden: [...hidden, ...Object.values(run.secrets)] };
+    const values = { ...run.secrets, ...Object.fromEntries(sent.map(({ name, value }) => [name, value])) };
+    const own = createMask(values);
+    const mask = hidden.length === 0 ? own : createMask(values, hidden);
+    const below = { ...nesting, depth: depth + 1, hidden: [...hidden, ...Object.values(values)] };
     const called = callableSkills(current, below, environment);
     const record = recordRun({ spec, caller, mask, callSkill: called.call, budget, notify });
+    const { openRequests: open, clock } = environment;
+    requests =
+      sent.length === 0
+        ? undefined
+        : openSecretRequests({ secrets: sent, open, clock, deadline: nesting.deadline, notify });
     starts({ isolation, ...(packages !== undefined && { packages: packages.digest }) });
-    const end = await execute(record.host, signal);
+    const end = await execute({ ...record.host, ...(requests && { fetch: requests.fetch }) }, signal);
     // The caller has gone: nobody can receive a result.
     if (end.type === "cancelled") signal.throwIfAborted();
     const durationMs = Math.max(0, Math.round(environment.clock.now() - start));
@@ -117,6 +125,7 @@ export async function executeRun(
     const ended = await toRunResult(end, record, facts);
     return end.type === "returned" ? { ...ended, returned: { value: await own.json(end.value) } } : ended;
   } finally {
+    await requests?.close();
     await release();
   }
 }

@@ -1,6 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import { isSkillsError } from "../../base/errors.ts";
 import { parseIfJson } from "../../base/json/json-value.ts";
+import { fromUse } from "../../skills/permissions.ts";
 import type { RunEvent } from "../../wire/run-event.ts";
 import type { BlobStore } from "../blobs.ts";
 import type { Json } from "../sandbox.ts";
@@ -67,13 +68,18 @@ async function outcomeBefore({ run }: RecordedRun, { blobs }: RunCaller): Promis
 
 function notesOf({ run, nested }: RecordedRun, { needs }: RunSpec, { limits_applied }: RunResult): readonly string[] {
   const all = [needs, ...nested.map(({ spec }) => spec.needs)];
-  const secrets = [...new Set(all.flatMap((each) => each.secrets))];
+  const uses = [...new Set(all.flatMap((each) => each.uses ?? []))].map(fromUse);
+  const secrets = [...new Set([...all.flatMap((each) => each.secrets), ...uses.map(({ name }) => name)])];
   const network = [...new Set(all.flatMap((each) => each.network))];
   const { isolation } = run.result.limits_applied;
   return [
     ...(secrets.length === 0
       ? []
       : [`The values of ${secrets.join(", ")} were read again and may be others than then.`]),
+    ...uses.map(
+      ({ name, host }) =>
+        `It may have sent ${name} to ${host} again, with requests that change something there, and other answers than then.`,
+    ),
     ...(network.length === 0
       ? []
       : [`It may connect to ${network.join(", ")}, whose answers may be others than then.`]),

@@ -17,7 +17,7 @@ import { diskRunStore } from "./run-store.ts";
 import type { FoundSandbox } from "../../skills/environment.ts";
 
 /** What runs need, from the settings; the sandbox is opened with the first run. */
-export interface LocalRunEnvironment extends Omit<RunsOptions, "trust" | "configured" | "recordStart"> {
+export interface LocalRunEnvironment extends Omit<RunsOptions, "trust" | "configured" | "recordStart" | "recordSent"> {
   /** What isolates code here, which is opened to find out, or why nothing does. */
   findSandbox(): Promise<FoundSandbox>;
   /** Which tiers are available. Opens each of them to find out. */
@@ -119,6 +119,10 @@ export function openRunEnvironment(settings: RunSettings, openGiven?: () => Prom
       const digest = digests.get(key) ?? digestOfPackages(directory);
       digests.set(key, digest);
       return { directory, digest: await digest };
+    },
+    openRequests: async (typed) => {
+      const { openFetcher } = await import("../../sources/fetch.ts");
+      return openFetcher({ allowPrivate, typed, clock });
     },
     invoke: async (invocation, signal) => await stayingFor(invoke(invocation, { allowPrivate, clock, signal })),
     clock,

@@ -46,6 +46,32 @@ export function maskSecrets(secrets: Readonly<Record<string, string>>, others: r
   };
 }
 
+/** Shorter values could be guessed by whoever sees what is masked. */
+export const shortestSentValue = 8;
+
+/**
+ * Masks the values in bytes that code gets, in any encoding that a server may answer in by itself. Only whole values: code that saw the
+ * beginning of one masked could guess it character by character.
+ */
+export function maskForCode(values: readonly string[]): (bytes: Uint8Array) => Promise<Uint8Array> {
+  const forms = values.flatMap((value) => {
+    const wide = Buffer.from(value, "utf16le");
+    return [...toSecretForms(value), wide, Buffer.from(wide).swap16()];
+  });
+  const needles = prepareNeedles(forms);
+  return async (bytes) => await runInSlices(maskBytes(bytes, needles));
+}
+
+function* maskBytes(bytes: Uint8Array, needles: Needles): Steps<Uint8Array> {
+  const stream = openStream(needles, false);
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += pieceLength) {
+    pieces.push(stream.push(bytes.subarray(at, at + pieceLength)));
+    yield;
+  }
+  return Buffer.concat([...pieces, stream.end()]);
+}
+
 /** Characters, and JSON values, between two yields. */
 const pieceLength = 32 * 1024;
 const stride = 500;
@@ -96,8 +122,8 @@ const [cutFirst, cutSecond, cutThird] = Buffer.from("…") as unknown as [number
 /** Shorter prefixes reveal nothing. */
 const shortestBeginning = 4;
 
-/** Offsets are from the start of the stream. */
-function openStream(needles: Needles): MaskedStream & { readonly masked: boolean } {
+/** Offsets are from the start of the stream. `cuts`: whether beginnings before a `…` are masked as well. */
+function openStream(needles: Needles, cuts = true): MaskedStream & { readonly masked: boolean } {
   const finder = findNeedles(needles);
   /** Found and not yet written; ordered and disjoint. */
   const ranges: { readonly from: number; readonly to: number }[] = [];
@@ -162,7 +188,7 @@ function openStream(needles: Needles): MaskedStream & { readonly masked: boolean
         const found = finder.step(byte);
         read += 1;
         if (found > 0) mark(read - found, read);
-        if (cut > 0 || byte === cutFirst) watchForCut(byte, begun);
+        if (cuts && (cut > 0 || byte === cutFirst)) watchForCut(byte, begun);
       }
       return write(read - Math.max(finder.begun, cut > 0 ? cut + beginning : 0));
     },

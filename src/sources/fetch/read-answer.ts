@@ -8,7 +8,9 @@ interface Body extends AsyncIterable<Buffer> {
   destroy(): unknown;
 }
 
-type Expected = Required<Pick<RemoteRequest, "maxBytes" | "method" | "asSent">> & { readonly host: string };
+type Expected = Required<Pick<RemoteRequest, "maxBytes" | "method" | "asSent" | "staysThere">> & {
+  readonly host: string;
+};
 
 /** Names in lower case; of repeated headers the first. */
 export function toHeaders(received: IncomingHttpHeaders): Record<string, string> {
@@ -28,14 +30,14 @@ export function toHeaders(received: IncomingHttpHeaders): Record<string, string>
 export async function readResponseBody(
   body: Body,
   { status, headers }: Pick<RemoteAnswer, "status" | "headers">,
-  { host, maxBytes, method, asSent }: Expected,
+  { host, maxBytes, method, asSent, staysThere }: Expected,
 ): Promise<Uint8Array> {
   const isSuccess = status >= 200 && status < 300;
   // What HEAD announces is not sent.
   const isTooLarge = isSuccess && method !== "HEAD" && Number(headers["content-length"] ?? 0) > maxBytes;
   const isRefused = isSuccess && !asSent && isCompressed(headers);
   // Their bodies say nothing that is used.
-  const isRedirect = status >= 300 && status < 400 && method === "GET";
+  const isRedirect = status >= 300 && status < 400 && method === "GET" && !staysThere;
   if (isRefused || isTooLarge || isRedirect) {
     // Destroying it may fail it a second time.
     body.on("error", () => undefined);

@@ -34,6 +34,8 @@ export function openMemoryRuns(
     ...openTrust({ grants, policy }),
     records: memoryRunStore(),
     recordStart: () => undefined,
+    recordSent: () => undefined,
+    openRequests: () => Promise.reject(new Error("No secret is sent in this test.")),
     now: () => clock.now(),
     readSecret: () => Promise.resolve(undefined),
     refuseProject: () => undefined,

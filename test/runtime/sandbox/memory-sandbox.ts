@@ -1,7 +1,15 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
 import { closableSandbox } from "../../../src/runtime/sandbox/drive/sandbox-life.ts";
-import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../../src/runtime/sandbox.ts";
+import type {
+  Json,
+  RunEnd,
+  RunHost,
+  Sandbox,
+  SandboxRun,
+  SecretAnswer,
+  SecretRequest,
+} from "../../../src/runtime/sandbox.ts";
 
 /** What a scripted program can do during a run. */
 export interface MemoryStage {
@@ -11,6 +19,8 @@ export interface MemoryStage {
   readonly print: (text: string | Uint8Array, stream?: "stdout" | "stderr") => void;
   readonly createBlob: (kind: string, content: string | Uint8Array) => Promise<string>;
   readonly callSkill: (name: string, args: Json) => Promise<Json>;
+  /** Absent where the run may send no secret. */
+  readonly fetch: ((request: SecretRequest) => Promise<SecretAnswer>) | undefined;
   /** Writes a file to `/output`. */
   readonly leave: (path: string, content: string | Uint8Array) => void;
   /** Never resolves: a program that does not end. */
@@ -74,6 +84,7 @@ async function play(
     },
     createBlob: (kind, content) => whileRunning(over.signal, () => host.createBlob(kind, once(toBytes(content)))),
     callSkill: (name, args) => whileRunning(over.signal, () => host.callSkill(name, args, over.signal)),
+    fetch: host.fetch && ((request) => whileRunning(over.signal, () => host.fetch!(request, over.signal))),
     leave(path, content) {
       if (!over.signal.aborted) left.set(path, toBytes(content));
     },

@@ -154,6 +154,7 @@ function follow(event: RunEvent, run: PageRun, notify: (news: RunNews) => void):
     // Sent with the result, once that is there.
     case "ended":
     case "skill_called":
+    case "secret_sent":
   }
 }
 

@@ -1,7 +1,15 @@
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { attempt } from "../../../base/failures/system-error.ts";
-import { type Capabilities, listed, permissionsOf } from "../../../skills/permissions.ts";
+import {
+  type Capabilities,
+  covers,
+  fromUse,
+  listed,
+  noCapabilities,
+  permissionsOf,
+  secretHeaderOf,
+} from "../../../skills/permissions.ts";
 import { directoryIdentityOf, directoryReplaced, isSameDirectory } from "../../../base/paths/identity.ts";
 import { isWithin } from "../../../base/paths/location.ts";
 import { SkillsError } from "../../../base/errors.ts";
@@ -22,6 +30,7 @@ import { type PlannedMount, findMount, readPlannedFile, skillChanged } from "../
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
 import type { RanProgram } from "../record.ts";
+import type { OpenRequests, SentSecret } from "./secret-requests.ts";
 
 /** What runs need besides a spec and a caller. */
 export interface RunEnvironment {
@@ -35,6 +44,8 @@ export interface RunEnvironment {
   readonly refuseProject: (directory: string) => string | undefined;
   /** The packages that a skill's requirements file asks for; undefined where they are not installed. */
   readonly findPackages: (skill: Skill, requirements: Uint8Array) => Promise<InstalledPackages | undefined>;
+  /** Opens what sends secrets for a run, whose code does not have them. */
+  readonly openRequests: OpenRequests;
   /** Invokes a skill on another machine; rejects only with the reason of `signal`. */
   readonly invoke: (invocation: Invocation, signal: AbortSignal) => Promise<InvocationEnd>;
 }
@@ -51,6 +62,8 @@ export interface PreparedRun {
   readonly isolation: string;
   readonly run: RanProgram & Pick<SandboxRun, "secrets">;
   readonly packages?: InstalledPackages | undefined;
+  /** The secrets that it may use without having them. */
+  readonly sent?: readonly SentSecret[];
   /** Runs it. Throws only failures of ours, and the reason of `signal`. */
   readonly execute: (host: RunHost, signal: AbortSignal) => Promise<RunEnd>;
 }
@@ -68,14 +81,21 @@ export async function prepareSandboxRun(
   const { program } = spec;
   if (program.type === "remote") throw new Error("A skill that another machine offers runs in no sandbox.");
   const project = mountedProjectOf(spec, caller, environment);
-  const secrets = await readSecrets(spec, caller, environment);
+  const values = await readSecrets(spec, caller, environment);
+  const { uses = [] } = spec.needs;
   const mounts: PlannedMount[] = [];
   for (const mount of spec.mounts) mounts.push(await findMount(mount, caller, signal));
   const skills = mounts.map((mount) => toMountedSkill(caller.sourceOf(mount.skill), mount));
   const own = spec.mounts.findIndex(({ slug }) => slug === spec.skill?.slug);
   // What was approved is what the skill of this digest requests.
-  const requested = mounts[own] && permissionsOf(mounts[own].skill).isolation;
-  if (spec.needs.isolation !== requested) throw skillChanged(spec.skill?.name ?? "");
+  const skill = mounts[own]?.skill;
+  const declared = skill && permissionsOf(skill);
+  const requested = declared?.isolation;
+  const isDeclared = covers(
+    { ...noCapabilities, ...(declared?.uses && { uses: declared.uses }) },
+    { ...noCapabilities, uses },
+  );
+  if (spec.needs.isolation !== requested || !isDeclared) throw skillChanged(spec.skill?.name ?? "");
   const isOutside = requested === "none";
   const packages = await findPackages(mounts[own], caller, environment);
   const run: SandboxRun = {
@@ -89,7 +109,8 @@ export async function prepareSandboxRun(
       size,
       read: () => caller.blobs.read(caller.owner, id),
     })),
-    secrets,
+    secrets: Object.fromEntries(spec.needs.secrets.map((name) => [name, values[name] ?? ""])),
+    ...(uses.length > 0 && { uses }),
     network: spec.needs.network,
     limits: spec.limits,
     ...(project !== undefined && { project }),
@@ -102,6 +123,7 @@ export async function prepareSandboxRun(
     isolation: sandbox.tier,
     run,
     packages,
+    ...(skill && { sent: sentSecrets(uses, skill, values) }),
     execute: (host, whileRunning) => sandbox.run(run, host, whileRunning),
   };
 }
@@ -130,6 +152,17 @@ function expectSupport(sandbox: Sandbox, run: RunNeeds): void {
   throw new SkillsError("SANDBOX_UNAVAILABLE", refusal, { facts: { hint } });
 }
 
+/** Each secret of `uses` with its hosts, and the header that its skill names. */
+function sentSecrets(uses: readonly string[], skill: Skill, values: Readonly<Record<string, string>>): SentSecret[] {
+  const parts = uses.map(fromUse);
+  return [...new Set(parts.map(({ name }) => name))].map((name) => ({
+    ...secretHeaderOf(skill, name),
+    name,
+    value: values[name] ?? "",
+    hosts: parts.filter((part) => part.name === name).map(({ host }) => host),
+  }));
+}
+
 /** The values of the secrets that a run needs. Throws SECRET_MISSING, also for one that this caller may not use. */
 export async function readSecrets(
   { skill, needs }: Pick<RunSpec, "skill" | "needs">,
@@ -139,7 +172,8 @@ export async function readSecrets(
   if (skill === undefined) return {};
   const secrets: [string, string][] = [];
   const missing: string[] = [];
-  for (const name of needs.secrets) {
+  const used = (needs.uses ?? []).map((use) => fromUse(use).name);
+  for (const name of new Set([...needs.secrets, ...used])) {
     const value = allowed?.includes(name) === false ? undefined : await readSecret(name, skill.name);
     if (value === undefined) missing.push(name);
     else secrets.push([name, value]);

@@ -141,6 +141,8 @@ export async function openAttackedWorld(
   let count = 0;
   const runs = new Runs({
     recordStart: () => undefined,
+    recordSent: () => undefined,
+    openRequests: () => Promise.reject(new Error("No secret is sent in this test.")),
     sandbox: () => Promise.resolve(inside),
     withoutSandbox: () => Promise.resolve(outside),
     trust: {
