@@ -13,6 +13,7 @@ const files = [
   "runtime/sandbox/processes/show_project.py",
   "runtime/sandbox/requirements/only_wheels.py",
   "serve/routes/openapi.json",
+  "skills/signature/trusted-root.json",
 ];
 
 for (const directory of [".build", "dist"])

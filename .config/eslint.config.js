@@ -81,7 +81,10 @@ const lastOfWing = { "sources/install": ["update"], "sources/update": [] };
  */
 const packagesOf = {
   base: [],
-  skills: ["chokidar", "gray-matter", "js-yaml", "semver", "smol-toml", "spdx-expression-parse", "zod"],
+  skills: [
+    ...["@sigstore/bundle", "@sigstore/protobuf-specs", "@sigstore/verify"],
+    ...["chokidar", "gray-matter", "js-yaml", "semver", "smol-toml", "spdx-expression-parse", "zod"],
+  ],
   wire: ["zod"],
   sources: ["semver", "smol-toml", "undici", "zod"],
   runtime: ["execa", "js-yaml", "semver", "spdx-expression-parse", "zod"],

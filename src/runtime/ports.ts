@@ -1,5 +1,5 @@
 import { SkillsError } from "../base/errors.ts";
-import { type CopiedFile, toCopy, toHex } from "../skills/copied-files.ts";
+import { type CopiedFile, toCopy, toHex } from "../skills/files.ts";
 import type { SourceReader } from "../sources/reader.ts";
 import type { BlobStore, BlobUpkeep } from "./blobs.ts";
 import type { Ledger } from "./ledger.ts";

@@ -4,7 +4,7 @@ import { type Capabilities, beyond, inWords, isNothing, noCapabilities, shortPar
 import { counted } from "../base/text/code-points.ts";
 import type { Grant, Reach, Subject } from "./trust/grants.ts";
 import type { CallingSkill, TrustRequest } from "./trust.ts";
-import type { ChangedFile } from "../skills/copied-files.ts";
+import type { ChangedFile } from "../skills/files.ts";
 import { unseenCharacters } from "../base/text/unsafe-characters.ts";
 
 /** What a person can answer. */

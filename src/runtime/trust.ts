@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { CopiedFile } from "../skills/copied-files.ts";
+import type { CopiedFile } from "../skills/files.ts";
 import type { Capabilities } from "../skills/permissions.ts";
 import type { Ask } from "./question.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";

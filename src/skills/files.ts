@@ -5,6 +5,15 @@ import { LimitedMap } from "../base/limited-map.ts";
 import { readInto } from "../base/paths/at-real-path.ts";
 import { directoryName } from "./skill.ts";
 
+export {
+  type ChangedFile,
+  type CopiedFile,
+  changesOf,
+  maxTextBytes,
+  maxTextBytesTogether,
+  toCopy,
+  toHex,
+} from "./files/copied-files.ts";
 export { diskSkillBytes, diskSkillFiles } from "./files/disk-skill-files.ts";
 export { memorySkillSource } from "./files/memory-skill-files.ts";
 

@@ -4,7 +4,7 @@ import { isWithin } from "../base/paths/location.ts";
 import { type Steps, runInSlices, createSemaphore } from "../base/promises.ts";
 import { isSkillsError, SkillsError } from "../base/errors.ts";
 import type { DirectoryEntry, SkillBytes, SkillFiles, SkillSource } from "./files.ts";
-import { type Skill, fileNameFault } from "./skill.ts";
+import { type Skill, fileNameFault, signatureFile } from "./skill.ts";
 import { byCodePoint, countCodePoints } from "../base/text/code-points.ts";
 import { createHash } from "node:crypto";
 import { LimitedMap } from "../base/limited-map.ts";
@@ -52,6 +52,7 @@ export function* walkSkill(
       if (files.length >= maxWalkedFiles || --entriesLeft < 0) complete = false;
       if (!complete) return;
       const path = prefix + entry.name;
+      if (path === signatureFile) continue;
       const fault = fileNameFault(entry.name);
       if (fault !== undefined) throw invalidFileName(root, path, fault);
       if (skillPathFault(path) !== undefined) continue;
@@ -86,7 +87,11 @@ function followInside(source: SkillFiles, link: string, root: string): string | 
 
 /** Whether a real path below a skill's directory contains a name that is never served. */
 function isHiddenBelow(real: string, root: string): boolean {
-  return relative(root, real).split(sep).some(isHiddenName);
+  return isHiddenPath(relative(root, real).split(sep));
+}
+
+function isHiddenPath(segments: readonly string[]): boolean {
+  return segments.some(isHiddenName) || (segments.length === 1 && segments[0] === signatureFile);
 }
 
 /** Directories are ordered as their paths continue, with a slash. */
@@ -117,7 +122,7 @@ export function locateSkillFile(
   path: string,
 ): string | undefined {
   const segments = path.split("/");
-  if (segments.some(isHiddenName)) return undefined;
+  if (isHiddenPath(segments)) return undefined;
   const real = files.resolve(segments.reduce(joinPath, directory));
   if (real === undefined) return undefined;
   if (!isWithin(real, directory)) throw invalidPath("leads outside the skill's directory");

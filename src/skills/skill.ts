@@ -143,6 +143,12 @@ export function isVersion(name: string): boolean {
 
 export const requirementsFile = "code/requirements.txt";
 
+/**
+ * The file in a skill's directory that says who made it, about which no digest can say anything: as dot-files, it is not served, hashed or
+ * mounted, but installed, published and compared with the lock. A file of this name in a subdirectory is one as any other.
+ */
+export const signatureFile = "skill.sigstore.json";
+
 /** The directory of an entry of a lock below the directory of skills, as the `skills` package names it: always one name. */
 export function directoryName(key: string): string {
   const name = key

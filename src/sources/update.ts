@@ -12,7 +12,7 @@ import { openYoungVersions } from "./store/young-versions.ts";
 import path from "node:path";
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { type ChangedFile, type CopiedFile, changesOf, toCopy } from "../skills/copied-files.ts";
+import { type ChangedFile, type CopiedFile, changesOf, toCopy } from "../skills/files.ts";
 import { beyond, noCapabilities } from "../skills/permissions.ts";
 import {
   type ConfirmedInstall,

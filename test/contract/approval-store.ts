@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ApprovalScope, ApprovalStore } from "../../src/runtime/trust/approvals.ts";
-import type { CopiedFile } from "../../src/skills/copied-files.ts";
+import type { CopiedFile } from "../../src/skills/files.ts";
 import { adding, blockOf, digestOf, grantOf, removing } from "../runtime/trust/approvals/grant-of.ts";
 import { type Approvals, maxBlocks, maxGrants } from "../../src/runtime/trust/approvals/scope-approvals.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hash } from "node:crypto";
 import type { ApprovalStore } from "../../src/runtime/trust/approvals.ts";
-import type { CopiedFile } from "../../src/skills/copied-files.ts";
+import type { CopiedFile } from "../../src/skills/files.ts";
 import { ConfiguredGrants } from "../../src/runtime/trust/configured-grants.ts";
 import type { Asker, FullTrustRequest } from "../../src/runtime/trust.ts";
 import { type Capabilities, noCapabilities } from "../../src/skills/permissions.ts";

@@ -9,7 +9,7 @@ import { jsonObject } from "./json-output.ts";
 import { safeText } from "./safe-text.ts";
 import { quoted } from "../../base/text/quoted.ts";
 import { type ExitCode, exit } from "../exit-code.ts";
-import type { ChangedFile } from "../../skills/copied-files.ts";
+import type { ChangedFile } from "../../skills/files.ts";
 
 /** Those of a process. `columns` counts only for a terminal. */
 export interface Streams {

@@ -1,4 +1,4 @@
-import type { CopiedFile } from "../../skills/copied-files.ts";
+import type { CopiedFile } from "../../skills/files.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 
 export { type Approvals, changeApprovals, nothingApproved, parseApprovals } from "./approvals/scope-approvals.ts";

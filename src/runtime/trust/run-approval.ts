@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { changesOf } from "../../skills/copied-files.ts";
+import { changesOf } from "../../skills/files.ts";
 import { covers, isNothing, onlyCapabilities } from "../../skills/permissions.ts";
 import { type Question, type Reply, askAboutSkill } from "../question.ts";
 import type { Asker, Authorization, FullTrustRequest, GrantTerms, TrustOptions, TrustRequest } from "../trust.ts";

@@ -2,7 +2,7 @@ import path from "node:path";
 import { counted } from "../../../base/text/code-points.ts";
 import { quoted } from "../../../base/text/quoted.ts";
 import { type Answer, type Question, toLine, toLines, markUnseen } from "../../../runtime/question.ts";
-import type { ChangedFile } from "../../../skills/copied-files.ts";
+import type { ChangedFile } from "../../../skills/files.ts";
 import { elicitationCreate, requestPermission } from "../../../wire/methods.ts";
 import type { AskedAs } from "../../messages/editor-reply.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";

@@ -1,7 +1,7 @@
 import { localOwner } from "../../../runtime/caller.ts";
 import { type Steps, runInSlices } from "../../../base/promises.ts";
 import { type Approvals, type FullTrustRequest, blocks, kindOf, reachOf } from "../../../runtime/trust.ts";
-import type { ChangedFile } from "../../../skills/copied-files.ts";
+import type { ChangedFile } from "../../../skills/files.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 import { type Capabilities, inWords, isNothing, noCapabilities, permissionsOf } from "../../../skills/permissions.ts";
 import type { SkillDetail, SkillGrant, SkillPermissions, Wants } from "../../wire/skills.ts";

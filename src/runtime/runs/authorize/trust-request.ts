@@ -6,7 +6,7 @@ import type { HashedFile, SkillHasher } from "../../../skills/hash.ts";
 import { licenseForPolicy } from "../../../skills/licenses.ts";
 import type { RemoteOrigin } from "../../../skills/skillset.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../../skills/skill.ts";
-import { type CopiedFile, maxTextBytes, maxTextBytesTogether } from "../../../skills/copied-files.ts";
+import { type CopiedFile, maxTextBytes, maxTextBytesTogether } from "../../../skills/files.ts";
 import type { Asker, FullTrustRequest, Trust } from "../../trust.ts";
 import { readHostCommands } from "../../../skills/document.ts";
 import type { PublishedOrigin, Subject } from "../../trust/grants.ts";

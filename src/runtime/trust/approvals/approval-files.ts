@@ -9,7 +9,7 @@ import { namesIn, ownershipFault } from "../../../base/paths/directories.ts";
 import { readGuardedFile } from "../../../base/paths/read-guarded-file.ts";
 import { changedAt, fileStamp } from "../../../base/paths/identity.ts";
 import type { ApprovalScope } from "../approvals.ts";
-import { type CopiedFile, toCopy, toHex } from "../../../skills/copied-files.ts";
+import { type CopiedFile, toCopy, toHex } from "../../../skills/files.ts";
 import { type Approvals, maxBlocks, maxGrants, parseApprovals } from "./scope-approvals.ts";
 
 export const maxApprovalFileBytes = 4 * 1024 * 1024;

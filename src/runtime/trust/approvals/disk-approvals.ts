@@ -7,7 +7,7 @@ import { makeOwnDirectories, syncDirectory } from "../../../base/paths/directori
 import { systemCode } from "../../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { ApprovalScope, ApprovalStore } from "../approvals.ts";
-import { type CopiedFile, toCopy } from "../../../skills/copied-files.ts";
+import { type CopiedFile, toCopy } from "../../../skills/files.ts";
 import { ApprovalFiles, UnusableFileError, maxApprovalFileBytes, maxCopyBytes, toCopyText } from "./approval-files.ts";
 import { type Turn, TurnLock } from "../../../base/processes/turn-lock.ts";
 import { type Approvals, changeApprovals, howToRemove, nothingApproved } from "./scope-approvals.ts";

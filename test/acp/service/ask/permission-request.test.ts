@@ -4,7 +4,7 @@ import {
   toOptions,
   toPermissionRequest,
 } from "../../../../src/acp/service/ask/permission-request.ts";
-import type { ChangedFile } from "../../../../src/skills/copied-files.ts";
+import type { ChangedFile } from "../../../../src/skills/files.ts";
 import { changedQuestion, projectQuestion, question } from "./questions.ts";
 
 const where = { sessionId: "s", toolCallId: "call", protocol: 1 } as const;

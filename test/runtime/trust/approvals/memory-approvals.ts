@@ -1,5 +1,5 @@
 import type { ApprovalScope, ApprovalStore } from "../../../../src/runtime/trust/approvals.ts";
-import { type CopiedFile, toCopy, toHex } from "../../../../src/skills/copied-files.ts";
+import { type CopiedFile, toCopy, toHex } from "../../../../src/skills/files.ts";
 import {
   type Approvals,
   changeApprovals,

@@ -6,7 +6,7 @@ import type { Catalog } from "../../../../skills/skillset.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files.ts";
 import { createSkillHasher } from "../../../../skills/hash.ts";
 import type { Skill } from "../../../../skills/skill.ts";
-import type { CopiedFile } from "../../../../skills/copied-files.ts";
+import type { CopiedFile } from "../../../../skills/files.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../../runtime/trust.ts";
 import { defaultDataDirectory } from "../../../../base/paths/directories.ts";
 import { createListing, findOffered } from "../../../listing.ts";

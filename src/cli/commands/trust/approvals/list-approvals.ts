@@ -1,7 +1,7 @@
 import { SkillsError } from "../../../../base/errors.ts";
 import { asAvailable, nearest } from "../../../../base/text/nearest.ts";
 import { inWords, noCapabilities } from "../../../../skills/permissions.ts";
-import { changesOf } from "../../../../skills/copied-files.ts";
+import { changesOf } from "../../../../skills/files.ts";
 import { shortDigest } from "../../../../skills/hash.ts";
 import { table } from "../../../report/table.ts";
 import { labelled, safeText } from "../../../report/safe-text.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { digestForm } from "../base/text/content.ts";
+import { digestForm } from "../../base/text/content.ts";
 
 /** A text file of an approved version, for showing what changed since. `text` is absent if it is binary or large. */
 export interface CopiedFile {

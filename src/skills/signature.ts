@@ -1,0 +1,99 @@
+import { readFile } from "node:fs/promises";
+import { isSkillsError, SkillsError } from "../base/errors.ts";
+import { joinPath } from "../base/paths/at-real-path.ts";
+import { packageUrl } from "../base/paths/location.ts";
+import type { SkillSource } from "./files.ts";
+import { type Skill, signatureFile } from "./skill.ts";
+import type { Signature } from "./signature/signer.ts";
+import type { BundleVerifier } from "./signature/verify-bundle.ts";
+
+export {
+  type Signature,
+  type Signer,
+  isKeyFingerprint,
+  isSameSigner,
+  longestName,
+  signatureWords,
+  signerName,
+  toSigner,
+} from "./signature/signer.ts";
+
+/** The largest bundle that is read. */
+export const maxBundleBytes = 512 * 1024;
+const maxRootBytes = 4 * 1024 * 1024;
+
+/** When the trusted root in this package was the one that Sigstore published. */
+export const shippedRootDate = "2026-11-05";
+
+/** Reads and verifies the signatures of skills, without a network. Loads what that takes at the first bundle. */
+export interface Signatures {
+  /** Never throws. `digest`: of the skill's files, as `describe_skill` gives it. */
+  of(source: SkillSource, skill: Pick<Skill, "directory">, digest: string | undefined): Promise<Signature>;
+  /** For files that are not installed yet. Never throws. */
+  ofFiles(
+    files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
+    digest: string | undefined,
+  ): Promise<Signature>;
+  /** Throws INVALID_OPTIONS where the trusted root cannot be used. */
+  check(): Promise<void>;
+}
+
+/** `trustedRoot`: a file of Sigstore's form instead of the one in this package. */
+export function openSignatures(trustedRoot?: string): Signatures {
+  let opened: Promise<BundleVerifier> | undefined;
+  const open = (): Promise<BundleVerifier> => (opened ??= openVerifier(trustedRoot));
+
+  async function verify(bytes: Uint8Array, size: number, digest: string | undefined): Promise<Signature> {
+    if (size > maxBundleBytes)
+      return invalid(`${signatureFile} has more than ${maxBundleBytes / 1024} KiB, the limit of a bundle`);
+    if (digest === undefined) return invalid("the skill has too many files for a digest");
+    try {
+      return (await open()).verify(bytes, digest);
+    } catch (error) {
+      return invalid(error instanceof Error ? error.message.replace(/\.$/, "") : String(error));
+    }
+  }
+  return {
+    async of({ files, bytes }, { directory }, digest) {
+      try {
+        const place = joinPath(directory, signatureFile);
+        const real = files.resolve(place);
+        if (real === undefined) return { state: "unsigned" };
+        if (real !== place) return invalid(`${signatureFile} is a link; it must be a file`);
+        const head = bytes.head(real, maxBundleBytes + 1);
+        if (head === undefined) return invalid(`${signatureFile} is not a file`);
+        return await verify(head.bytes, head.size, digest);
+      } catch (error) {
+        if (isSkillsError(error)) return invalid(`${signatureFile} cannot be read`);
+        throw error;
+      }
+    },
+    async ofFiles(files, digest) {
+      const found = files.find(({ path }) => path === signatureFile);
+      return found === undefined ? { state: "unsigned" } : await verify(found.bytes, found.bytes.length, digest);
+    },
+    async check() {
+      if (trustedRoot !== undefined) await open();
+    },
+  };
+}
+
+function invalid(why: string): Signature {
+  return { state: "invalid", why };
+}
+
+async function openVerifier(trustedRoot: string | undefined): Promise<BundleVerifier> {
+  const [{ createBundleVerifier }, root] = await Promise.all([
+    import("./signature/verify-bundle.ts"),
+    readFile(trustedRoot ?? packageUrl("skills/signature/trusted-root.json")).catch((error: unknown) => error),
+  ]);
+  try {
+    if (!Buffer.isBuffer(root)) throw root;
+    if (root.length > maxRootBytes) throw new RangeError(`it has more than ${maxRootBytes / 1024 / 1024} MiB`);
+    return createBundleVerifier(root.toString());
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `the trusted root ${trustedRoot ?? "of this package"} cannot be used: ${why}`;
+    throw new SkillsError("INVALID_OPTIONS", message, { cause: error });
+  }
+}

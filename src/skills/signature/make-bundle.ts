@@ -1,0 +1,71 @@
+import { type KeyObject, createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { type Bundle, bundleToJSON, toDSSEBundle } from "@sigstore/bundle";
+import { SkillsError } from "../../base/errors.ts";
+import { keyFingerprint } from "./signer.ts";
+import { type SignedSubject, statementPayload, toStatement } from "./statement.ts";
+
+/** What is added to a signature before it is written down: who certified its key, and when. */
+export interface Certified {
+  /** DER. */
+  readonly certificate: Buffer;
+  readonly tlogEntries: Bundle["verificationMaterial"]["tlogEntries"];
+  readonly timestamps: readonly Buffer[];
+}
+
+/** A private key from PEM. Throws INVALID_OPTIONS with what to do; `name` is that of the file. */
+export function readPrivateKey(pem: string, name: string, passphrase: string | undefined): KeyObject {
+  const isEncrypted = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem);
+  if (isEncrypted && passphrase === undefined)
+    throw invalid(`${name} is encrypted: name the environment variable with its passphrase (--passphrase env:NAME)`);
+  let key: KeyObject;
+  try {
+    key = createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) });
+  } catch (error) {
+    const why = isEncrypted ? "cannot be decrypted with this passphrase" : "is no private key in PEM (PKCS#8)";
+    throw new SkillsError("INVALID_OPTIONS", `${name} ${why}`, { cause: error });
+  }
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
+  if (type === "ed25519" || (type === "ec" && details?.namedCurve === "prime256v1")) return key;
+  throw invalid(`${name} is a key of another kind (${type ?? "unknown"}); Ed25519 and ECDSA with P-256 are used`);
+}
+
+function invalid(message: string): SkillsError {
+  return new SkillsError("INVALID_OPTIONS", message);
+}
+
+/** The text of a bundle that a key pair signed. */
+export function signWithKey(subject: SignedSubject, key: KeyObject): string {
+  const publicKey = createPublicKey(key).export({ format: "der", type: "spki" });
+  const statement = toStatement(subject, publicKey);
+  const signature = signEnvelope(statement, key);
+  const keyHint = keyFingerprint(publicKey);
+  return toText(toDSSEBundle({ artifact: statement, artifactType: statementPayload, signature, keyHint }));
+}
+
+/** The text of a bundle whose key was certified. `certify` receives the signature and the bundle without what it adds. */
+export async function signCertified(
+  subject: SignedSubject,
+  key: KeyObject,
+  certify: (bundle: Bundle, signature: Buffer) => Promise<Certified>,
+): Promise<string> {
+  const statement = toStatement(subject);
+  const signature = signEnvelope(statement, key);
+  const envelope = { artifact: statement, artifactType: statementPayload, signature };
+  const { certificate, tlogEntries, timestamps } = await certify(toDSSEBundle(envelope), signature);
+  const bundle = toDSSEBundle({ ...envelope, certificate });
+  bundle.verificationMaterial.tlogEntries = [...tlogEntries];
+  bundle.verificationMaterial.timestampVerificationData = {
+    rfc3161Timestamps: timestamps.map((signedTimestamp) => ({ signedTimestamp })),
+  };
+  return toText(bundle);
+}
+
+/** What DSSE signs: the type and the bytes, each with its length. */
+function signEnvelope(payload: Buffer, key: KeyObject): Buffer {
+  const head = `DSSEv1 ${statementPayload.length} ${statementPayload} ${payload.length} `;
+  return sign(key.asymmetricKeyType === "ec" ? "sha256" : null, Buffer.concat([Buffer.from(head), payload]), key);
+}
+
+function toText(bundle: Bundle): string {
+  return `${JSON.stringify(bundleToJSON(bundle), null, 2)}\n`;
+}

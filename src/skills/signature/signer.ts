@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { isObject } from "../../base/json/json-value.ts";
+import { quoted } from "../../base/text/quoted.ts";
+import { cleanText } from "../../base/text/unsafe-characters.ts";
+
+/** Who signed: an identity, as its issuer knows it, such as a workflow of a repository; or whoever has the private key of a key pair. */
+export type Signer =
+  | { readonly identity: string; readonly issuer: string }
+  /** `SHA256:` and the digest of the public key (SPKI, DER) in base64 without padding. */
+  | { readonly key: string };
+
+/** What the signature of a skill says. `why`: the end of a sentence that starts with "The signature is invalid:". */
+export type Signature =
+  | { readonly state: "signed"; readonly signer: Signer }
+  | { readonly state: "unsigned" }
+  | { readonly state: "invalid"; readonly why: string };
+
+/** The most characters of an identity and of an issuer. */
+export const longestName = 1_024;
+
+/** The name of a public key (SPKI, DER), by which people recognize and policies accept it. */
+export function keyFingerprint(publicKey: Buffer): string {
+  return `SHA256:${createHash("sha256").update(publicKey).digest("base64").replace(/=+$/, "")}`;
+}
+
+const keyForm = /^SHA256:[A-Za-z0-9+/]{43}$/;
+
+/** Whether a text is the fingerprint of a key. */
+export function isKeyFingerprint(text: unknown): text is string {
+  return typeof text === "string" && keyForm.test(text);
+}
+
+/** The signer that JSON of others names; undefined if it names none. */
+export function toSigner(value: unknown): Signer | undefined {
+  if (!isObject(value)) return undefined;
+  const { key, identity, issuer, ...others } = value;
+  if (Object.keys(others).length > 0) return undefined;
+  if (isKeyFingerprint(key) && identity === undefined && issuer === undefined) return { key };
+  if (key !== undefined || !isName(identity) || !isName(issuer)) return undefined;
+  return { identity, issuer };
+}
+
+function isName(text: unknown): text is string {
+  return typeof text === "string" && text !== "" && text.length <= longestName;
+}
+
+export function isSameSigner(one: Signer | undefined, other: Signer | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  if ("key" in one) return "key" in other && one.key === other.key;
+  return "identity" in other && one.identity === other.identity && one.issuer === other.issuer;
+}
+
+/** `https://github.com/… (https://token.actions…)` or `key SHA256:…`, without characters that nobody sees. */
+export function signerName(signer: Signer): string {
+  if ("key" in signer) return `key ${shown(signer.key)}`;
+  return `${shown(signer.identity)} (${shown(signer.issuer)})`;
+}
+
+/** Plain words of URLs and addresses; anything else in quotes, so that it cannot continue our sentence. */
+const plainName = /^[\w.@+:/~%=&?#[\]-]+$/;
+
+function shown(name: string): string {
+  return quoted(cleanText(name, longestName), { longest: longestName, plain: plainName });
+}
+
+/** `signed by NAME (ISSUER)`, `signed with key SHA256:…`, `not signed`, or `signature INVALID: why`. */
+export function signatureWords(signature: Signature): string {
+  switch (signature.state) {
+    case "signed":
+      return `signed ${"key" in signature.signer ? "with" : "by"} ${signerName(signature.signer)}`;
+    case "unsigned":
+      return "not signed";
+    case "invalid":
+      return `signature INVALID: ${signature.why}`;
+  }
+}

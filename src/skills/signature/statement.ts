@@ -1,0 +1,54 @@
+import { isObject, parseIfJson } from "../../base/json/json-value.ts";
+
+/** An in-toto statement, as JSON, in the envelope of a signature. */
+export const statementPayload = "application/vnd.in-toto+json";
+const statementType = "https://in-toto.io/Statement/v1";
+/** Version 1 of what this package says of a skill. */
+const predicateType = "urn:acp-skills:signed-skill:v1";
+
+/** What a signature is about. */
+export interface SignedSubject {
+  readonly name: string;
+  readonly version: string;
+  /** `sha256:` and hexadecimal digits, as `describe_skill` gives it. */
+  readonly digest: string;
+}
+
+/** The bytes that are signed. `publicKey`: of a key pair, as DER (SPKI), by whose digest people recognize it. */
+export function toStatement({ name, version, digest }: SignedSubject, publicKey?: Buffer): Buffer {
+  return Buffer.from(
+    JSON.stringify({
+      _type: statementType,
+      subject: [{ name, digest: { dirHash: digest.replace(/^sha256:/, "") } }],
+      predicateType,
+      predicate: { name, version, ...(publicKey !== undefined && { publicKey: publicKey.toString("base64") }) },
+    }),
+  );
+}
+
+/** A statement of this package, read. */
+export interface SkillStatement {
+  /** Hexadecimal. */
+  readonly digest: string;
+  readonly publicKey: Buffer | undefined;
+}
+
+/** Reads a statement; what is wrong with it is the end of a sentence that starts with "its statement". */
+export function parseStatement(bytes: Buffer): SkillStatement | { readonly why: string } {
+  const statement = parseIfJson(bytes.toString());
+  if (!isObject(statement) || statement["_type"] !== statementType) return { why: "is not an in-toto statement v1" };
+  const { subject, predicate } = statement;
+  if (statement["predicateType"] !== predicateType || !isObject(predicate)) return { why: "is not about a skill" };
+  if (!Array.isArray(subject) || subject.length !== 1) return { why: "is not about exactly one skill" };
+  const digest = digestIn(subject[0], "dirHash");
+  if (digest === undefined) return { why: "has no digest of a skill (dirHash)" };
+  const { publicKey: key } = predicate;
+  return { digest, publicKey: typeof key === "string" ? Buffer.from(key, "base64") : undefined };
+}
+
+/** A SHA-256 in the subject of a statement. */
+export function digestIn(subject: unknown, algorithm: string): string | undefined {
+  const digests = isObject(subject) ? subject["digest"] : undefined;
+  const digest = isObject(digests) ? digests[algorithm] : undefined;
+  return typeof digest === "string" && /^[0-9a-f]{64}$/.test(digest) ? digest : undefined;
+}
