@@ -35,6 +35,19 @@ const capabilities = z
     isolation: z.literal("none").optional(),
   })
   .meta({ id: "capabilities" });
+const signer = z
+  .union([
+    z.object({ identity: text, issuer: text }),
+    z.object({ key: text.describe("SHA256: and the digest of the public key (SPKI) in base64.") }),
+  ])
+  .meta({ id: "signer" });
+const signature = z
+  .union([
+    z.object({ state: z.literal("signed"), signer }),
+    z.object({ state: z.literal("unsigned") }),
+    z.object({ state: z.literal("invalid"), why: text }),
+  ])
+  .meta({ id: "signature" });
 const listedSkill = z.object({
   ...availableSkillSchema.shape,
   path: text.describe("Its SKILL.md."),
@@ -227,6 +240,8 @@ const commands = {
     }),
     worse: version.describe("In what the skill makes it worse."),
   }),
+  sign: output({ name: text, version: text, digest: text, signature, path: text }),
+  "sign-key": output({ key: text.describe("The fingerprint of the public key."), path: text }),
   env: output({
     machine: z.object({ system: text, architecture: text, node: text }),
     counts: z.object({ skills: count, missing: count, unknown: count, met: count, nothing: count }),

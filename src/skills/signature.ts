@@ -5,6 +5,8 @@ import { packageUrl } from "../base/paths/location.ts";
 import type { SkillSource } from "./files.ts";
 import { type Skill, signatureFile } from "./skill.ts";
 import type { Signature } from "./signature/signer.ts";
+import type { KeylessSigning } from "./signature/sign-keyless.ts";
+import type { SignedSubject } from "./signature/statement.ts";
 import type { BundleVerifier } from "./signature/verify-bundle.ts";
 
 export {
@@ -17,6 +19,8 @@ export {
   signerName,
   toSigner,
 } from "./signature/signer.ts";
+
+export type { AskService, KeylessSigning } from "./signature/sign-keyless.ts";
 
 /** The largest bundle that is read. */
 export const maxBundleBytes = 512 * 1024;
@@ -96,4 +100,25 @@ async function openVerifier(trustedRoot: string | undefined): Promise<BundleVeri
     const message = `the trusted root ${trustedRoot ?? "of this package"} cannot be used: ${why}`;
     throw new SkillsError("INVALID_OPTIONS", message, { cause: error });
   }
+}
+
+/** A private key in a file, whose name is for messages. */
+export interface KeySigning {
+  readonly file: string;
+  readonly pem: string;
+  readonly passphrase: string | undefined;
+}
+
+/** The text of a bundle that says who made a skill's files. Throws INVALID_OPTIONS for a key or a token that cannot be used. */
+export async function signSkill(subject: SignedSubject, signing: KeySigning | KeylessSigning): Promise<string> {
+  if ("token" in signing) return await (await import("./signature/sign-keyless.ts")).signKeyless(subject, signing);
+  const { readPrivateKey, signWithKey } = await import("./signature/make-bundle.ts");
+  return signWithKey(subject, readPrivateKey(signing.pem, signing.file, signing.passphrase));
+}
+
+/** A new private key as PEM, encrypted with the passphrase if there is one, and the fingerprint of its public key. */
+export async function generateSigningKey(
+  passphrase: string | undefined,
+): Promise<{ readonly pem: string; readonly key: string }> {
+  return (await import("./signature/make-bundle.ts")).generateKey(passphrase);
 }

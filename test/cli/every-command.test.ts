@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import type { CommandName } from "../../src/cli/commands/commands.ts";
 import { runCli, runProcess } from "./run-cli.ts";
@@ -8,6 +9,8 @@ beforeEach(() => {
   project.write("skills/greet/SKILL.md", skillText("greet"));
   project.write(".agents/skills/greet/SKILL.md", skillText("greet"));
   writeSecretAction(project);
+  const { privateKey } = generateKeyPairSync("ed25519");
+  project.write("key.pem", privateKey.export({ format: "pem", type: "pkcs8" }));
 });
 
 const skills = ["--skills", "skills", "--no-default-roots"];
@@ -40,6 +43,7 @@ const lines: Record<
   policy: ["check"],
   ledger: [],
   licenses: skills,
+  sign: ["skills/greet", "--key", "key.pem"],
   add: ["http://127.0.0.1:1"],
   remove: ["greet"],
   update: [],

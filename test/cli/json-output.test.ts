@@ -93,6 +93,8 @@ test("of the skills of a directory", async () => {
   await printed("licenses", `licenses ${only}`);
   expect(await printed("env", `env ${only}`)).toMatchObject({ counts: { skills: 2 } });
   await printed("find", `find greet ${only}`);
+  await printed("sign-key", "sign --generate-key key.pem");
+  expect(await printed("sign", "sign skills/greet --key key.pem")).toMatchObject({ signature: { state: "signed" } });
   await printed("policy-check", "policy check");
   project.write("acp-skills.policy.json", '{ "secrets": { "deny": ["*"] } }');
   expect(await printed("policy-explain", `policy explain key.use ${only}`)).toMatchObject({ name: "key.use" });
@@ -188,7 +190,7 @@ test("of a recorded conversation", async () => {
 });
 
 /** Parts of what is printed. */
-const parts = ["approval", "capabilities", "counts", "problem", "run-result", "share", "spread", "stored-run"];
+const parts = ["approval", "capabilities", "counts", "problem", "run-result", "share", "signature", "signer", "spread", "stored-run"];
 
 afterAll(() => {
   const names = Object.keys(schema.$defs).filter((name) => !parts.includes(name));

@@ -20,6 +20,11 @@ export const json = flag("Print JSON.");
 
 export const listing = { ...roots, cwd, json } as const satisfies OptionTable;
 
+export const trustedRoot = text(
+  "FILE",
+  "Verify signatures against the trusted_root.json of another Sigstore than the public one.",
+);
+
 export const dataNote =
   "Blobs, the ledger, run records and packages are stored in $ACP_SKILLS_HOME. Default: ~/.local/share/acp-skills, or the platform's equivalent.";
 

@@ -12,6 +12,7 @@ export const commands = {
   doctor: ["Check what works here, and how to fix what does not", () => import("./inspect/doctor.ts")],
   init: ["Create a skill", () => import("./authoring/init.ts")],
   check: ["Validate skills and report problems", () => import("./authoring/check.ts")],
+  sign: ["Sign a skill, so that others see who made it", () => import("./authoring/sign.ts")],
   run: ["Run a skill's code in a sandbox", () => import("./runs/run.ts")],
   eval: ["Measure whether an agent uses a skill, and whether it helps", () => import("./authoring/eval.ts")],
   find: ["Search skills here and at sources", () => import("./sources/find.ts")],

@@ -1,4 +1,4 @@
-import { type KeyObject, createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { type Bundle, bundleToJSON, toDSSEBundle } from "@sigstore/bundle";
 import { SkillsError } from "../../base/errors.ts";
 import { keyFingerprint } from "./signer.ts";
@@ -27,6 +27,14 @@ export function readPrivateKey(pem: string, name: string, passphrase: string | u
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
   if (type === "ed25519" || (type === "ec" && details?.namedCurve === "prime256v1")) return key;
   throw invalid(`${name} is a key of another kind (${type ?? "unknown"}); Ed25519 and ECDSA with P-256 are used`);
+}
+
+/** A new Ed25519 key. */
+export function generateKey(passphrase: string | undefined): { readonly pem: string; readonly key: string } {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const encryption = passphrase === undefined ? {} : { cipher: "aes-256-cbc", passphrase };
+  const pem = privateKey.export({ format: "pem", type: "pkcs8", ...encryption }).toString();
+  return { pem, key: keyFingerprint(publicKey.export({ format: "der", type: "spki" })) };
 }
 
 function invalid(message: string): SkillsError {
