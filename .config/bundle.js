@@ -9,7 +9,11 @@ const compiled = fileURLToPath(new URL("../.build", import.meta.url));
 const target = fileURLToPath(new URL("../dist", import.meta.url));
 
 /** Packages that the first session needs: their unused parts are most of what would be parsed. All others stay where npm installs them. */
-const bundled = [/^zod($|\/)/, /^@modelcontextprotocol\/(server|core)($|\/)/, /^semver($|\/)/, /^js-yaml($|\/)/];
+const bundled = [
+  ...[/^zod($|\/)/, /^semver($|\/)/, /^js-yaml($|\/)/],
+  // With what its client reads streams of events by.
+  ...[/^@modelcontextprotocol\/(client|server|core)($|\/)/, /^eventsource-parser($|\/)/],
+];
 
 /** What is loaded together: these modules and all that they import before they run. Earlier groups come first. */
 const groups = {
@@ -54,6 +58,8 @@ const findGroups = {
     }
   },
 };
+/** Connections by older transports, and logins of people, which the client of MCP imports for those who want them. */
+const notUsed = "export const EventSource = undefined; export default undefined;";
 /** What is not used of what packages import. @type {Record<string, string>} */
 const replaced = {
   // Importing all of it reads each property, which loads streams, reports and more.
@@ -61,7 +67,10 @@ const replaced = {
   // With Ajv, which a server gets only if it brings no validator.
   "@modelcontextprotocol/server/_shims":
     'export { CfWorkerJsonSchemaValidator as DefaultJsonSchemaValidator } from "@modelcontextprotocol/server/validators/cf-worker"; export const process = globalThis.process;',
+  "@modelcontextprotocol/client/_shims":
+    'export { CfWorkerJsonSchemaValidator as DefaultJsonSchemaValidator } from "@modelcontextprotocol/client/validators/cf-worker"; export const CORS_IS_POSSIBLE = false;',
 };
+for (const name of ["eventsource", "pkce-challenge", "jose"]) replaced[name] = notUsed;
 /** @type {import("vite").Plugin} */
 const replace = {
   name: "replace",
@@ -71,10 +80,16 @@ const replace = {
 };
 // What belongs to two chunks goes to the one with the higher priority.
 const chunks = [
-  ...["zod", "semver", "js-yaml", "@modelcontextprotocol"].map((name) => ({
-    name: name.replace("@", ""),
-    test: new RegExp(`/node_modules/${name}/`),
-  })),
+  // Servers are for every session, clients only for sources: what both use is with the servers.
+  ...["zod", "semver", "js-yaml", "@modelcontextprotocol/(?:server|core)", "@modelcontextprotocol/client"].map(
+    (name) => ({
+      name: name
+        .replace("@", "")
+        .replace(/\/\(.*/, "")
+        .replace("/", "-"),
+      test: new RegExp(`/node_modules/${name}/`),
+    }),
+  ),
   ...Object.keys(groups).map((name) => ({
     name,
     test: (/** @type {string} */ id) => groupOf.get(id) === name,

@@ -86,7 +86,7 @@ const packagesOf = {
     ...["chokidar", "gray-matter", "js-yaml", "semver", "smol-toml", "spdx-expression-parse", "zod"],
   ],
   wire: ["zod"],
-  sources: ["semver", "smol-toml", "undici", "zod"],
+  sources: ["@modelcontextprotocol/client", "semver", "smol-toml", "undici", "zod"],
   runtime: ["execa", "js-yaml", "semver", "spdx-expression-parse", "zod"],
   mcp: ["@modelcontextprotocol/server"],
   acp: ["@agentclientprotocol/sdk", "execa"],

@@ -20,7 +20,8 @@ export function lockedSource(
   const { content } = skill;
   if (content.type === "pinned") {
     const sourceType = content.source.replace(/:.*$/s, "");
-    return { source: source.label, sourceType, sourceUrl: source.url, pin: content.pin };
+    const sourceUrl = /^https?:/.test(source.url) ? lockedUrl(source.url) : source.label;
+    return { source: source.label, sourceType, sourceUrl, pin: content.pin };
   }
   const sourceUrl = lockedUrl(source.url);
   const { hostname, host } = new URL(source.url);

@@ -2,6 +2,7 @@ import type { RemoteIndex } from "../reader.ts";
 import { type SkillPlace, describeSkills, readSkillTexts } from "./trees/describe-skills.ts";
 import type { FileTree } from "./trees/file-tree.ts";
 
+export { describeSkills } from "./trees/describe-skills.ts";
 export { type FileTree, archiveTree, findSkills, isSkill, readSkillFrom, skillChildren } from "./trees/file-tree.ts";
 
 /** Names and describes the skills in these directories of a tree; what is left out is reported. */

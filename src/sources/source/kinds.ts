@@ -1,9 +1,10 @@
+import { mcpKind } from "./kinds/mcp.ts";
 import { npmKind } from "./kinds/npm.ts";
 import { ociKind } from "./kinds/oci.ts";
 import type { SourceKind } from "./source-kind.ts";
 
 /** The kinds of sources with a scheme of their own. */
-const kinds: readonly SourceKind[] = [npmKind, ociKind];
+const kinds: readonly SourceKind[] = [mcpKind, npmKind, ociKind];
 
 /** The kind of a source by its text or label; undefined if it begins with no scheme of theirs. */
 export function sourceKindOf(text: string): SourceKind | undefined {

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import type { AddressOptions } from "../fetch/address-rules.ts";
 import type { Fetcher } from "../fetch.ts";
 import type { RemoteContent, RemoteIndex, SeenBefore, SkillFile } from "../reader.ts";
@@ -37,6 +38,7 @@ export interface SourceDriver {
 /** What drivers connect with: the same rules hold for all of them. */
 export interface SourceDriverOptions extends AddressOptions {
   readonly fetcher: Fetcher;
+  readonly clock?: Clock;
   /** The directory of the project, for what is installed there. Default: the current one. */
   readonly project?: string | undefined;
 }

@@ -1,0 +1,29 @@
+import { invalidSource, redactionMark, toLabel } from "../source-label.ts";
+import type { SourceKind } from "../source-kind.ts";
+import { parseServerText, toCommandText } from "./mcp/server-text.ts";
+
+/**
+ * `mcp:URL` and `mcp:COMMAND ARGS…`: the skills of a server with MCP's Skills extension (SEP-2640), over Streamable HTTP or as a program of
+ * this machine. A program is only ever started for a person: a lock alone does not name it.
+ */
+export const mcpKind: SourceKind = {
+  scheme: "mcp",
+  parse(text) {
+    const place = parseServerText(text.replace(/^mcp:/i, "").trim());
+    if ("why" in place) throw invalidSource(place.why, "mcp:https://example.com/mcp");
+    if ("url" in place) {
+      const { url } = place;
+      const query = new URL(url).search === "" ? "" : `?${redactionMark}`;
+      return { label: `mcp:${toLabel(url)}${query}`, kind: "scheme", url };
+    }
+    const label = `mcp:${toCommandText(place.words)}`;
+    if (!URL.canParse(label)) throw invalidSource("a command cannot begin with //", "mcp:npx -y some-server");
+    return { label, kind: "scheme", url: label, forPersons: "runs a program on this machine" };
+  },
+  // A server serves what it has now; whether that is what was locked, the digest of the skill says.
+  at: (source) => source,
+  async open(options) {
+    const { openMcpDriver } = await import("./mcp/mcp-driver.ts");
+    return openMcpDriver(options);
+  },
+};

@@ -1,0 +1,134 @@
+import {
+  Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import type { FetchLike, Transport } from "@modelcontextprotocol/client";
+import { SKILLS_EXTENSION_ID, SkillsClient } from "@modelcontextprotocol/client/ext/skills";
+import type { Clock } from "../../../../base/clock.ts";
+import { SkillsError, isSkillsError } from "../../../../base/errors.ts";
+import { hasTooManyValues, maxJsonValues } from "../../../../base/json/json-value.ts";
+import { cutCodePoints } from "../../../../base/text/code-points.ts";
+import { withoutControls } from "../../../../base/text/unsafe-characters.ts";
+import { version } from "../../../../base/version.ts";
+import type { Fetcher } from "../../../fetch.ts";
+import { requireSuccess } from "../../../fetch/read-answer.ts";
+import { ProgramTransport, longestMessage } from "./program-transport.ts";
+import type { ServerPlace } from "./server-text.ts";
+
+/** For one request; the whole of a connection has a limit of its own. */
+export const requestMs = 30_000;
+const probeMs = 5_000;
+const mostPages = 100;
+const longestMessageShown = 300;
+
+/** A connection to a server that has the Skills extension. */
+export interface ConnectedServer {
+  readonly skills: SkillsClient;
+  /** Why the connection ended; undefined while it stands. */
+  failure(): SkillsError | undefined;
+  close(): Promise<void>;
+}
+
+interface ConnectOptions {
+  readonly fetcher: Fetcher;
+  readonly clock: Clock;
+}
+
+/** Connects, and agrees on a revision of MCP. Throws SOURCE_INVALID for a server without the extension, and as `Fetcher.fetch` does. */
+export async function connectServer(
+  place: ServerPlace,
+  { fetcher, clock }: ConnectOptions,
+  signal: AbortSignal,
+): Promise<ConnectedServer> {
+  if ("url" in place) {
+    const transport = new StreamableHTTPClientTransport(new URL(place.url), { fetch: fetchThrough(fetcher) });
+    return await converse(transport, "auto", () => undefined, signal);
+  }
+  const program = new ProgramTransport(place.words, clock);
+  try {
+    return await converse(program, "auto", () => program.failure, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    // Some servers of older revisions end when they are asked for newer ones.
+    if (program.failure?.code !== "ENDPOINT_UNREACHABLE") throw error;
+    const again = new ProgramTransport(place.words, clock);
+    return await converse(again, "legacy", () => again.failure, signal);
+  }
+}
+
+async function converse(
+  transport: Transport,
+  mode: "auto" | "legacy",
+  failure: () => SkillsError | undefined,
+  signal: AbortSignal,
+): Promise<ConnectedServer> {
+  const client = new Client(
+    { name: "acp-skills", version },
+    {
+      // Servers may offer skills only to those who say that they know them.
+      capabilities: { extensions: { [SKILLS_EXTENSION_ID]: {} } },
+      versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
+      inputRequired: { autoFulfill: false },
+      listMaxPages: mostPages,
+    },
+  );
+  const close = async (): Promise<void> => {
+    await client.close();
+    await transport.close();
+  };
+  try {
+    await client.connect(transport, { signal, timeout: requestMs });
+    const skills = new SkillsClient(client, { skipInvalid: true });
+    if (!skills.supported)
+      throw new SkillsError("SOURCE_INVALID", "The server has no skills: it does not declare MCP's Skills extension.");
+    return { skills, failure, close };
+  } catch (error) {
+    const fault = toServerFault(error, failure());
+    await close();
+    throw fault;
+  }
+}
+
+/** What went wrong with a server as one of our errors. Texts of the server are shown cut and without control characters. */
+export function toServerFault(error: unknown, failure: SkillsError | undefined): SkillsError {
+  for (let at = error; at instanceof Error; at = at.cause) if (isSkillsError(at)) return at;
+  if (failure !== undefined) return failure;
+  const said = error instanceof Error ? cutCodePoints(withoutControls(error.message), longestMessageShown) : "";
+  if (error instanceof ProtocolError)
+    return new SkillsError("SOURCE_INVALID", `The server answered with an error: ${said}.`, { cause: error });
+  const isLate = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+  const isEndless = error instanceof SdkError && error.code === SdkErrorCode.ListPaginationExceeded;
+  if (isEndless)
+    return new SkillsError("SOURCE_INVALID", `The server lists its skills in more than ${mostPages} pages, the limit.`);
+  if (isLate) return new SkillsError("EXECUTION_TIMEOUT", "The server did not answer in time; try again.");
+  return new SkillsError("SOURCE_INVALID", `The server does not speak MCP as it should: ${said}.`, { cause: error });
+}
+
+/** Requests of the client by our `Fetcher`, with its rules. Answers are read whole: a stream of events has to end. */
+function fetchThrough(fetcher: Fetcher): FetchLike {
+  return async (input, init = {}) => {
+    const { method = "GET", body, signal } = init;
+    // Nothing is awaited that was not asked for.
+    if (method !== "POST" && method !== "DELETE") return new Response(null, { status: 405 });
+    const answer = await fetcher.fetch(
+      {
+        url: String(input),
+        method,
+        headers: Object.fromEntries(new Headers(init.headers)),
+        ...(typeof body === "string" && { body }),
+        maxBytes: longestMessage,
+        timeoutMs: requestMs,
+      },
+      signal ?? new AbortController().signal,
+    );
+    const { status, headers } = answer;
+    if (status === 401 || status === 403 || status === 429 || status >= 500) requireSuccess(answer, "its skills");
+    if (hasTooManyValues(answer.body))
+      throw new SkillsError("SOURCE_INVALID", `The server sent more than ${maxJsonValues} keys and values, the limit.`);
+    const isEmpty = status === 204 || status === 205 || status === 304;
+    return new Response(isEmpty ? null : Buffer.from(answer.body), { status, headers });
+  };
+}

@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import { SkillVerificationError, type Skill as SkillEntry } from "@modelcontextprotocol/client/ext/skills";
+import { systemClock } from "../../../../base/clock.ts";
+import { SkillsError, isSkillsError } from "../../../../base/errors.ts";
+import { LimitedMap } from "../../../../base/limited-map.ts";
+import { inParallel } from "../../../../base/promises.ts";
+import { cutCodePoints } from "../../../../base/text/code-points.ts";
+import { withoutControls } from "../../../../base/text/unsafe-characters.ts";
+import type { SkillFile } from "../../../reader.ts";
+import { describeSkills } from "../../../reader/trees.ts";
+import type { PinnedContent, SourceDriver, SourceDriverOptions } from "../../source-kind.ts";
+import { type ConnectedServer, connectServer, requestMs, toServerFault } from "./connect-server.ts";
+import { parseServerText } from "./server-text.ts";
+import { contentOfEntry, directoryOfEntry, filesOfEntry, pinOfEntry, shownUri, textOfEntry } from "./skill-entries.ts";
+
+/** For all pages of a list, and for all files of a skill. */
+const totalMs = 120_000;
+/** A program without anything to do does not stay. */
+const idleMs = 30_000;
+const filesAtOnce = 4;
+const knownEntries = 10_000;
+const longestReason = 300;
+
+export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOptions): SourceDriver {
+  const servers = new Map<string, OpenServer>();
+  const entries = new LimitedMap<string, SkillEntry>(knownEntries);
+
+  /** Works with a server within the limit of time; it is connected to at the first use, and again after a failure. */
+  async function using<Result>(
+    text: string,
+    signal: AbortSignal,
+    work: (server: ConnectedServer, signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    signal.throwIfAborted();
+    const late = new AbortController();
+    const message = `The server did not answer completely within ${totalMs / 1_000} s; try again.`;
+    const cancel = clock.after(totalMs, () => late.abort(new SkillsError("EXECUTION_TIMEOUT", message)));
+    const stop = AbortSignal.any([signal, late.signal]);
+    const open = servers.get(text) ?? { users: 0, connected: connect(text, stop), cancelIdle: () => undefined };
+    servers.set(text, open);
+    open.cancelIdle();
+    open.users += 1;
+    let server: ConnectedServer | undefined;
+    try {
+      server = await open.connected;
+      return await work(server, stop);
+    } catch (error) {
+      const fault = stop.aborted ? (stop.reason as Error) : toServerFault(error, server?.failure());
+      // After a fault of the connection, nobody knows what it would say next.
+      const isUsable = server !== undefined && server.failure() === undefined && isSkillsError(error);
+      if (!isUsable && servers.get(text) === open) servers.delete(text);
+      if (!isUsable && open.users === 1) await server?.close();
+      throw fault;
+    } finally {
+      cancel();
+      open.users -= 1;
+      if (open.users === 0)
+        open.cancelIdle = clock.after(idleMs, () => {
+          if (servers.get(text) === open) servers.delete(text);
+          void server?.close();
+        });
+    }
+  }
+
+  async function connect(text: string, signal: AbortSignal): Promise<ConnectedServer> {
+    const place = parseServerText(text.replace(/^mcp:/, ""));
+    if ("why" in place) throw new TypeError(place.why);
+    return await connectServer(place, { fetcher, clock }, signal);
+  }
+
+  return {
+    async readIndex(source, { signal, etags }) {
+      const text = wholeText(source);
+      const { skills: found, invalid } = await using(text, signal, ({ skills }, stop) =>
+        skills.list({}, { signal: stop, timeout: requestMs }),
+      );
+      const digest = digestOf(found, invalid);
+      if (etags?.[source.url] === digest) return "unchanged";
+      for (const entry of found) entries.set(`${text} ${pinOfEntry(entry)}`, entry);
+      const described = await describeSkills(
+        found.map((entry) => ({
+          directory: directoryOfEntry(entry),
+          content: contentOfEntry(entry, text),
+          fallback: entry.frontmatter.name,
+          text: textOfEntry(entry),
+          problems: [],
+        })),
+      );
+      const refused = invalid.map(({ uri = "", reason }) => {
+        const why = cutCodePoints(withoutControls(reason), longestReason);
+        return /more than once/.test(reason)
+          ? `${shownUri(uri)} was listed more than once: the server may have changed its list while it was read; left out.`
+          : `${shownUri(uri)} is left out: ${why}.`;
+      });
+      const isMoving = invalid.some(({ reason }) => /more than once/.test(reason));
+      return {
+        source,
+        form: "scheme",
+        skills: described.skills,
+        problems: [...refused, ...described.problems],
+        etags: { [source.url]: digest },
+        ...(isMoving && { isPartial: true }),
+      };
+    },
+    readFiles: (content, signal) =>
+      using(content.source, signal, async (server, stop) => {
+        const entry = await entryOf(content, server, stop);
+        return await readSkill(entry, server, stop);
+      }),
+    async close() {
+      const open = [...servers.values()];
+      servers.clear();
+      for (const { cancelIdle } of open) cancelIdle();
+      const connected = await Promise.allSettled(open.map(({ connected }) => connected));
+      await Promise.all(connected.flatMap((one) => (one.status === "fulfilled" ? [one.value.close()] : [])));
+    },
+  };
+
+  /** The entry that was listed; the server is asked for it again if that was in another process. */
+  async function entryOf({ source, pin, place }: PinnedContent, server: ConnectedServer, signal: AbortSignal) {
+    const known = entries.get(`${source} ${pin}`);
+    if (known !== undefined) return known;
+    const { skill } = await server.skills.get(place, { signal, timeout: requestMs });
+    if (pinOfEntry(skill) !== pin) throw changed(skill);
+    return skill;
+  }
+}
+
+interface OpenServer {
+  readonly connected: Promise<ConnectedServer>;
+  users: number;
+  cancelIdle: () => void;
+}
+
+/** What names a server with all its parts, also those that its label does not show. */
+function wholeText({ url, label }: { readonly url: string; readonly label: string }): string {
+  return url === label ? label : `mcp:${url}`;
+}
+
+async function readSkill(entry: SkillEntry, { skills }: ConnectedServer, signal: AbortSignal): Promise<SkillFile[]> {
+  const files = filesOfEntry(entry);
+  if ("why" in files) throw new SkillsError("SOURCE_INVALID", `The skill cannot be installed: ${files.why}.`);
+  return await inParallel(files, filesAtOnce, async ({ uri, path }) => {
+    try {
+      const { bytes } = await skills.read(entry, uri, { signal, timeout: requestMs, cacheMode: "bypass" });
+      // The protocol has no modes: what begins as a script is one.
+      return { path, bytes, executable: bytes[0] === 0x23 && bytes[1] === 0x21 };
+    } catch (error) {
+      if (!(error instanceof SkillVerificationError)) throw error;
+      const now = await skills.get(entry.uri, { signal, timeout: requestMs }).catch(() => undefined);
+      if (now !== undefined && pinOfEntry(now.skill) !== pinOfEntry(entry)) throw changed(entry, error);
+      throw unverified(path, error);
+    }
+  });
+}
+
+function changed({ uri }: SkillEntry, cause?: unknown): SkillsError {
+  const message = `The server changed ${shownUri(uri)} after it had listed it; look again at what it offers.`;
+  return new SkillsError("SOURCE_INVALID", message, { cause });
+}
+
+/** A file that is not what its entry says: nothing of the skill is used. */
+function unverified(path: string, error: SkillVerificationError): SkillsError {
+  const what = {
+    unlisted: "the server does not list it",
+    size: "it has another size than the server lists",
+    digest: "it has another digest than the server lists",
+    frontmatter: "its frontmatter is not what the server lists",
+  }[error.reason];
+  return new SkillsError("SOURCE_INVALID", `${JSON.stringify(path)} is refused: ${what}.`, { cause: error });
+}
+
+function digestOf(
+  found: readonly SkillEntry[],
+  invalid: readonly { readonly uri?: string; readonly reason: string }[],
+) {
+  const all = [
+    found.map((entry) => [pinOfEntry(entry), textOfEntry(entry)]),
+    invalid.map(({ uri, reason }) => [uri, reason]),
+  ];
+  return `sha256:${createHash("sha256").update(JSON.stringify(all)).digest("hex")}`;
+}

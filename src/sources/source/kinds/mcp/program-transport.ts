@@ -1,0 +1,159 @@
+import type { ChildProcess } from "node:child_process";
+import { type JSONRPCMessage, type Transport, parseJSONRPCMessage } from "@modelcontextprotocol/client";
+import { type Clock, withinTime } from "../../../../base/clock.ts";
+import { SkillsError, isSkillsError } from "../../../../base/errors.ts";
+import { attempt, systemCode } from "../../../../base/failures/system-error.ts";
+import { hasTooManyValues, maxJsonValues, parseIfJson } from "../../../../base/json/json-value.ts";
+import { type ProcessTree, createProcessTree } from "../../../../base/processes/process-tree.ts";
+import { spawnProcess } from "../../../../base/processes/spawn-process.ts";
+import { cutCodePoints } from "../../../../base/text/code-points.ts";
+import { withoutControls } from "../../../../base/text/unsafe-characters.ts";
+
+/** The longest message: 16 MiB of a file in base64, and room for the rest. */
+export const longestMessage = 32 * 1024 * 1024;
+/** How much of what a program writes to stderr is remembered: its end. */
+const rememberedBytes = 4 * 1024;
+const shownCharacters = 300;
+/** How long a program has to end by itself, and then after each signal. */
+const graceMs = 2_000;
+/** What programs need to find themselves and their files; anything else may be a secret. */
+const passedOn = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TERM|TMPDIR|TEMP|TMP|NODE_EXTRA_CA_CERTS|SystemRoot|SystemDrive|PATHEXT|COMSPEC|APPDATA|LOCALAPPDATA|USERPROFILE|ProgramFiles|ProgramData)$/i; // prettier-ignore
+
+/**
+ * A server as a program of this machine: one message a line, over its stdin and stdout. It is started without a shell and with few variables
+ * of the environment, and ended with all the processes that it started.
+ */
+export class ProgramTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: NonNullable<Transport["onmessage"]>;
+  readonly #words: readonly string[];
+  readonly #clock: Clock;
+  #child: ChildProcess | undefined;
+  #tree: ProcessTree | undefined;
+  #exited: Promise<true> = Promise.resolve(true);
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #stderr = Buffer.alloc(0);
+  #failure: SkillsError | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(words: readonly string[], clock: Clock) {
+    this.#words = words;
+    this.#clock = clock;
+  }
+
+  async start(): Promise<void> {
+    const [program = "", ...args] = this.#words;
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.test(name)));
+    const isWindows = process.platform === "win32";
+    const child = await spawnProcess(program, args, {
+      env,
+      stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+      // In a group of its own, which can be ended as a whole.
+      detached: !isWindows,
+    }).catch((error: unknown) => {
+      throw isSkillsError(error) ? error : notStarted(program, error);
+    });
+    this.#child = child;
+    this.#tree = isWindows || child.pid === undefined ? undefined : createProcessTree(child.pid);
+    this.#exited = new Promise((resolve) => child.once("exit", () => resolve(true)));
+    // It may end while it is written to.
+    child.stdin?.on("error", () => undefined);
+    child.stdout?.on("data", (bytes: Buffer) => this.#receive(bytes));
+    child.stderr?.on("data", (bytes: Buffer) => {
+      this.#stderr = Buffer.concat([this.#stderr, bytes]).subarray(-rememberedBytes);
+    });
+    child.once("close", (code, signal) => {
+      if (this.#closing === undefined) this.#failure ??= ended(code, signal, this.#stderr);
+      this.onclose?.();
+    });
+  }
+
+  /** Why nothing more is received; undefined while it runs. */
+  get failure(): SkillsError | undefined {
+    return this.#failure;
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (this.#failure !== undefined) throw this.#failure;
+    if (stdin?.write(`${JSON.stringify(message)}\n`) === false)
+      await Promise.race([this.#exited, new Promise((resolve) => stdin.once("drain", resolve))]);
+  }
+
+  /** Ends the program and all that it started. Idempotent. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#end());
+  }
+
+  async #end(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    await this.#tree?.update();
+    child.stdin?.end();
+    const ends = async (): Promise<boolean> => (await withinTime(this.#exited, this.#clock, graceMs)) === true;
+    if (!(await ends())) {
+      await this.#tree?.update();
+      child.kill("SIGTERM");
+      if (!(await ends())) child.kill("SIGKILL");
+    }
+    await this.#tree?.endRest(this.#clock, new Promise(() => undefined));
+    // What was started after the last look is in its group still.
+    if (process.platform !== "win32" && child.pid !== undefined)
+      attempt(() => process.kill(-(child.pid ?? 0), "SIGKILL"), true);
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+  }
+
+  #receive(bytes: Buffer): void {
+    let rest = bytes;
+    for (let end = rest.indexOf(0x0a); end !== -1; end = rest.indexOf(0x0a)) {
+      this.#waiting.push(rest.subarray(0, end));
+      const line = Buffer.concat(this.#waiting);
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+      rest = rest.subarray(end + 1);
+      this.#read(line);
+    }
+    this.#waitingBytes += rest.length;
+    if (this.#waitingBytes > longestMessage)
+      this.#fail(`sent a message of more than ${longestMessage} bytes, the limit`);
+    else if (rest.length > 0) this.#waiting.push(rest);
+  }
+
+  #read(line: Buffer): void {
+    if (this.#failure !== undefined) return;
+    if (hasTooManyValues(line)) {
+      this.#fail(`sent a message of more than ${maxJsonValues} keys and values, the limit`);
+      return;
+    }
+    // Some programs log to stdout: what is no message is none.
+    const value = parseIfJson(line.toString("utf8"));
+    const message = value === undefined ? undefined : attempt(() => parseJSONRPCMessage(value), undefined);
+    if (message !== undefined) this.onmessage?.(message);
+  }
+
+  #fail(what: string): void {
+    this.#failure ??= new SkillsError("SOURCE_INVALID", `The program ${what}.`);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.onerror?.(this.#failure);
+    void this.close();
+  }
+}
+
+function notStarted(program: string, error: unknown): SkillsError {
+  const code = systemCode(error);
+  const why = code === "ENOENT" ? "it was not found; check its spelling and your PATH" : `it cannot be run (${code})`;
+  return new SkillsError("ENDPOINT_UNREACHABLE", `${JSON.stringify(program)} was not started: ${why}.`, {
+    cause: error,
+  });
+}
+
+function ended(code: number | null, signal: NodeJS.Signals | null, stderr: Buffer): SkillsError {
+  const last = withoutControls(stderr.toString("utf8")).trim().split("\n").at(-1) ?? "";
+  const said = last === "" ? "" : `; the end of what it said: ${cutCodePoints(last, shownCharacters)}`;
+  const how = signal === null ? `with the exit code ${code ?? 0}` : `by ${signal}`;
+  return new SkillsError("ENDPOINT_UNREACHABLE", `The program ended ${how} before it had answered${said}.`);
+}
