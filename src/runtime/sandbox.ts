@@ -117,7 +117,7 @@ export interface SandboxRun {
 }
 
 /** What a tier has to support for a run. */
-export type RunNeeds = Pick<SandboxRun, "program" | "network" | "project" | "packages" | "isolation">;
+export type RunNeeds = Pick<SandboxRun, "program" | "network" | "project" | "packages" | "isolation" | "uses">;
 
 /** What a run can ask of its host. All arguments are untrusted. */
 export interface RunHost {
@@ -130,7 +130,7 @@ export interface RunHost {
   /** Runs a brokered skill. A thrown `SkillCallFailure` becomes a `SkillError` of the program. */
   callSkill(name: string, args: Json, signal: AbortSignal): Promise<Json>;
   /** Makes a request with a secret that the run may use. Absent where it may use none. A thrown error becomes one of the program. */
-  fetch?(request: SecretRequest, signal: AbortSignal): Promise<SecretAnswer>;
+  readonly fetch?: (request: SecretRequest, signal: AbortSignal) => Promise<SecretAnswer>;
   /** Called for each regular file in `/output`, with its relative path, after every process of the run is dead. */
   output(path: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void>;
 }
@@ -153,20 +153,6 @@ export interface SecretAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
-
-/** What a program can send with a secret, and gets back. */
-export const requestLimits = {
-  /** In one run. */
-  requests: 100,
-  atOnce: 4,
-  bodyBytes: 1024 * 1024,
-  answerBytes: 4 * 1024 * 1024,
-  urlBytes: 8 * 1024,
-  headers: 64,
-  headerBytes: 16 * 1024,
-  /** Unless the program asks for less, or the run has less time left. */
-  timeoutMs: 60_000,
-} as const;
 
 /** Why a brokered skill failed, as the program sees it. */
 export interface SkillCallFailure {

@@ -20,6 +20,7 @@ import { processAttacks } from "./sandbox/process-attacks.ts";
 import { describeResults } from "./sandbox/results.ts";
 import { rightsAttacks } from "./sandbox/rights-attacks.ts";
 import { describeScripts } from "./sandbox/scripts.ts";
+import { describeSecretUses } from "./sandbox/secret-uses.ts";
 import { describeSecrets } from "./sandbox/secrets.ts";
 import { type Tier, describeTier } from "./sandbox/tier.ts";
 
@@ -35,6 +36,7 @@ export function describeSandbox(name: string, tier: Tier): void {
     describeBrokered(trial);
     describeScripts(trial);
     describeSecrets(trial);
+    describeSecretUses(trial);
     describeNames(trial);
     describeForging(trial);
     describePoisoning(trial);
@@ -61,6 +63,7 @@ export function describeUnconfined(name: string, tier: Tier): void {
     describeBlobs(trial);
     describeBrokered(trial);
     describeSecrets(trial);
+    describeSecretUses(trial);
     describeNames(trial);
     describeForging(trial);
     describeEnds(trial);

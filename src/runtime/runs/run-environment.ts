@@ -71,7 +71,7 @@ export function openRunEnvironment(settings: RunSettings, openGiven?: () => Prom
         isolation,
         everyTier,
         cacheDirectory: path.join(dataDirectory, "pyodide"),
-        egress: (server, network, log) => openEgressProxy(server, { network, clock, log }),
+        egress: (server, network, log, endpoint) => openEgressProxy(server, { network, clock, log, endpoint }),
         clock,
         log,
       }),

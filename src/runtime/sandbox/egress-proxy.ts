@@ -3,6 +3,7 @@ import { type Server, type Socket, connect as connectSocket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { type SecretEndpoint, endpointPath } from "./egress-proxy/secret-endpoint.ts";
 import { forwardRequest, openTunnel } from "./egress-proxy/tunnel.ts";
 import {
   type Connect,
@@ -28,6 +29,8 @@ export interface EgressOptions {
   readonly network: readonly string[];
   readonly clock: Clock;
   readonly log: Log;
+  /** Answers the requests of the run for secrets to be sent. */
+  readonly endpoint?: SecretEndpoint | undefined;
   readonly resolve?: Resolve;
   readonly connect?: Connect;
   /** Addresses of this machine. Names that resolve to one are refused: local services often trust local clients. */
@@ -110,6 +113,14 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
     if (!occupy(request)) return;
     response.once("close", () => busy.delete(request.socket));
     const { url = "" } = request;
+    // Clients that were given the proxy ask for it through the proxy.
+    if (
+      options.endpoint &&
+      (url === endpointPath || url === `http://127.0.0.1:${request.socket.localPort}${endpointPath}`)
+    ) {
+      options.endpoint(request, response);
+      return;
+    }
     const asked = parseAbsoluteForm(url);
     const refused = refuse(asked?.target);
     const reply: Reply = (status, text) => answer(response, status, text);

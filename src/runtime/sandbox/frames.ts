@@ -11,9 +11,23 @@ export const frameLimits = {
   /** Bytes of headers in a burst, and per second. Beyond them the host stops reading and the program blocks. */
   burstBytes: 16 * 1024 * 1024,
   bytesPerSecond: 4 * 1024 * 1024,
-  /** Calls of brokered skills, or to create blobs, in a burst and per second; limited in the same way. */
+  /** Calls of brokered skills, to create blobs or to make requests, in a burst and per second; limited in the same way. */
   burstCalls: 500,
   callsPerSecond: 200,
+} as const;
+
+/** What a program can send with a secret, and gets back. */
+export const requestLimits = {
+  /** In one run. */
+  requests: 100,
+  atOnce: 4,
+  bodyBytes: 1024 * 1024,
+  answerBytes: 4 * 1024 * 1024,
+  urlBytes: 8 * 1024,
+  headers: 64,
+  headerBytes: 16 * 1024,
+  /** Unless the program asks for less, or the run has less time left. */
+  timeoutMs: 60_000,
 } as const;
 
 /** A JSON object with a `type`, and the raw bytes that follow it. */
@@ -150,6 +164,9 @@ export function anyOf(stream: Readable | Writable, events: readonly string[]): P
   });
 }
 
+/** The frames that a program waits for an answer to. */
+export const callTypes: ReadonlySet<string> = new Set(["create_blob", "call_skill", "fetch"]);
+
 /**
  * Rate limit of the frames of a run: waits after a frame that exceeds it. Nothing is read meanwhile, so the run blocks on its pipe.
  * Aborting the signal ends the wait.
@@ -168,7 +185,7 @@ export function createFrameRateLimiter(clock: Clock): (frame: Frame, over: Abort
     }
     last = now;
     bytes.left -= headerBytes;
-    if (header.type === "create_blob" || header.type === "call_skill") calls.left -= 1;
+    if (callTypes.has(header.type)) calls.left -= 1;
     const ms = Math.max(...[bytes, calls].map(({ left, perSecond }) => (-left / perSecond) * 1000));
     if (ms > 0) await waitFor(ms, clock, over);
   };

@@ -59,6 +59,7 @@ export function recordingHost(answers: Partial<RunHost> = {}): RecordingHost {
       printed.push({ stream, bytes: Buffer.from(bytes) });
       answers.print?.(stream, bytes);
     },
+    ...(answers.fetch && { fetch: answers.fetch }),
     hide: answers.hide ?? ((text) => text),
     async createBlob(kind, content) {
       events.push(`createBlob ${kind}`);

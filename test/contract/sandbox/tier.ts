@@ -19,6 +19,7 @@ export type Feature =
   | "project of root's"
   | "packages"
   | "secrets"
+  | "secrets sent for scripts"
   | "brokered";
 
 /** A tier under test. */
@@ -128,6 +129,8 @@ export function featuresOf(run: SandboxRun): Feature[] {
     needed.push("project", ...(isOfRoot(run.project) ? (["project of root's"] as const) : []));
   if (run.packages !== undefined) needed.push("packages");
   if (Object.keys(run.secrets).length > 0) needed.push("secrets");
+  if (run.uses !== undefined && program.type === "script" && program.language !== "python")
+    needed.push("secrets sent for scripts");
   if (run.brokered.length > 0) needed.push("brokered");
   return needed;
 }

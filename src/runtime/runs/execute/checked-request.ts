@@ -2,7 +2,8 @@ import { parseAuthority, toAuthority, toNetworkPermission } from "../../../base/
 import { quoted } from "../../../base/text/quoted.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { type SecretHeader, targetOfSecretHost } from "../../../skills/permissions.ts";
-import { type SecretRequest, requestLimits } from "../../sandbox.ts";
+import type { SecretRequest } from "../../sandbox.ts";
+import { requestLimits } from "../../sandbox/frames.ts";
 
 /** A secret that is sent for a run, whose code does not have it. */
 export interface SentSecret extends SecretHeader {

@@ -134,14 +134,14 @@ export async function prepareSandboxRun(
  */
 export async function checkSupport(
   program: RunSpec["program"],
-  { network, project, isolation }: Capabilities,
+  { network, uses = [], project, isolation }: Capabilities,
   { project: directory }: Pick<RunCaller, "project">,
   { sandbox }: Pick<RunEnvironment, "sandbox">,
 ): Promise<void> {
   if (program.type === "remote" || isolation !== undefined) return;
   const mounted =
     directory === undefined || project === "none" ? undefined : { directory, writable: project === "write" };
-  expectSupport(await sandbox(), { program, network, ...(mounted && { project: mounted }) });
+  expectSupport(await sandbox(), { program, network, uses, ...(mounted && { project: mounted }) });
 }
 
 function expectSupport(sandbox: Sandbox, run: RunNeeds): void {

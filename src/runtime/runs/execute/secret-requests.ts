@@ -3,7 +3,8 @@ import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { createSemaphore } from "../../../base/promises.ts";
 import type { Fetcher } from "../../../sources/fetch.ts";
 import type { RunStep } from "../../../wire/run-event.ts";
-import { type RunHost, type SecretAnswer, type SecretRequest, requestLimits } from "../../sandbox.ts";
+import type { RunHost, SecretAnswer, SecretRequest } from "../../sandbox.ts";
+import { requestLimits } from "../../sandbox/frames.ts";
 import { maskForCode, shortestSentValue } from "../../secrets/mask-secrets.ts";
 import { type SentSecret, checkRequest, invalid } from "./checked-request.ts";
 

@@ -35,6 +35,8 @@ export interface RunFrameContext {
   /** Absent where the sandbox has a file system of its own: then these are the paths of the protocol. */
   readonly roots?: Roots | undefined;
   readonly proxyPort?: number | undefined;
+  /** Where scripts ask for secrets to be sent. */
+  readonly endpoint?: string | undefined;
   readonly outside?: Outside | undefined;
 }
 
@@ -200,7 +202,7 @@ const openFiles = 256;
 const processors = 64;
 
 /** The header of the frame that starts the program. */
-export function runFrame(run: SandboxRun, { roots, proxyPort, outside }: RunFrameContext): Frame["header"] {
+export function runFrame(run: SandboxRun, { roots, proxyPort, endpoint, outside }: RunFrameContext): Frame["header"] {
   const { program, limits, project, packages } = run;
   const { memoryBytes, processes } = limits;
   const isNode = program.type === "script" && program.language === "node";
@@ -218,7 +220,12 @@ export function runFrame(run: SandboxRun, { roots, proxyPort, outside }: RunFram
     brokered: run.brokered,
     blobs: run.blobs.map(({ id, kind, size }) => ({ id, kind, size_bytes: size })),
     secrets: run.secrets,
-    environment: { ...environmentOf(at, proxyPort), ...outside?.environment },
+    ...(run.uses !== undefined && { uses: run.uses }),
+    environment: {
+      ...environmentOf(at, proxyPort),
+      ...(endpoint !== undefined && { ACP_SKILLS_FETCH_URL: endpoint }),
+      ...outside?.environment,
+    },
     roots: at,
     ...(outside !== undefined && { outside: outside.interpreters }),
     limits: {

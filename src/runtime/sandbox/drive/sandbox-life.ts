@@ -6,6 +6,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { spawnProcess } from "../../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
+import type { SecretEndpoint } from "../egress-proxy/secret-endpoint.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
 import {
   type Roots,
@@ -35,7 +36,12 @@ export interface TierOptions {
   readonly log: Log;
 }
 
-export type Egress = (server: Server, network: readonly string[], log: Log) => { close(): Promise<void> | void };
+export type Egress = (
+  server: Server,
+  network: readonly string[],
+  log: Log,
+  endpoint?: SecretEndpoint,
+) => { close(): Promise<void> | void };
 
 /** The reasons of a tier that does not support these. */
 export function lacking(tier: Tier, ...abilities: readonly Ability[]): Sandbox["lacks"] {
@@ -53,6 +59,11 @@ function abilitiesFor({ program, network, project, packages }: RunNeeds): readon
     ...(packages === undefined ? [] : (["installed packages"] as const)),
     ...(language === "python" ? [] : ([language === "bash" ? "scripts in bash" : "scripts in Node"] as const)),
   ];
+}
+
+/** Whether it has none of our code, which asks the host over the channel. */
+function isOtherScript({ program }: RunNeeds): boolean {
+  return program.type === "script" && program.language !== "python";
 }
 
 /**
@@ -74,6 +85,8 @@ export function closableSandbox(tier: Sandbox): Sandbox {
     if (tier.tier === "none" && run.isolation !== "none")
       return "There is no sandbox here, and this code may not run without one.";
     if (tier.tier !== "none" && run.isolation === "none") return `The ${tier.tier} tier isolates every run.`;
+    if (tier.tier === "none" && isOtherScript(run) && (run.uses ?? []).length > 0)
+      return "Without a sandbox, only code in Python can have secrets sent that it cannot read.";
     const lack = abilitiesFor(run).find((ability) => tier.lacks[ability] !== undefined);
     return lack === undefined ? tier.refuses(run) : tier.lacks[lack];
   }

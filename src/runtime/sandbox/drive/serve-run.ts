@@ -4,7 +4,15 @@ import type { Log } from "../../../base/log.ts";
 import { isObject } from "../../../base/json/json-value.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { quoted } from "../../../base/text/quoted.ts";
-import { type Frame, FrameFault, createFrameRateLimiter, readFrames, sendFrame } from "../frames.ts";
+import {
+  type Frame,
+  FrameFault,
+  callTypes,
+  createFrameRateLimiter,
+  readFrames,
+  requestLimits,
+  sendFrame,
+} from "../frames.ts";
 import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
 
 /**
@@ -79,10 +87,8 @@ export function openProgram(
     },
     async take(frame) {
       if (result !== undefined) throw new FrameFault("The program continued after its result.");
+      if (callTypes.has(frame.header.type)) return await answer(frame);
       switch (frame.header.type) {
-        case "create_blob":
-        case "call_skill":
-          return await answer(frame);
         case "returned":
         case "raised":
           result = readResult(frame, run.limits.resultBytes);
@@ -100,12 +106,43 @@ async function performCall(frame: Frame, run: SandboxRun, host: RunHost, over: A
     if (typeof kind !== "string" || kind.length > 127) throw new FrameFault("A blob has an invalid kind.");
     return host.createBlob(kind, frame.payload);
   }
+  if (frame.header.type === "fetch") return await performFetch(frame, host, over);
   const { name, args } = frame.header;
   if (typeof name !== "string" || args === undefined) throw new FrameFault("A call has no skill name or no arguments.");
   if (!run.brokered.includes(name)) {
     throw Object.assign(new Error("This run may not call that skill."), { type: "PermissionError" });
   }
   return host.callSkill(name, args as Json, over);
+}
+
+/** Makes a request for a program. Throws a `FrameFault` for what our module in the sandbox would not send. */
+async function performFetch({ header, size, payload }: Frame, host: RunHost, over: AbortSignal): Promise<Json> {
+  const { url, method, headers, secret, timeout_ms: timeoutMs } = header;
+  if (typeof url !== "string" || typeof method !== "string" || typeof secret !== "string")
+    throw new FrameFault("A request has no URL, method or secret.");
+  if (!Array.isArray(headers) || !headers.every(isPairOfTexts)) throw new FrameFault("A request has invalid headers.");
+  if (timeoutMs !== undefined && !Number.isSafeInteger(timeoutMs))
+    throw new FrameFault("A request has an invalid time.");
+  if (host.fetch === undefined)
+    throw Object.assign(new Error("This run may not send secrets."), { type: "PermissionError" });
+  if (size > requestLimits.bodyBytes)
+    throw Object.assign(new Error(`The body has more than ${requestLimits.bodyBytes} bytes.`), { type: "ValueError" });
+  const parts: Uint8Array[] = [];
+  for await (const part of payload) parts.push(Buffer.from(part));
+  const request = {
+    url,
+    method,
+    headers,
+    secret,
+    body: Buffer.concat(parts),
+    timeoutMs: timeoutMs as number | undefined,
+  };
+  const answer = await host.fetch(request, over);
+  return { status: answer.status, headers: answer.headers, body: Buffer.from(answer.body).toString("base64") };
+}
+
+function isPairOfTexts(value: unknown): value is [string, string] {
+  return Array.isArray(value) && value.length === 2 && value.every((text) => typeof text === "string");
 }
 
 /** Type and message only: neither stacks nor causes reach the program. */

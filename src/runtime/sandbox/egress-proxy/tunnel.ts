@@ -169,7 +169,7 @@ class Fields {
 }
 
 /** Hop-by-hop headers (RFC 9110 7.6.1), and those for proxies. */
-const hopByHop = [
+export const hopByHop: readonly string[] = [
   ...["connection", "expect", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"],
   ...["proxy-authenticate", "proxy-authorization", "proxy-connection"],
 ];

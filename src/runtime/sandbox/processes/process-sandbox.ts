@@ -17,6 +17,7 @@ import {
 } from "../directory/private-directory.ts";
 import { type SandboxProcess, driveRun, supervisorGraceMs } from "../drive/drive-run.ts";
 import { type Egress, type TierOptions, type WarmPool, closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
+import { endpointPath, openSecretEndpoint } from "../egress-proxy/secret-endpoint.ts";
 import type { Python } from "../find.ts";
 import type { Json, RunEnd, RunHost, RunNeeds, Sandbox, SandboxProject, SandboxRun, Tier } from "../../sandbox.ts";
 import { type Cgroup, CgroupParent, type CgroupSystem, findCgroups } from "./cgroups.ts";
@@ -151,19 +152,27 @@ class ProcessSandboxes implements Sandbox {
     const { listener } = sandbox;
     let proxy: ReturnType<Egress> | undefined;
     let hasEnded = false;
+    const over = new AbortController();
+    const { uses = [] } = run;
+    const endpoint = host.fetch && openSecretEndpoint(host.fetch, uses, over.signal);
     try {
       const hidingLog: Log = (level, message) => log(level, host.hide(message));
-      proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, hidingLog);
+      proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, hidingLog, endpoint);
       await layFiles(directory, run.skills, run.blobs);
       if (signal.aborted) return { type: "cancelled" };
       cgroup?.limit(run.limits);
       const roots = this.#isAlone ? ownRoots(directory, shape) : undefined;
-      const environment = { roots, proxyPort: listener?.port };
+      const environment = {
+        roots,
+        proxyPort: run.network.length > 0 ? listener?.port : undefined,
+        endpoint: endpoint && listener && `http://127.0.0.1:${listener.port}${endpointPath}`,
+      };
       const end = await driveRun(sandbox, run, environment, host, signal, { clock, log });
       hasEnded = true;
       const byHost = end.type === "cancelled" || end.type === "limit";
       return !byHost && cgroup?.ranOutOfMemory() === true ? { type: "limit", limit: "memory" } : end;
     } finally {
+      over.abort(new Error("The run is over."));
       try {
         await proxy?.close();
       } finally {
@@ -184,7 +193,10 @@ class ProcessSandboxes implements Sandbox {
     const { network, project, limits } = run;
     const packages = run.packages && (await this.#packagesFor(run.packages));
     const tools = run.program.type === "script";
-    const shape = { diskBytes: limits.diskBytes, network: network.length > 0, project, packages, tools };
+    // What runs no code of ours reaches its host over the listener.
+    const isServed = this.#options.egress !== undefined && this.lacks["network access"] === undefined;
+    const listens = network.length > 0 || (tools && isServed && (run.uses ?? []).length > 0);
+    const shape = { diskBytes: limits.diskBytes, network: listens, project, packages, tools };
     if (shape.network || project !== undefined || packages !== undefined) return this.#start(shape, false);
     this.#pooledShape = shape;
     return this.#pool.take();

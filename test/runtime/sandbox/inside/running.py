@@ -75,7 +75,7 @@ def run_script(skill, file, argv=(), stdin=None, language="python", **options):
     return run(program, **options)
 
 
-def run(program, skills=None, brokered=(), blobs=None, secrets=None, answer=None, result_bytes=4 << 20, confine=None):
+def run(program, skills=None, brokered=(), blobs=None, secrets=None, uses=None, answer=None, result_bytes=4 << 20, confine=None):
     """`skills` is {name: (entry or None, {path: text})}, `blobs` {id: (kind, bytes)}, `answer(frame)` returns the fields of a reply."""
     home = tempfile.mkdtemp(prefix="inside-test-")
     try:
@@ -103,6 +103,7 @@ def run(program, skills=None, brokered=(), blobs=None, secrets=None, answer=None
             "brokered": list(brokered),
             "blobs": [{"id": one, "kind": kind, "size_bytes": len(content)} for one, (kind, content) in (blobs or {}).items()],
             "secrets": secrets or {},
+            **({"uses": uses} if uses else {}),
             "environment": {"PATH": "/usr/bin:/bin", "HOME": "/workspace", "LANG": "C.UTF-8"},
             "roots": {**roots, "project": None, "packages": None},
             "limits": {"result_bytes": result_bytes},

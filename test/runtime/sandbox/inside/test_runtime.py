@@ -19,7 +19,7 @@ class Runtime(unittest.TestCase):
 
     def test_has_only_documented_attributes(self):
         names = run("return sorted(name for name in vars(runtime) if not name.startswith('__'))").value
-        documented = "BlobError SecretError SkillError args blobs deadline result run_id secret skill"
+        documented = "BlobError FetchError SecretError SkillError args blobs deadline fetch result run_id secret skill"
         self.assertEqual(names, documented.split())
 
     def test_is_available_to_skills(self):
@@ -109,7 +109,54 @@ class Blobs(unittest.TestCase):
         self.assertIn("json.dumps", error["message"])
 
 
+class Fetch(unittest.TestCase):
+    USES = ["GH_TOKEN@api.github.com", "GH_TOKEN@uploads.github.com"]
+
+    def ask(self, call, **options):
+        answer = {"value": {"status": 404, "headers": {"x-a": "1"}, "body": "w6T/"}}
+        ended = run(f"answer = {call}\nreturn [answer.status, answer.ok, answer.headers, answer.text, list(answer.body), repr(answer)]", answer=lambda _frame: answer, **options)
+        return ended
+
+    def test_sends_what_the_host_needs_and_returns_the_answer(self):
+        ended = self.ask("runtime.fetch('https://api.github.com/x', 'post', [('A', 1)], 'ä', 'GH_TOKEN', 0.0001)", uses=self.USES)
+        self.assertEqual(ended.value, [404, False, {"x-a": "1"}, "ä\ufffd", [195, 164, 255], "<Response 404 3 bytes>"])
+        sent = ended.frames[0]
+        self.assertEqual(sent["content"], "ä".encode())
+        expected = {"type": "fetch", "url": "https://api.github.com/x", "method": "POST", "headers": [["A", "1"]], "secret": "GH_TOKEN", "timeout_ms": 1}
+        self.assertEqual({name: sent[name] for name in expected}, expected)
+
+    def test_takes_the_only_secret_and_sends_other_values_as_json(self):
+        ended = self.ask("runtime.fetch('https://api.github.com/', 'PUT', body=[1])", uses=self.USES)
+        self.assertEqual(ended.frames[0]["headers"], [["content-type", "application/json"]])
+        self.assertEqual(ended.frames[0]["content"], b"[1]")
+
+    def test_needs_the_name_of_one_of_several_secrets(self):
+        error = self.ask("runtime.fetch('https://api.github.com/')", uses=[*self.USES, "OTHER@a.example"]).error
+        self.assertEqual((error["type"], error["message"]), ("TypeError", "secret must name one of GH_TOKEN, OTHER."))
+
+    def test_of_an_undeclared_secret_names_the_manifest(self):
+        skills = {"a": (("main.py", "main"), {"main.py": "def main(): return runtime.fetch('https://a.example/', secret='OTHER')"})}
+        error = run_skill("a", skills=skills, uses=self.USES).error
+        self.assertEqual(error["type"], "FetchError")
+        self.assertIn('[permissions] secrets = [{ name = "OTHER", hosts = ["api.example.com"] }]', error["message"])
+        self.assertIn("run_code cannot use secrets", run("runtime.fetch('https://a.example/')").error["message"])
+
+    def test_refuses_a_body_over_the_limit_before_it_is_sent(self):
+        ended = self.ask("runtime.fetch('https://api.github.com/', 'PUT', body=bytes(2 ** 20 + 1))", uses=self.USES)
+        self.assertIn("the limit is 1048576", ended.error["message"])
+        self.assertEqual(len(ended.frames), 1)
+
+    def test_raises_the_error_of_the_host(self):
+        ended = run("runtime.fetch('https://api.github.com/')", uses=self.USES, answer=lambda _frame: {"error": {"type": "EXECUTION_TIMEOUT", "message": "Too late."}})
+        self.assertEqual((ended.error["type"], ended.error["message"]), ("FetchError", "EXECUTION_TIMEOUT: Too late."))
+
+
 class Secrets(unittest.TestCase):
+    def test_that_are_only_sent_cannot_be_read(self):
+        error = run("runtime.secret('GH_TOKEN')", uses=Fetch.USES).error
+        self.assertIn('runtime.fetch(url, secret="GH_TOKEN"), which sends the value to api.github.com and uploads.github.com only', error["message"])
+        self.assertEqual(run("try: runtime.secret('GH_TOKEN')\nexcept PermissionError: return 1", uses=Fetch.USES).value, 1)
+
     def test_are_available_by_name_and_not_in_the_environment(self):
         body = "import os\nreturn [runtime.secret('KEY'), 'KEY' in os.environ]"
         self.assertEqual(run(body, secrets={"KEY": "value"}).value, ["value", False])

@@ -15,6 +15,7 @@ describeSandbox("the bubblewrap tier", {
     "project of root's",
     "packages",
     "secrets",
+    "secrets sent for scripts",
     "brokered",
   ],
   processes: true,

@@ -7,7 +7,7 @@ import type { Sandbox } from "../../../../src/runtime/sandbox.ts";
 export async function openTier(isolation: "bubblewrap" | "landlock"): Promise<Sandbox | { readonly skip: string }> {
   const { sandbox, tiers } = await openSandbox({
     isolation,
-    egress: (server, network, log) => openEgressProxy(server, { network, clock: systemClock, log }),
+    egress: (server, network, log, endpoint) => openEgressProxy(server, { network, clock: systemClock, log, endpoint }),
   });
   return sandbox ?? { skip: tiers.map(({ reason }) => reason).join(" ") };
 }

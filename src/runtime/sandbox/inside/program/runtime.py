@@ -8,6 +8,7 @@ import sys
 from _thread import allocate_lock
 from types import ModuleType
 
+from asking import FetchError, to_fetch, why_hidden
 from entry import call, is_awaiting, join_args, settle
 from result import is_envelope, to_plain
 
@@ -39,8 +40,12 @@ class SecretError(LookupError):
     """The secret is not available to this program."""
 
 
+class SecretHiddenError(SecretError, PermissionError):
+    """The secret is only sent by the host, see `runtime.fetch`."""
+
+
 # User code imports them from `runtime`.
-SkillError.__module__ = BlobError.__module__ = SecretError.__module__ = "runtime"
+SkillError.__module__ = BlobError.__module__ = SecretError.__module__ = SecretHiddenError.__module__ = "runtime"
 
 
 def install_runtime(run: dict, deadline: float, calls, importer) -> None:
@@ -53,11 +58,14 @@ def install_runtime(run: dict, deadline: float, calls, importer) -> None:
     directory = run["roots"]["blobs"]
     runtime.blobs = Blobs(run["blobs"], directory, calls, viewed=directory if "outside" in run else "/blobs")
     runtime.result = to_envelope
-    runtime.secret = _secrets(run["secrets"], program["type"])
+    uses = run.get("uses", [])
+    runtime.secret = _secrets(run["secrets"], uses, program["type"])
+    runtime.fetch = to_fetch(calls, uses, program["type"])
     runtime.skill = _skills(importer, run["limits"]["result_bytes"])
     runtime.SkillError = SkillError
     runtime.BlobError = BlobError
     runtime.SecretError = SecretError
+    runtime.FetchError = FetchError
     sys.modules["runtime"] = runtime
     builtins.runtime = runtime
 
@@ -69,11 +77,14 @@ def to_envelope(output=None, summary: str | None = None, output_blobs=()) -> dic
     return {"output": output, "summary": summary, "output_blobs": list(output_blobs or ())}
 
 
-def _secrets(values: dict, program: str):
+def _secrets(values: dict, uses: list, program: str):
     def secret(name: str) -> str:
         """The value of a secret that the skill's manifest declares."""
         if name in values:
             return values[name]
+        hidden = why_hidden(name, uses)
+        if hidden is not None:
+            raise SecretHiddenError(hidden)
         if program == "code":
             raise SecretError("run_code has no access to secrets. Call a skill that declares the secret in its manifest.")
         raise SecretError(
@@ -126,6 +137,14 @@ class Calls:
         error = reply.get("error")
         if error is not None:
             raise SkillError(error["type"], error["message"], error.get("run_id"))
+        return reply["value"]
+
+    def fetch(self, request: dict, body: bytes) -> dict:
+        """Has the host make a request with a secret, and returns the answer."""
+        reply = self._ask({"type": "fetch", **request}, body)
+        error = reply.get("error")
+        if error is not None:
+            raise FetchError(error["type"], error["message"])
         return reply["value"]
 
     def _ask(self, request: dict, payload=None) -> dict:
