@@ -53,6 +53,7 @@ const listedSkill = z.object({
   path: text.describe("Its SKILL.md."),
   digest: text.optional(),
   state: z.enum(["needs-approval", "blocked", "denied"]).optional().describe("Why it cannot be used now."),
+  signature: signature.optional().describe("Absent in a list: it is not signed."),
   problems,
 });
 /** From what the lock names. */
@@ -148,6 +149,7 @@ const installed = z.object({
   name: text,
   version: text,
   digest: text,
+  signature,
   permissions: capabilities,
   scripts: texts,
   requires: texts,
@@ -340,6 +342,7 @@ const commands = {
         from: z.object({ version, digest: version }).optional(),
         to: z.object({ version: text, digest: text }).optional(),
         same_version: z.literal(true).optional(),
+        signature: signature.optional(),
         widened: texts.optional().describe("What it newly requests."),
         files: files.optional(),
       }),
@@ -360,7 +363,9 @@ const commands = {
   remove: output({ removed: texts, refused: texts }),
   verify: output({
     ok: flag,
-    skills: z.array(z.object({ name: text, state: text, ...localChanges.partial().shape })),
+    skills: z.array(
+      z.object({ name: text, state: text, ...localChanges.partial().shape, signature: signature.optional() }),
+    ),
     unlocked: texts,
   }),
   install: output({ skill: text, python: version, directory: version }),

@@ -37,6 +37,8 @@ export interface Skill {
   /** Absolute path of SKILL.md, as the directory spells it. */
   readonly file: string;
   readonly manifest?: Manifest;
+  /** A file says who signed it: whoever that is, see `signature.ts`. */
+  readonly hasSignature?: true;
 }
 
 /** A skill as a catalog offers it: its current version, where it was found, and its problems. */

@@ -13,81 +13,37 @@ import type { SkillsPlace } from "./skills-place.ts";
 import { confirmSource, lockedSource } from "./lock/locked-source.ts";
 import { renameWords } from "./install/skill-words.ts";
 import { replaceSkills } from "./install/replace-skills.ts";
-import type { RemoteIndex, RemoteSkill, SkillFile, SourceReader } from "./reader.ts";
+import type { RemoteIndex, SourceReader } from "./reader.ts";
 import { readdirSync } from "node:fs";
 import { remotePathFault } from "./archive/check-path.ts";
 import { lossWords, stateOf } from "./installed.ts";
 import { shortList } from "../base/text/code-points.ts";
-import { nearest } from "../base/text/nearest.ts";
-import { SkillsError, isSkillsError } from "../base/errors.ts";
-import { inParallel } from "../base/promises.ts";
-import { type InspectedSkill, inspectSkill } from "../skills/check.ts";
-import type { Level } from "../skills/rules.ts";
 import type { Source } from "./source.ts";
 
+import {
+  type Downloaded,
+  type SignerTerms,
+  type downloadAll,
+  isPinnedSigner,
+  signerRefusal,
+} from "./install/download-skills.ts";
+
 export { renameWords, wantedWords } from "./install/skill-words.ts";
+export {
+  type Downloaded,
+  type Downloading,
+  type SignerTerms,
+  chooseSkills,
+  download,
+  downloadAll,
+  signerRefusal,
+} from "./install/download-skills.ts";
 export { recoverSkillsDirectory, removeSkills } from "./install/replace-skills.ts";
-
-/** A skill of a source, downloaded and validated. */
-export interface Downloaded {
-  readonly remote: RemoteSkill;
-  readonly files: readonly SkillFile[];
-  readonly inspected: InspectedSkill;
-}
-
-const downloadsAtOnce = 4;
-
-/** The skills of these names. Throws SKILL_NOT_FOUND with the nearest names. */
-export function chooseSkills({ source, skills }: RemoteIndex, names: readonly string[]): readonly RemoteSkill[] {
-  return [...new Set(names)].map((name) => {
-    const found = skills.find((skill) => skill.name === name) ?? skills.find(({ id }) => id === name);
-    if (found !== undefined) return found;
-    const offered = skills.map((skill) => skill.name);
-    const close = nearest(name, offered, { count: 3 });
-    const all = offered.length === 0 ? "it offers no skills" : `it offers ${shortList(offered, 10)}`;
-    const advice = close.length === 0 ? all : `did you mean ${close.join(" or ")}?`;
-    throw new SkillsError("SKILL_NOT_FOUND", `${source.label} does not offer ${name}; ${advice}`);
-  });
-}
-
-export interface Downloading {
-  readonly reader: SourceReader;
-  /** One with an error at this level of `acp-skills check` is refused; default: only what no agent would be offered is. */
-  readonly level?: Level | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** Downloads and validates a skill. What is wrong with it is `why`, a sentence without its name. */
-export async function download(
-  remote: RemoteSkill,
-  { reader, level, signal }: Downloading,
-): Promise<Downloaded | { readonly remote: RemoteSkill; readonly why: string }> {
-  try {
-    if (remote.content.type === "unusable") return { remote, why: remote.content.why };
-    const files = await reader.skillFiles(remote, signal);
-    const inspected = await inspectSkill(files, remote.name, level);
-    const error = level === undefined ? undefined : inspected.problems.find(({ severity }) => severity === "error");
-    if (error === undefined) return { remote, files, inspected };
-    return { remote, why: `acp-skills check --level ${level} reports ${error.code}: ${error.message}` };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (isSkillsError(error)) return { remote, why: error.message };
-    throw error;
-  }
-}
-
-/** Downloads and validates many, a few at a time; results are in their order. */
-export function downloadAll(
-  remotes: readonly RemoteSkill[],
-  downloading: Downloading,
-): Promise<readonly Awaited<ReturnType<typeof download>>[]> {
-  return inParallel(remotes, downloadsAtOnce, (remote) => download(remote, downloading));
-}
 
 /** What the lock says of a downloaded skill. */
 function entryOf(
   index: RemoteIndex,
-  { remote, files, inspected }: Downloaded,
+  { remote, files, inspected, signature }: Downloaded,
   {
     form,
     key,
@@ -111,6 +67,7 @@ function entryOf(
     version: inspected.version,
     digest: inspected.digest,
     ...(remote.name !== key && { name: remote.name }),
+    ...(signature.state === "signed" && { signer: signature.signer }),
     ...(digests !== undefined && { files: digests }),
   };
 }
@@ -208,7 +165,7 @@ export type InstallPlan =
     }
   | { readonly act: "refuse"; readonly what: string };
 
-export interface InstallContext {
+export interface InstallContext extends SignerTerms {
   readonly index: RemoteIndex;
   readonly lock: Lock;
   /** The real path of the directory of skills; undefined if it is missing. */
@@ -217,16 +174,14 @@ export interface InstallContext {
   readonly discardsChanges: boolean;
   /** Whether a skill that is not in the lock, or from another source, is replaced. */
   readonly replacesOthers: boolean;
-  /** Whether a person sees what would be installed, and decides. */
-  readonly isAsked: boolean;
 }
 
 /** Decides it; changes nothing. */
 async function planInstall(
   downloaded: Downloaded,
-  { index, lock, skills, discardsChanges, replacesOthers, isAsked }: InstallContext,
+  { index, lock, skills, discardsChanges, replacesOthers, isAsked, allowsSignerChange }: InstallContext,
 ): Promise<InstallPlan> {
-  const { inspected, files, remote } = downloaded;
+  const { inspected, files, remote, signature } = downloaded;
   const { key } = inspected;
   const rival = rivalOf(key, lock, skills);
   if (rival !== undefined) return refuse(rival);
@@ -235,6 +190,8 @@ async function planInstall(
   const isSame = installed !== undefined && sameFiles(installed, files);
   const renamed = isSame || isAsked ? undefined : renameWords(inspected);
   if (renamed !== undefined) return refuse(`${renamed}; --yes does not answer for that, so add it without`);
+  const signer = signerRefusal(entry, signature, { isAsked, allowsSignerChange });
+  if (signer !== undefined) return refuse(signer);
   if (entry === undefined) {
     if (installed === undefined) return { act: "install", what: "new", seen: undefined };
     if (isSame) return { act: "adopt", what: "already there, not in the lock", seen: installed };
@@ -248,7 +205,7 @@ async function planInstall(
   if (!isFromHere && !replacesOthers)
     return refuse(`it is installed from ${shownSource(entry)}; --replace replaces it`);
   if (isSame)
-    return entry.digest === inspected.digest && isFromHere
+    return entry.digest === inspected.digest && isFromHere && isPinnedSigner(entry, signature)
       ? { act: "nothing", what: "already installed", seen: installed }
       : { act: "adopt", what: "already installed; the lock is brought up to date", seen: installed };
   const state = await stateOf(skills, key, entry);

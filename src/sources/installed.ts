@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { isSkillsError } from "../base/errors.ts";
+import { isSkillsError, undefinedIfOurs } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import {
   type Lock,
@@ -14,6 +14,8 @@ import { readLock } from "./lock-file.ts";
 import { findSkillsDirectory, projectPlace } from "./skills-place.ts";
 import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
 import { diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
+import { signatureFile } from "../skills/skill.ts";
+import type { Signature, Signatures } from "../skills/signature.ts";
 import { createSkillHasher, invalidName } from "../skills/hash.ts";
 import { shortList } from "../base/text/code-points.ts";
 import { nearest } from "../base/text/nearest.ts";
@@ -33,6 +35,21 @@ export async function stateOf(skills: string | undefined, key: string, entry: Lo
   const difference = lockDifferenceOf(entry, installed, digest);
   if (difference !== undefined) return { state: "changed", installed, difference };
   return { state: isVerifiable(entry) ? "unchanged" : "unverifiable", installed };
+}
+
+/** Who signed what is there. Loads nothing where it has no signature. */
+export async function signatureOf(
+  skills: string | undefined,
+  key: string,
+  state: InstalledState,
+  signatures: Pick<Signatures, "ofFiles">,
+): Promise<Signature> {
+  const { files = [], others = [] } = state.state === "missing" ? {} : state.installed;
+  const isSigned = skills !== undefined && files.some((file) => file.path === signatureFile);
+  const digest = isSigned
+    ? await digestOf(path.join(skills, directoryName(key)), { files, others }).catch(undefinedIfOurs)
+    : undefined;
+  return await signatures.ofFiles(files, digest);
 }
 
 /** The digest of a skill as `describe_skill` gives it. */

@@ -3,6 +3,7 @@ import { SkillsError } from "../base/errors.ts";
 import { createHash } from "node:crypto";
 import type { InstalledFiles } from "./lock/read-installed.ts";
 import type { SkillFile } from "./reader.ts";
+import { type Signer, toSigner } from "../skills/signature.ts";
 
 export { directoryName } from "../skills/skill.ts";
 
@@ -38,6 +39,8 @@ export interface LockEntry {
   readonly digest?: string;
   /** Ours: as the source names it, where that is not the entry's key. */
   readonly name?: string;
+  /** Ours: who signed it when it was installed; another signer, or none, is accepted only by a person. */
+  readonly signer?: Signer;
   /** Ours: the sha256 of each file, in hexadecimal; absent for a skill of many files. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -55,7 +58,7 @@ export interface Lock {
 const lockKeys: Readonly<Record<LockForm, readonly (keyof LockEntry)[]>> = {
   project: [
     ...(["source", "sourceUrl", "ref", "sourceType", "skillPath", "computedHash", "wellKnownDigest"] as const),
-    ...(["version", "commit", "pin", "digest", "name", "files"] as const),
+    ...(["version", "commit", "pin", "digest", "name", "signer", "files"] as const),
   ],
   global: [
     ...(["source", "sourceType", "sourceUrl", "ref", "skillPath", "skillFolderHash", "sourceBaseUrl"] as const),
@@ -68,6 +71,7 @@ const lockKeys: Readonly<Record<LockForm, readonly (keyof LockEntry)[]>> = {
       "pin",
       "digest",
       "name",
+      "signer",
       "files",
     ] as const),
   ],
@@ -178,6 +182,9 @@ function toEntry(node: JsonNode, fields: ReadonlyMap<string, JsonEntry>, form: L
         ({ node: { type }, node: file }) => type !== "scalar" || !sha256Form.test(String(valueOf(file))),
       );
       if (wrong !== undefined) refuse(wrong.node, "a digest of a file must be 64 hexadecimal digits", restore);
+    } else if (key === "signer") {
+      if (toSigner(value) === undefined)
+        refuse(field.node, '"signer" must be {"key": …} or {"identity": …, "issuer": …}', restore);
     } else if (typeof value !== "string") refuse(field.node, `"${key}" must be a string`, restore);
     else if (shapes[key]?.shape.test(value) === false)
       refuse(field.node, `"${key}" must be ${shapes[key].what}`, restore);

@@ -2,7 +2,8 @@ import { isSkillsError, undefinedIfOurs } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import { inParallel } from "../base/promises.ts";
 import { type AddressRules, addressRules } from "./fetch/address-rules.ts";
-import { type LockEntry, computedHash, isVerifiable } from "./lock.ts";
+import { type LockEntry, computedHash, fileDigests, isVerifiable } from "./lock.ts";
+import { signatureFile } from "../skills/skill.ts";
 import { sourceKindOf, type Source, isLoopbackHost } from "./source.ts";
 import { type NamedSources, confirmSource, findLocked, personRefusal, sourceOfEntry } from "./lock/locked-source.ts";
 import type { SkillsPlace } from "./skills-place.ts";
@@ -18,11 +19,13 @@ import {
   type ConfirmedInstall,
   type Downloaded,
   type Downloading,
+  type SignerTerms,
   download,
   readNow,
   reasonLines,
   renameWords,
   sameFiles,
+  signerRefusal,
   wantedWords,
 } from "./install.ts";
 import { type InspectedSkill, inspectSkill } from "../skills/check.ts";
@@ -147,7 +150,9 @@ async function findLatest(
   if ("why" in downloaded) return { state: "failed", why: downloaded.why };
   const { inspected, files } = downloaded;
   const isSame =
-    entry.digest === undefined ? computedHash(files) === entry.computedHash : inspected.digest === entry.digest;
+    entry.digest === undefined
+      ? computedHash(files) === entry.computedHash
+      : inspected.digest === entry.digest && hasLockedSignature(entry, files);
   const isOther = isVerifiable(entry) ? !isSame : isExact === true && index.commit !== entry.commit;
   if (isOther && isExact === true) {
     const names = entry.digest ?? `the hash ${entry.computedHash ?? ""}`;
@@ -156,6 +161,11 @@ async function findLatest(
   }
   if (isOther || (!isSame && isExact !== true)) return { state: "updated", downloaded, index };
   return restorable === undefined ? { state: "current" } : { state: restorable, downloaded, index };
+}
+
+/** The digest of a skill does not cover its signature, which the lock has among its files. */
+function hasLockedSignature({ files: locked }: LockEntry, files: readonly SkillFile[]): boolean {
+  return locked === undefined || locked[signatureFile] === fileDigests(files)?.[signatureFile];
 }
 
 /** What is known without a look at the source: it is there as it is locked, or cannot be restored. */
@@ -263,11 +273,17 @@ function toCopies(files: readonly SkillFile[]): readonly CopiedFile[] {
 
 /** What updating an installed skill with what was downloaded means here. Changes nothing. */
 export function planUpdate(
-  { key, installed }: Pick<UpdateLookup, "key" | "installed">,
+  { key, entry, installed }: Pick<UpdateLookup, "key" | "entry" | "installed">,
   { downloaded, index }: Extract<Latest, { downloaded: unknown }>,
-  { renamed, discardsChanges }: Pick<UpdateDiff, "renamed"> & { readonly discardsChanges: boolean },
+  {
+    renamed,
+    discardsChanges,
+    ...terms
+  }: Pick<UpdateDiff, "renamed"> & SignerTerms & { readonly discardsChanges: boolean },
 ): ConfirmedInstall | { readonly why: string } {
-  const { files } = downloaded;
+  const { files, signature } = downloaded;
+  const signer = signerRefusal(entry, signature, terms);
+  if (signer !== undefined) return { why: signer };
   if (renamed !== undefined)
     return { why: `its own files name it ${renamed} now; add that from its source, and remove ${key}` };
   const seen = installed.state === "missing" ? undefined : installed.installed;

@@ -7,7 +7,7 @@ import type { DirectoryEntry, SkillFiles } from "../files.ts";
 import { type ManifestReading, type ParsedSkill, parseSkill } from "../manifest/parse-skill.ts";
 import { maxFrontmatterBytes } from "../manifest/frontmatter.ts";
 import type { Finding } from "../rules.ts";
-import { type Skill, fileNameFault, isSkillFileName, isVersion } from "../skill.ts";
+import { type Skill, fileNameFault, isSkillFileName, isVersion, signatureFile } from "../skill.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import {
   directoryLoop,
@@ -81,6 +81,7 @@ interface Draft {
   /** Files whose name resembles SKILL.md. */
   readonly near: string[];
   needsWalk: boolean;
+  hasSignature: boolean;
 }
 
 /**
@@ -102,6 +103,7 @@ export function readDirectory(
     definitions: [],
     near: [],
     needsWalk: false,
+    hasSignature: false,
   };
   const { findings, children, dangling, definitions, near } = draft;
   try {
@@ -119,7 +121,7 @@ export function readDirectory(
     if (manifestEntry !== undefined && readManifest === undefined) return needsManifestReader;
     const manifest = manifestEntry && readManifest?.(files, directory, manifestEntry);
     const parsed = readSkill(files, { directory, expectedName, entry, manifest });
-    ({ skill } = parsed);
+    skill = draft.hasSignature && parsed.skill ? Object.freeze({ ...parsed.skill, hasSignature: true }) : parsed.skill;
     const entrypoint = skill?.manifest?.runtime?.entrypoint;
     if (entrypoint !== undefined) {
       const target = path.join(directory, entrypoint);
@@ -162,6 +164,7 @@ function addEntry(draft: Draft, directory: string, entry: DirectoryEntry, readin
   if (isDefinition) draft.definitions.push(entry);
   else if (kind === "file" || kind === "other" || skipped.has(name)) {
     if (kind === "file" && isNearSkillFileName(name)) draft.near.push(name);
+    if (name === signatureFile) draft.hasSignature = true;
     return;
   }
   if (link) addLink(draft, directory, entry, reading);

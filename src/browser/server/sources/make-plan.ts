@@ -39,6 +39,9 @@ export interface MadePlan {
   readonly problems: readonly string[];
 }
 
+/** A person sees each signature; another signer than before is accepted on the command line only. */
+const terms = { isAsked: true, allowsSignerChange: false } as const;
+
 interface Planning {
   readonly read: LimitedRead;
   readonly door: Pick<BrowseDoor, "directory" | "home" | "allowPrivate">;
@@ -70,7 +73,7 @@ async function planNew(
     const offered = await readNow(reader, source, reading);
     return { index: offered, found: await downloadAll(chooseSkills(offered, names), { reader, signal: reading }) };
   });
-  const options = { index, lock, skills, discardsChanges: false, replacesOthers: false, isAsked: true };
+  const options = { index, lock, skills, discardsChanges: false, replacesOthers: false, ...terms };
   const { plans, refusals } = await planInstalls(found, options);
   const toChange = createShownChanges();
   const changes: PlannedChange[] = [];
@@ -129,7 +132,7 @@ async function planUpdates(
     const { inspected, files } = downloaded;
     const seen = installed.state === "missing" ? [] : installed.installed.files;
     const update = await compareUpdate(key, seen, files, inspected);
-    const plan = planUpdate(one, latest, { ...update, discardsChanges: false });
+    const plan = planUpdate(one, latest, { ...update, discardsChanges: false, ...terms });
     const isNoted = !("why" in plan) && plan.act === "adopt";
     const isSameVersion = state === "updated" && entry.version === inspected.version && inspected.version !== "0.0.0";
     changes.push({

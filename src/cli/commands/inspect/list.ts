@@ -3,9 +3,10 @@ import path from "node:path";
 import { isWithin, homePath, shownPath } from "../../../base/paths/location.ts";
 import type { Standings } from "../../../runtime/runs.ts";
 import type { Root } from "../../../skills/skillset.ts";
-import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
+import { type Signature, signatureWords } from "../../../skills/signature.ts";
+import type { OfferedSkill, Skill, Snapshot } from "../../../skills/skill.ts";
 import { toAvailableSkill } from "../../../wire/command-facts.ts";
-import { listing } from "../../arguments/shared-options.ts";
+import { listing, trustedRoot } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
 import { findStates, createListing } from "../../listing.ts";
 import { cutToWidth, table } from "../../report/table.ts";
@@ -17,9 +18,10 @@ import { shortList } from "../../../base/text/code-points.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 
 export const command = defineCommand({
-  options: listing,
+  options: { ...listing, "trusted-root": trustedRoot },
   examples: ["list", "list --skills ./skills --no-default-roots --json"],
   notes: [
+    "SIGNATURE: who signed a skill; shown only where one is signed.",
     "STATE: needs-approval, blocked (by you) or denied (by a policy); shown only where a skill cannot be used now.",
     "Problems of skills do not change the exit status; acp-skills check is for that.",
   ],
@@ -28,10 +30,11 @@ export const command = defineCommand({
     const { snapshot } = catalog;
     const { skills, problems, counts = null } = snapshot;
     const states = await findStates(skills, directory, terminal);
+    const signatures = await findSigned(skills, options["trusted-root"], terminal);
     if (options.json === true)
-      await terminal.print(jsonLines({ skills: listedSkills(skills, states), problems, counts }));
+      await terminal.print(jsonLines({ skills: listedSkills(skills, states, signatures), problems, counts }));
     else {
-      await printTable({ ...snapshot, states }, roots, terminal);
+      await printTable({ ...snapshot, states, signatures }, roots, terminal);
       await reportMissing(directory, terminal);
     }
     return status;
@@ -49,24 +52,49 @@ async function reportMissing(directory: string, terminal: Terminal): Promise<voi
     );
 }
 
-function* listedSkills(skills: readonly OfferedSkill[], states: Standings): Iterable<object> {
-  for (const offered of skills)
-    yield Object.assign(toListedSkill(offered, { state: states.get(offered.skill) }), { problems: offered.problems });
+/** Where no skill has a signature, nothing is loaded for it. */
+async function findSigned(
+  skills: readonly OfferedSkill[],
+  trustedRoot: string | undefined,
+  terminal: Terminal,
+): Promise<ReadonlyMap<Skill, Signature>> {
+  if (trustedRoot === undefined && !skills.some(({ skill }) => skill.hasSignature === true)) return new Map();
+  return await (await import("../../listing/find-signatures.ts")).findSignatures(skills, trustedRoot, terminal);
+}
+
+function* listedSkills(
+  skills: readonly OfferedSkill[],
+  states: Standings,
+  signatures: ReadonlyMap<Skill, Signature>,
+): Iterable<object> {
+  for (const offered of skills) {
+    const facts = { state: states.get(offered.skill), signature: signatures.get(offered.skill) };
+    yield Object.assign(toListedSkill(offered, facts), { problems: offered.problems });
+  }
 }
 
 /**
- * One skill as JSON: the fields that editors receive, the path of its SKILL.md, `digest` if it was computed, and `state` if it cannot be
- * used now. Keys have a fixed order.
+ * One skill as JSON: the fields that editors receive, the path of its SKILL.md, `digest` if it was computed, `state` if it cannot be
+ * used now, and `signature` if it was verified. Keys have a fixed order.
  */
 export function toListedSkill(
   offered: OfferedSkill,
-  { digest, state }: { readonly digest?: string; readonly state?: string | undefined } = {},
+  {
+    digest,
+    state,
+    signature,
+  }: {
+    readonly digest?: string;
+    readonly state?: string | undefined;
+    readonly signature?: Signature | undefined;
+  } = {},
 ): object {
   const listed = toAvailableSkill(offered, { digest });
   return Object.assign(listed, {
     path: offered.skill.file,
     ...(digest !== undefined && { digest }),
     ...(state !== undefined && { state }),
+    ...(signature !== undefined && { signature }),
   });
 }
 
@@ -75,11 +103,11 @@ const mostShown = 10;
 
 /** Prints one skill per line, and a summary of the problems on stderr. */
 async function printTable(
-  { skills, problems, counts, states }: Snapshot & { readonly states: Standings },
+  { skills, problems, counts, ...facts }: Snapshot & TableFacts,
   roots: readonly Root[],
   terminal: Terminal,
 ): Promise<void> {
-  if (skills.length > 0) await terminal.print(skillTable(skills, states, terminal));
+  if (skills.length > 0) await terminal.print(skillTable(skills, facts, terminal));
   else if (roots.length === 0) terminal.note("there is no directory to search; give one with --skills");
   else
     terminal.note(
@@ -111,7 +139,16 @@ function sayProblems(
   return `${saySeverities(problems)}; details: acp-skills check --level lenient ${shown}`.trimEnd();
 }
 
-function skillTable(skills: readonly OfferedSkill[], states: Standings, terminal: Terminal): Iterable<string> {
+interface TableFacts {
+  readonly states: Standings;
+  readonly signatures: ReadonlyMap<Skill, Signature>;
+}
+
+function skillTable(
+  skills: readonly OfferedSkill[],
+  { states, signatures }: TableFacts,
+  terminal: Terminal,
+): Iterable<string> {
   const { cwd, home, columns } = terminal;
   const place = (directory: string): string => {
     const inProject = shownPath(directory, cwd);
@@ -123,8 +160,11 @@ function skillTable(skills: readonly OfferedSkill[], states: Standings, terminal
     safeText(skill.version),
     skill.kind,
     states.get(skill) ?? "",
+    signatures.size === 0
+      ? ""
+      : cutToWidth(signatureWords(signatures.get(skill) ?? { state: "unsigned" }), widestSource),
     cutToWidth(safeText(remote?.label ?? place(sources[0] ?? skill.directory)), widestSource),
     safeText(skill.description),
   ]);
-  return table(["NAME", "VERSION", "KIND", "STATE", "SOURCE", "DESCRIPTION"], rows, terminal);
+  return table(["NAME", "VERSION", "KIND", "STATE", "SIGNATURE", "SOURCE", "DESCRIPTION"], rows, terminal);
 }

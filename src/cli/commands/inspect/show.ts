@@ -7,7 +7,7 @@ import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import { readHostCommands, readSkillDocument } from "../../../skills/document.ts";
 import { quoted } from "../../../base/text/quoted.ts";
 import { viewSkills } from "../../../runtime/caller.ts";
-import { listing } from "../../arguments/shared-options.ts";
+import { listing, trustedRoot } from "../../arguments/shared-options.ts";
 import { defineCommand } from "../../command.ts";
 import { createListing, findOffered, findStates } from "../../listing.ts";
 import { padToWidth } from "../../report/table.ts";
@@ -18,6 +18,7 @@ import { openEnvironmentProbes } from "./env.ts";
 import { toListedSkill } from "./list.ts";
 import type { DeclaredArgument } from "../../../skills/manifest.ts";
 import { type Match, describeDemand, matchSkill, summarise } from "../../../skills/environment.ts";
+import { type Signature, openSignatures, shippedRootDate, signatureWords } from "../../../skills/signature.ts";
 import { maxListedFiles } from "../../../wire/tools.ts";
 
 /** A longer body is truncated. */
@@ -25,7 +26,7 @@ const shownBytes = 1024 * 1024;
 
 export const command = defineCommand({
   positionals: { name: "NAME", minimum: 1, maximum: 1, values: "skills" },
-  options: listing,
+  options: { ...listing, "trusted-root": trustedRoot },
   examples: ["show pdf", "show salesforce.leads.sync --json"],
   notes: ["NAME is the name (salesforce.leads.sync) or the slug (salesforce-leads-sync)."],
   async run({ options, positionals: [name = ""] }, terminal) {
@@ -34,10 +35,15 @@ export const command = defineCommand({
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const probes = openEnvironmentProbes(catalog, source, {}, terminal);
     const { machine, findSandbox } = probes.of(offered.skill);
+    const signatures = openSignatures(options["trusted-root"]);
+    await signatures.check();
+    const hashed = await createSkillHasher().hash(source, offered.skill.directory, new AbortController().signal);
     const facts: Facts = {
       offered,
       environment: await matchSkill(offered.skill, source, { machine, findSandbox }).finally(() => probes.close()),
-      hashed: await createSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
+      hashed,
+      signature: await signatures.of(source, offered.skill, hashed.digest),
+      trustedRoot: options["trusted-root"] ?? `of this package, as published on ${shippedRootDate}`,
       calls: callsOf(offered.skill, viewSkills(catalog.snapshot, undefined)),
       licenseFiles: findLicense(source, offered.skill).files,
       state: (await findStates([offered], directory, terminal)).get(offered.skill),
@@ -54,6 +60,9 @@ interface Facts {
   readonly environment: readonly Match[];
   /** As in `describe_skill`. */
   readonly hashed: HashedSkill;
+  readonly signature: Signature;
+  /** What the signature was verified with, in words. */
+  readonly trustedRoot: string;
   /** Skills with permissions that its code can call. */
   readonly calls: readonly CalledSkill[];
   readonly licenseFiles: readonly string[];
@@ -62,10 +71,10 @@ interface Facts {
 }
 
 /** Everything about one skill, keys in a fixed order. */
-function toShownSkill({ offered, environment, hashed: { files, digest }, calls, state }: Facts): object {
+function toShownSkill({ offered, environment, hashed: { files, digest }, calls, state, signature }: Facts): object {
   const { skill, sources, versions, problems } = offered;
   return {
-    ...toListedSkill(offered, { ...(digest !== undefined && { digest }), state }),
+    ...toListedSkill(offered, { ...(digest !== undefined && { digest }), state, signature }),
     dialect: skill.dialect,
     tags: skill.tags,
     sources,
@@ -88,7 +97,7 @@ function readBody({ file }: Skill): string {
 
 /** Human-readable text for one skill: its fields, inputs, permissions and files, its problems, and its instructions. */
 function* describe(
-  { offered, environment, hashed, calls, licenseFiles, state }: Facts,
+  { offered, environment, hashed, calls, licenseFiles, state, signature, trustedRoot }: Facts,
   { cwd, paint }: Terminal,
 ): Iterable<string> {
   const { skill, sources, remote, versions, problems } = offered;
@@ -121,6 +130,8 @@ function* describe(
   if (permissions.length > 0 || skill.kind === "action") yield field("permissions", permissions.join(", ") || "none");
   for (const called of calls) yield field("calls", `${called.skill} (${permissionWords(called).join(", ")})`);
   yield field("digest", hashed.digest);
+  yield field("signature", signatureWords(signature));
+  if (signature.state !== "unsigned") yield field("trusted root", trustedRoot);
   const width = files.reduce((widest, { path }) => Math.max(widest, path.length), 0);
   for (const { path, size_bytes: size } of files) yield field("file", `${padToWidth(path, width)}  ${size} bytes`);
   if (files.length < hashed.files.length) yield field("file", `… and ${hashed.files.length - files.length} more`);

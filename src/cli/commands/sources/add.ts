@@ -3,8 +3,9 @@ import { SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock-file.ts";
 import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
 import { parseSource, isCut } from "../../../sources/source.ts";
-import { type InspectedSkill, type SkillAdvice, loadAdviceReader } from "../../../skills/check.ts";
+import { type SkillAdvice, loadAdviceReader } from "../../../skills/check.ts";
 import { diskSkillFiles } from "../../../skills/files.ts";
+import { openSignatures, signatureWords } from "../../../skills/signature.ts";
 import { isNothing } from "../../../skills/permissions.ts";
 import { type OptionValues, defineCommand, usageError, flag, type ExitCode, exit } from "../../command.ts";
 import { counted, cutCodePoints, shortList } from "../../../base/text/code-points.ts";
@@ -87,7 +88,9 @@ export const command = defineCommand({
       const chosen = await choose(index, names, { given, terminal });
       if (chosen === undefined) return exit.usage;
       terminal.progress.show(`downloading from ${source.label}`);
-      const found = await downloadAll(chosen, { reader, level: given.level, signal });
+      const signatures = openSignatures(given["trusted-root"]);
+      await signatures.check();
+      const found = await downloadAll(chosen, { reader, level: given.level, signatures, signal });
       terminal.progress.done();
       return await install({ index, found, where, given, terminal, signal });
     });
@@ -140,12 +143,13 @@ async function install({ index, found, where, given, terminal, signal }: Found):
     discardsChanges: given["discard-changes"] === true,
     replacesOthers: given.replace === true,
     isAsked: given.yes !== true,
+    allowsSignerChange: given["allow-signer-change"] === true,
   });
   const isJson = given.json === true;
   const adviceOn = await readAdvice(where, terminal);
   for (const { downloaded, plan } of plans)
     if (!isJson && plan.act !== "nothing") {
-      await terminal.print(describeDownload(downloaded.inspected, toWords(downloaded, plan), terminal.paint));
+      await terminal.print(describeDownload(downloaded, toWords(downloaded, plan), terminal.paint));
       await terminal.print(describeAdvice(adviceOn(downloaded), terminal.paint));
     }
   for (const line of reasonLines(refusals, " cannot be installed")) terminal.note(line);
@@ -156,7 +160,9 @@ async function install({ index, found, where, given, terminal, signal }: Found):
   const isDry = given["dry-run"] === true;
   const isWanted = !isDry && (await isWantedBy(todo, { index, where, given, terminal, signal }));
   if (isWanted) {
-    const flags = (["replace", "discard-changes"] as const).filter((name) => given[name] === true);
+    const flags = (["replace", "discard-changes", "allow-signer-change"] as const).filter(
+      (name) => given[name] === true,
+    );
     const about = [`from ${index.source.label}`, ...flags.map((name) => `--${name}`)].join(" ");
     const rows = todo.map(({ downloaded }) => ({ ...downloaded.inspected, about }));
     recordInstalls(where, "add", rows, terminal);
@@ -245,7 +251,8 @@ function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, wher
   const { key, slug, name, version, digest, scripts, requires, problems } = downloaded.inspected;
   const { wants: permissions, hostCommands: host_commands } = downloaded.inspected;
   return {
-    ...{ slug, name, version, digest, permissions, scripts, requires, host_commands, problems },
+    ...{ slug, name, version, digest, signature: downloaded.signature },
+    ...{ permissions, scripts, requires, host_commands, problems },
     action: plan.act,
     done: plan.act === "nothing" || (isInstalled && plan.act !== "refuse"),
     path: `${shownSkillsDirectory(where)}/${key}`,
@@ -256,11 +263,12 @@ function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, wher
 const most = 20;
 
 /** A skill in a few lines: its name, version and digest, what it declares, and what `check` warns of. */
-function* describeDownload(skill: InspectedSkill, what: string, paint: Paint): Iterable<string> {
+function* describeDownload({ inspected: skill, signature }: Downloaded, what: string, paint: Paint): Iterable<string> {
   const { key, version, digest, description, scripts, requires, hostCommands, problems } = skill;
   const field = labelled((style, text) => paint(style, `  ${text}`), 14);
   yield `${paint("bold", safeText(key))} ${safeText(version)} (${shortDigest(digest)}): ${what}\n`;
   yield field("description", cutCodePoints(description, 160));
+  yield field("signature", signatureWords(signature));
   const words = wantedWords({ ...skill, hostCommands: [] });
   yield field("permissions", words.length === 0 ? "none" : shortList(words, most));
   yield field("scripts", shortList(scripts, most));

@@ -27,6 +27,7 @@ import {
   versionWords,
 } from "../../../sources/update.ts";
 import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
+import { signatureWords } from "../../../skills/signature.ts";
 import { shortDigest } from "../../../skills/hash.ts";
 import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
 import { fileDiff } from "../../report/file-diff.ts";
@@ -113,7 +114,7 @@ async function replaceInstalled(
   { where, given, terminal, signal }: Updating,
 ): Promise<Result> {
   const { downloaded, state } = found;
-  const { inspected, files } = downloaded;
+  const { inspected, files, signature } = downloaded;
   const seen = installed.state === "missing" ? undefined : installed.installed;
   const diff = await compareUpdate(key, seen?.files ?? [], files, inspected);
   // A skill that declares no version has this one.
@@ -124,6 +125,7 @@ async function replaceInstalled(
     from: { version: entry.version ?? null, digest: entry.digest ?? null },
     to: { version: inspected.version, digest: inspected.digest },
     ...(isSameVersion && { same_version: true }),
+    signature,
     widened,
     files: { added, removed, changed },
   };
@@ -132,11 +134,14 @@ async function replaceInstalled(
   if (given.json !== true) {
     await terminal.print([`${terminal.paint("bold", safeText(heading))} from ${safeText(source)}\n`]);
     if (isSameVersion) await terminal.print([`  ${terminal.paint("yellow", "same version, other bytes")}\n`]);
+    await terminal.print([`  ${signatureWords(signature)}\n`]);
     await terminal.print(describeUpdate(diff, terminal.paint));
   }
-  const decided = planUpdate({ key, installed }, found, {
+  const decided = planUpdate({ key, entry, installed }, found, {
     renamed,
     discardsChanges: given["discard-changes"] === true,
+    allowsSignerChange: given["allow-signer-change"] === true,
+    isAsked: given.yes !== true,
   });
   if ("why" in decided) {
     terminal.note(`${key}: ${decided.why}`);
@@ -146,8 +151,8 @@ async function replaceInstalled(
   const title = `${question}${widened.length === 0 ? "" : `, which newly requests ${widened.join(", ")}`}?`;
   if (!(await confirm(title, label, { yes: given.yes, terminal, signal }))) return { ...about, state: "available" };
   const before = entry.digest === undefined ? "" : ` (${shortDigest(entry.digest)})`;
-  const flag = given["discard-changes"] === true ? " --discard-changes" : "";
-  const from = `${state}: ${versionWords(entry)}${before}, from ${source}${flag}`;
+  const flags = (["discard-changes", "allow-signer-change"] as const).filter((name) => given[name] === true);
+  const from = `${state}: ${versionWords(entry)}${before}, from ${source}${flags.map((name) => ` --${name}`).join("")}`;
   recordInstalls(where, "update", [{ ...inspected, about: from }], terminal);
   await carryOut(where, readLock(where), [decided]);
   terminal.note(done);

@@ -5,12 +5,13 @@ import { type UpdateLookup, findUpdates } from "../../../../sources/update.ts";
 import { type SkillsPlace, globalPlace, projectPlace } from "../../../../sources/skills-place.ts";
 import { levels } from "../../../../skills/rules.ts";
 import { existingDirectory, givenPolicy } from "../../../arguments/values.ts";
-import { allowPrivate, cwd, json, token, tokensByOrigin } from "../../../arguments/shared-options.ts";
+import { allowPrivate, cwd, json, token, tokensByOrigin, trustedRoot } from "../../../arguments/shared-options.ts";
 import { type OptionTable, type OptionValues, choice, flag, texts, type ExitCode } from "../../../command.ts";
 import { type Terminal, interruptible } from "../../../report/terminal.ts";
 import { type Policy, createPolicies } from "../../../../runtime/trust.ts";
 import type { SourceLister } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
+import { openSignatures } from "../../../../skills/signature.ts";
 import type { Question } from "../../../../runtime/question.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { localLedger } from "../../../../runtime/ledger.ts";
@@ -40,6 +41,7 @@ export function skillsPlaceFromOptions(options: OptionValues<typeof place>, term
 export const installing = {
   level: choice(levels, "Refuse skills with errors at this level of acp-skills check."),
   "discard-changes": flag("Replace skills changed here, or without a hash in the lock; the changes are lost."),
+  "allow-signer-change": flag("Install skills that another signer signed than the lock pins, or nobody."),
 } as const satisfies OptionTable;
 
 /** Says that a lock names no skills or does not exist, with its path: a person may be in another directory than they think. */
@@ -49,6 +51,7 @@ export function emptyWords({ lockFile }: SkillsPlace): string {
 
 /** Options of the commands that ask the sources of the lock again. */
 export const recheckOptions = {
+  "trusted-root": trustedRoot,
   source: texts("URL", "The full URL of a source with a secret, or that is read over ssh. Repeatable."),
   ...asking,
   ...place,
@@ -84,7 +87,7 @@ export async function withReader(
   });
 }
 
-type Looking = Omit<Parameters<typeof findUpdates>[0], "reader" | "named" | "allowPrivate" | "signal">;
+type Looking = Omit<Parameters<typeof findUpdates>[0], "reader" | "signatures" | "named" | "allowPrivate" | "signal">;
 
 /** Asks the sources of a lock, and works with what they have. Returns what to exit with. */
 export async function withUpdates(
@@ -96,11 +99,14 @@ export async function withUpdates(
 ): Promise<ExitCode> {
   const { source, "allow-private": allowPrivate } = options;
   const named = namedSources(lock, source);
+  const signatures = openSignatures(options["trusted-root"]);
+  await signatures.check();
   return await withReader(options, named.typed, looking.where.base, terminal, async (reader, signal, policy) => {
     terminal.progress.show("asking the sources");
     const found = await findUpdates({
       ...looking,
       reader,
+      signatures,
       named,
       allowPrivate,
       minimumDays: policy.minimumAge,

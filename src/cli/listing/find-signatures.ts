@@ -1,0 +1,26 @@
+import { diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
+import { createSkillHasher } from "../../skills/hash.ts";
+import { type Signature, openSignatures } from "../../skills/signature.ts";
+import type { OfferedSkill, Skill } from "../../skills/skill.ts";
+import type { Terminal } from "../report/terminal.ts";
+
+/** Who signed the skills that have a signature; the others are absent. Throws INVALID_OPTIONS for a trusted root that cannot be used. */
+export async function findSignatures(
+  offered: readonly OfferedSkill[],
+  trustedRoot: string | undefined,
+  { progress }: Pick<Terminal, "progress">,
+): Promise<ReadonlyMap<Skill, Signature>> {
+  const signatures = openSignatures(trustedRoot);
+  await signatures.check();
+  const hasher = createSkillHasher();
+  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const found = new Map<Skill, Signature>();
+  for (const { skill } of offered) {
+    if (skill.hasSignature !== true) continue;
+    progress.show(`verifying the signature of ${skill.slug}`);
+    const hashed = await hasher.hash(source, skill.directory, new AbortController().signal).catch(() => undefined);
+    found.set(skill, await signatures.of(source, skill, hashed?.digest));
+  }
+  progress.done();
+  return found;
+}
