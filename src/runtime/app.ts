@@ -17,6 +17,7 @@ import type { LocalRunEnvironment } from "./runs/run-environment.ts";
 import type { RunStore } from "./runs/run-store.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
 import { createSkillHasher } from "../skills/hash.ts";
+import { type Signatures, openSignatures } from "../skills/signature.ts";
 import { type Skillset, openSkillset } from "../skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { GivenPorts } from "./ports.ts";
@@ -63,6 +64,7 @@ export class App {
   /** Reads the files of skills. */
   readonly source: SkillSource;
   readonly hasher = createSkillHasher();
+  readonly signatures: Signatures;
   readonly log: Log;
   readonly clock: Clock;
   /** The version of this package. */
@@ -87,6 +89,7 @@ export class App {
     this.log = log;
     this.policyFor = createPolicies({ given: policy, home, log }).policyFor;
     this.clock = clock;
+    this.signatures = openSignatures(settings.trustedRoot);
     this.version = version;
     this.#settings = settings;
     this.#now = now;
@@ -205,7 +208,7 @@ export class App {
     );
     const { dataDirectory, blobs: blobLimits } = this.#settings;
     const environment = openRunEnvironment(this.#settings, this.#ports.openSandbox);
-    const { blobs, source, hasher, log } = this;
+    const { blobs, source, hasher, signatures, log } = this;
     const { trust, configured } = createLocalTrust(this.#settings, {
       approvals: this.#ports.approvals,
       ledger: this.ledger,
@@ -216,6 +219,7 @@ export class App {
       blobs,
       source,
       hasher,
+      signatures,
       log,
       limits: toToolLimits(blobLimits),
       dataDirectory,

@@ -84,6 +84,8 @@ export interface SkillsOptions extends RenamedOptions {
   readonly grants?: readonly string[];
   /** A policy file besides those of the organisation and the project. Default: `$ACP_SKILLS_POLICY`. */
   readonly policy?: string;
+  /** A `trusted_root.json` of another Sigstore than the public one, by which signatures of skills are verified. */
+  readonly trustedRoot?: string;
   /** A file to which each row of the ledger is appended, too; "-": `log` gets it. Others may move the file away. */
   readonly audit?: string;
   /** A file of `NAME=value` lines with secrets that are not in the environment. */
@@ -111,11 +113,13 @@ export interface InjectedOptions {
 
 /** Options with every default filled in. */
 export interface Settings extends Required<
-  Omit<SkillsOptions, keyof RenamedOptions | "policy" | "secretsFile" | "audit" | "ports"> & InjectedOptions
+  Omit<SkillsOptions, keyof RenamedOptions | "policy" | "trustedRoot" | "secretsFile" | "audit" | "ports"> &
+    InjectedOptions
 > {
   /** URLs. */
   readonly ports: { readonly [Port in (typeof portNames)[number]]?: string };
   readonly policy: string | undefined;
+  readonly trustedRoot: string | undefined;
   readonly secretsFile: string | undefined;
   readonly audit: string | undefined;
 }
@@ -159,6 +163,7 @@ const rules: Readonly<Record<Exclude<keyof SkillsOptions, keyof RenamedOptions>,
       Array.isArray(value) && value.every((text) => typeof text === "string" && parseGrant(grantText(text))),
   },
   policy: aText,
+  trustedRoot: aText,
   audit: aText,
   secretsFile: aText,
   isolation: oneOf(isolationForms),
@@ -212,6 +217,7 @@ export function readOptions(
     dataDirectory: resolve(options.dataDirectory ?? defaultDataDirectory(home, env, platform)),
     grants: (options.grants ?? []).map(grantText),
     policy: policy === undefined ? undefined : resolve(policy),
+    trustedRoot: options.trustedRoot === undefined ? undefined : resolve(options.trustedRoot),
     audit: audit === undefined || audit === "-" ? audit : resolve(audit),
     secretsFile: options.secretsFile === undefined ? undefined : resolve(options.secretsFile),
     isolation,

@@ -5,6 +5,7 @@ import { counted } from "../base/text/code-points.ts";
 import type { Grant, Reach, Subject } from "./trust/grants.ts";
 import type { CallingSkill, TrustRequest } from "./trust.ts";
 import type { ChangedFile } from "../skills/files.ts";
+import { type Signature, signatureWords } from "../skills/signature.ts";
 import { unseenCharacters } from "../base/text/unsafe-characters.ts";
 
 /** What a person can answer. */
@@ -63,6 +64,8 @@ export interface Question {
   readonly wants: readonly string[];
   /** What the skill wants beyond the version that was approved before, in words. */
   readonly widened: readonly string[];
+  /** Who signed the skill, that nobody did, or why the signature proves nothing, as a sentence. */
+  readonly signed?: string | undefined;
   /** Which of the agent's tools the skill's author expects, as a sentence: nothing of it is granted. */
   readonly expects?: string | undefined;
   /** What agents that load the skill themselves run on this machine, as a sentence: it needs no approval of ours. */
@@ -85,6 +88,8 @@ export interface Asked extends Pick<TrustRequest, "subject" | "wants" | "expects
   readonly changed?: readonly ChangedFile[] | undefined;
   /** Another skill whose name looks the same. */
   readonly lookAlike?: string | undefined;
+  /** Absent: nobody looked. */
+  readonly signature?: Signature | undefined;
   /** How far "trust" reaches; "once": there is no such option. */
   readonly reach: Reach;
 }
@@ -94,7 +99,7 @@ const longestTitle = 3_000;
 
 /** The question whether a skill may do what it wants. */
 export function askAboutSkill(asked: Asked): Question {
-  const { subject, wants, calledBy, before, another, changed = [], lookAlike, reach, expects = [] } = asked;
+  const { subject, wants, calledBy, before, another, changed = [], lookAlike, signature, reach, expects = [] } = asked;
   const { name, version, digest, isOwn, origin, directory } = subject;
   const news = before === undefined ? noCapabilities : beyond(before.capabilities, wants);
   const since =
@@ -105,10 +110,12 @@ export function askAboutSkill(asked: Asked): Question {
     ...(lookAlike === undefined ? [] : [`not the same as ${quoted(lookAlike)}, which has a similar name`]),
   ].map((words) => `, ${words}`);
   const other = others.length === 0 ? "" : `${others.join("")},`;
+  // In most projects nobody signs anything: only the lines below the title say that.
+  const by = signature === undefined || signature.state === "unsigned" ? "" : `, ${signatureWords(signature)}`;
   const { shown, names } = whatOf(wants, before && news);
   const parts = [
     // First what it wants, because some editors show 38 characters; others 85, which have room for the name, not for long lists.
-    `${shown}: run ${quoted(name)}${other} ${versionWords(version)} (${shortDigest(digest)}${from})${since ?? ""}`,
+    `${shown}: run ${quoted(name)}${other} ${versionWords(version)} (${shortDigest(digest)}${from}${by})${since ?? ""}`,
     ...(names === "" ? [] : [names]),
     ...(calledBy === undefined ? [] : [`called by ${quoted(calledBy.name)} (${shortDigest(calledBy.digest)})`]),
   ];
@@ -118,6 +125,7 @@ export function askAboutSkill(asked: Asked): Question {
     options: optionsFor(reach, `Trust this exact version${wordsOf(reach)}`, "Run once", "Block this skill"),
     wants: inWords(wants).map(toLongLine),
     widened: inWords(news).map(toLongLine),
+    signed: signature && toLongLine(capitalised(signatureWords(signature))),
     expects:
       expects.length === 0
         ? undefined
@@ -159,13 +167,14 @@ function hostCommandWords({ hostCommands }: Pick<Subject, "hostCommands">): stri
 const mostNamed = 20;
 
 /** The whole question for those who see nothing else: its title, what is new and wanted, and which files changed. */
-export function toLines({ title, wants, widened, expects, hostCommands, changed }: Question): readonly string[] {
+export function toLines(question: Question): readonly string[] {
+  const { title, wants, widened, signed, expects, hostCommands, changed } = question;
   const unseen = wants.filter((words) => !widened.includes(words));
   return [
     title,
     ...widened.map((words) => `New: ${words}`),
     ...unseen.map((words) => `It ${words}`),
-    ...[expects, hostCommands].filter((words) => words !== undefined),
+    ...[signed, expects, hostCommands].filter((words) => words !== undefined),
     ...changed.slice(0, mostNamed).map(({ path }) => `Changed: ${toLine(quoted(path, { longest: 1_024 }))}`),
     ...(changed.length > mostNamed ? [`and ${changed.length - mostNamed} more files`] : []),
   ];

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { CopiedFile } from "../skills/files.ts";
+import type { Signature } from "../skills/signature.ts";
 import type { Capabilities } from "../skills/permissions.ts";
 import type { Ask } from "./question.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
@@ -76,6 +77,8 @@ export interface TrustRequest {
   readonly calledBy?: CallingSkill | undefined;
   /** Another skill whose name looks the same. */
   readonly lookAlike?: (() => string | undefined) | undefined;
+  /** Who signed the skill: called only where that is shown or a policy demands it. Absent: nobody looks. */
+  readonly signature?: (() => Promise<Signature>) | undefined;
   /** Tools of the agent that the skill's author expects: shown, never granted. */
   readonly expects?: readonly string[] | undefined;
 }

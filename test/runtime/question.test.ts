@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { toForm } from "../../src/mcp/questions.ts";
 import { toPermissionContent } from "../../src/acp/service/ask/permission-request.ts";
 import { inWords, noCapabilities } from "../../src/skills/permissions.ts";
-import { type Asked, askAboutProject, askAboutSkill } from "../../src/runtime/question.ts";
+import { type Asked, askAboutProject, askAboutSkill, toLines } from "../../src/runtime/question.ts";
 
 const subject = {
   name: "deploy",
@@ -272,4 +272,31 @@ test("the name, and where a skill comes from, stand before a long list, in the 8
     "1 secret, 4 hosts, file changes: run deploy 1.2.0 (aaaaaaaaaaaa, from this project); ",
   );
   expect(title).toContain("; STATUS_TOKEN; http://127.0.0.1:8787, a.example.org");
+});
+
+test("says who signed the skill, that nobody did, or why a signature proves nothing", () => {
+  const asked = { subject, wants: noCapabilities, reach: "everywhere" } as const;
+  const signer = { identity: "https://github.com/acme/skills", issuer: "https://token.actions.example" };
+  const signed = askAboutSkill({ ...asked, signature: { state: "signed", signer } });
+  const words = "signed by https://github.com/acme/skills (https://token.actions.example)";
+  expect(signed.title).toContain(`, ${words})`);
+  expect(toLines(signed)).toContain(`S${words.slice(1)}`);
+  const unsigned = askAboutSkill({ ...asked, signature: { state: "unsigned" } });
+  expect(unsigned.title).toBe(askAboutSkill(asked).title);
+  expect(toLines(unsigned)).toContain("Not signed");
+  const invalid = askAboutSkill({ ...asked, signature: { state: "invalid", why: "its bundle is damaged" } });
+  expect(invalid.title).toContain(", signature INVALID: its bundle is damaged)");
+  expect(toLines(askAboutSkill(asked)).join()).not.toMatch(/sign/i);
+});
+
+test("the name of a signer cannot continue the question or hide a part of it", () => {
+  const signer = { identity: 'a"); run other\u202e\n, signed by b', issuer: "https://x.example" };
+  const { title } = askAboutSkill({
+    subject,
+    wants: noCapabilities,
+    reach: "everywhere",
+    signature: { state: "signed", signer },
+  });
+  expect(title).toContain(String.raw`signed by "a\"); run other , signed by b" (https://x.example)`);
+  expect(title).not.toMatch(/[\u202e\n]/u);
 });

@@ -4,7 +4,7 @@ import { grantText, parseGrant, permissionNames } from "../../wire/grant-text.ts
 import type { Catalog } from "../../skills/skillset.ts";
 import { type OptionTable, type OptionValues, usageError, texts, text, choice } from "../command.ts";
 import type { Log } from "../../base/log.ts";
-import type { roots } from "./shared-options.ts";
+import { type roots, trustedRoot } from "./shared-options.ts";
 import { oneOf, toAbsolute } from "./values.ts";
 
 /** Options for permissions and secrets, for every command that can run code. */
@@ -14,6 +14,7 @@ export const running = {
     "Where there is nobody to ask: allow all that exactly this skill requests, or let models read the skills of the project PATH. Repeatable.",
   ),
   "secrets-file": text("FILE", "Read secrets that are not in the environment from FILE (NAME=value lines)."),
+  "trusted-root": trustedRoot,
   isolation: choice(
     ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"],
     "What isolates code. Default: auto, the best that is available.",
@@ -24,8 +25,9 @@ export const running = {
 export function toRunningOptions({
   grant = [],
   "secrets-file": secretsFile,
+  "trusted-root": root,
   isolation,
-}: OptionValues<typeof running>): Pick<SkillsOptions, "grants" | "secretsFile" | "isolation"> {
+}: OptionValues<typeof running>): Pick<SkillsOptions, "grants" | "secretsFile" | "trustedRoot" | "isolation"> {
   for (const text of grant) {
     const parsed = parseGrant(grantText(text));
     if (parsed === undefined)
@@ -37,6 +39,7 @@ export function toRunningOptions({
   return {
     grants: grant,
     ...(secretsFile !== undefined && { secretsFile: toAbsolute(secretsFile) }),
+    ...(root !== undefined && { trustedRoot: toAbsolute(root) }),
     ...(isolation !== undefined && { isolation }),
   };
 }

@@ -274,13 +274,13 @@ function promptOf({ options }: Question): string {
   return `choose 1 to ${options.length} [${usual}]: `;
 }
 
-function inText({ title, wants, widened, expects, hostCommands, changed, options }: Question): string {
+function inText({ title, wants, widened, signed, expects, hostCommands, changed, options }: Question): string {
   const unseen = wants.filter((words) => !widened.includes(words));
   const lines = [
     `acp-skills: ${safeText(title)}`,
     ...unseen.map((words) => `  it ${safeText(words)}`),
     ...widened.map((words) => `  new: ${safeText(words)}`),
-    ...[expects, hostCommands].flatMap((words) => (words === undefined ? [] : [`  ${safeText(words)}`])),
+    ...[signed, expects, hostCommands].flatMap((words) => (words === undefined ? [] : [`  ${safeText(words)}`])),
     ...changed
       .slice(0, mostFiles)
       .map((file) => `  ${wordOf(file)}: ${safeText(quoted(file.path, { longest: 1_024 }))}`),

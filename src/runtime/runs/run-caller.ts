@@ -3,6 +3,7 @@ import type { BlobStore } from "../blobs.ts";
 import type { SkillSource } from "../../skills/files.ts";
 import type { HashedSkill } from "../../skills/hash.ts";
 import type { RemoteOrigin } from "../../skills/skillset.ts";
+import type { Signatures } from "../../skills/signature.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Asker } from "../trust.ts";
 import type { RunListener } from "../../wire/run-event.ts";
@@ -46,6 +47,7 @@ export interface RunCaller extends Requester {
   readonly limits: { readonly runBlobs: { readonly maxBytes: number; readonly maxBlobs: number } };
   readonly skills: CallerSkills;
   readonly sourceOf: (skill: Skill) => SkillSource;
+  readonly signatures: Pick<Signatures, "of">;
   /** Reads nothing of a skill that is too large to be mounted. */
   readonly hashFiles: (skill: Skill, signal: AbortSignal) => Promise<HashedSkill>;
 }

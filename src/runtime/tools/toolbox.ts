@@ -12,6 +12,7 @@ import type { RunEvent, RunListener } from "../../wire/run-event.ts";
 import { type Runs, subjectOf } from "../runs.ts";
 import type { SkillSource } from "../../skills/files.ts";
 import { type SkillHasher, recordedDigest } from "../../skills/hash.ts";
+import { openSignatures } from "../../skills/signature.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Trust } from "../trust.ts";
 import { createGuides, guideSkill } from "../caller/guide.ts";
@@ -28,6 +29,7 @@ export interface ToolboxOptions {
   /** Reads the files of skills. */
   readonly source: SkillSource;
   readonly hasher: SkillHasher;
+  readonly signatures?: RunContext["signatures"];
   readonly log: Log;
   readonly trust: Pick<Trust, "mayRead" | "policyFor">;
   /** Without it, the tools that execute throw SANDBOX_UNAVAILABLE. */
@@ -206,10 +208,7 @@ export class Toolbox {
         if (!authorization.allowed) throw denied(authorization);
       },
       digestOf: (skill, signal) => recordedDigest(hasher, sourceOf(skill), skill, signal),
-      blobs,
-      limits,
-      guide,
-      sourceOf,
+      ...{ blobs, limits, guide, sourceOf, signatures: this.#options.signatures ?? openSignatures() },
       hashFiles: (skill, signal) =>
         hasher.hash(sourceOf(skill), skill.directory, signal, { maxBytes: maxMountedBytes }),
       runs: () => {

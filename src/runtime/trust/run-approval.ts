@@ -67,7 +67,8 @@ export class RunApproval implements ApprovalRequest {
     const copy = before && (await store.readCopy(before.digest));
     const changed = copy === undefined ? [] : changesOf(copy, await request.files());
     const reach = reachOf(request, asker, policy);
-    return askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), before, another, changed, reach });
+    const signature = await request.signature?.();
+    return askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), signature, before, another, changed, reach });
   }
 
   async answer(

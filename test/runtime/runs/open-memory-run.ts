@@ -1,3 +1,4 @@
+import { openSignatures } from "../../../src/skills/signature.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { RunCaller } from "../../../src/runtime/runs/run-caller.ts";
@@ -45,6 +46,7 @@ export async function openMemoryRun(
     blobs: memoryBlobs(),
     limits: defaultToolLimits,
     skills: viewSkills(catalog.snapshot, undefined),
+    signatures: openSignatures(),
     sourceOf: () => source,
     hashFiles: (skill, signal) => hasher.hash(source, skill.directory, signal),
     project: undefined,

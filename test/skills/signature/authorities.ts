@@ -16,14 +16,16 @@ const host = "https://rekor.sigstore.example";
 const day = 86_400_000;
 
 /** A certificate authority, a log and a timestamp authority of Sigstore in this process, and the root that trusts them. */
-export async function openAuthorities({ clock = new Date() } = {}) {
+export async function openAuthorities({ clock: given = new Date() } = {}) {
+  // The mock writes milliseconds that end with a zero otherwise than they are read.
+  const clock = new Date(Math.floor(given.getTime() / 1_000) * 1_000 + 555);
   const pair = () => generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
+    Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
   const ctlog = await initializeCTLog(pair());
   const ca = await initializeCA(pair(), ctlog, clock);
   const tlog = await initializeTLog(host, pair(), clock);
   const tsa = await initializeTSA(pair(), clock);
-  const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
-    Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
   const validFor = { start: new Date(clock.getTime() - day) };
   const log = (publicKey: Buffer, keyId: Buffer, baseUrl: string) => ({
     baseUrl,

@@ -101,7 +101,7 @@ const maxNamed = 100;
 
 /** What changed since the version that was approved: in words, widened permissions first, then one diff a text file. */
 export function toPermissionContent(
-  { wants, widened, expects, hostCommands, changed, directory = "/" }: Question,
+  { wants, widened, signed, expects, hostCommands, changed, directory = "/" }: Question,
   protocol: 1 | 2,
 ): readonly JsonRecord[] {
   const shown = changed.filter(isShown).slice(0, maxDiffs);
@@ -111,7 +111,7 @@ export function toPermissionContent(
   const lines = [
     ...(widened.length === 0 ? [] : [`New since the version that was approved: ${widened.join(", ")}.`]),
     ...(wants.length === 0 ? [] : [`All that it wants: ${wants.join(", ")}.`]),
-    ...[expects, hostCommands].filter((words) => words !== undefined),
+    ...[signed, expects, hostCommands].filter((words) => words !== undefined),
     ...(changed.length === 0 ? [] : [`Changed files: ${changed.length}.`]),
     ...(others.length === 0 ? [] : [`Not shown here: ${[...named, ...more].join(", ")}`]),
   ];

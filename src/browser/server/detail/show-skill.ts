@@ -40,6 +40,7 @@ export function requestOf(
   const caller = {
     skills: viewSkills(door.session.catalog.snapshot, undefined),
     sourceOf: () => door.app.source,
+    signatures: door.app.signatures,
     hashFiles: (one: Skill, aborted: AbortSignal) => hashShown(door, one, aborted),
   };
   return trustRequest({ skill, digest }, caller, { needs: permissionsOf(skill), signal });

@@ -55,7 +55,7 @@ function originOf({ label, place, provenanceOf }: RemoteOrigin, directory: strin
 /** What a skill, with the bytes of a digest, wants to do. */
 export function trustRequest(
   { skill, digest }: { readonly skill: Skill; readonly digest: string },
-  caller: Pick<RunCaller, "skills" | "sourceOf" | "hashFiles">,
+  caller: Pick<RunCaller, "skills" | "sourceOf" | "hashFiles" | "signatures">,
   { signal, ...rest }: Pick<FullTrustRequest, "needs" | "calledBy"> & { readonly signal: AbortSignal },
 ): FullTrustRequest {
   return {
@@ -64,6 +64,7 @@ export function trustRequest(
     wants: permissionsOf(skill),
     expects: skill.allowedTools,
     lookAlike: () => caller.skills.lookAlike(skill),
+    signature: () => caller.signatures.of(caller.sourceOf(skill), skill, digest),
     async files() {
       const hashed = await caller.hashFiles(skill, signal).catch((error: unknown) => {
         // It changes, or was deleted, while its question is open.

@@ -5,6 +5,7 @@ import { permissionsOf } from "../../../../skills/permissions.ts";
 import type { Catalog } from "../../../../skills/skillset.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../../skills/files.ts";
 import { createSkillHasher } from "../../../../skills/hash.ts";
+import { openSignatures } from "../../../../skills/signature.ts";
 import type { Skill } from "../../../../skills/skill.ts";
 import type { CopiedFile } from "../../../../skills/files.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../../runtime/trust.ts";
@@ -54,7 +55,7 @@ async function versionsIn(catalog: Catalog, name: string): Promise<readonly Inst
   const hasher = createSkillHasher();
   const { signal } = new AbortController();
   const hashFiles = (skill: Skill) => hasher.hash(source, skill.directory, signal);
-  const caller = { owner: localOwner, skills, sourceOf: () => source, hashFiles };
+  const caller = { owner: localOwner, skills, sourceOf: () => source, hashFiles, signatures: openSignatures() };
   const versions: InstalledVersion[] = [];
   for (const skill of skills.find(name).versions) {
     const { digest } = await hashFiles(skill);

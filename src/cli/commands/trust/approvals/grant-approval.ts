@@ -96,8 +96,10 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
     const why = `The policy lets you approve ${skill} only when it asks.`;
     return refused(named, { why, hint: `acp-skills policy explain ${skill} shows which rule decides.` });
   }
+  const signature = await request.signature?.();
   const { title, expects, hostCommands } = askAboutSkill({
     ...request,
+    signature,
     lookAlike: request.lookAlike?.(),
     reach: "everywhere",
   });
