@@ -4,7 +4,7 @@ import { joinPath } from "../base/paths/at-real-path.ts";
 import { describeDemand, readFileRequirements, statedRequirements } from "./environment.ts";
 import { type SkillFiles, memorySkillSource } from "./files.ts";
 import { createSkillHasher } from "./hash.ts";
-import { readHostCommands } from "./document.ts";
+import { readHostCommands } from "./manifest.ts";
 import { findBodyFaults, readsBody } from "./manifest/check-document.ts";
 import { type Capabilities, permissionsOf } from "./permissions.ts";
 import type { Problem } from "./rules/problem.ts";

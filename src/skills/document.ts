@@ -2,11 +2,7 @@ import matter from "gray-matter";
 import { findFrontmatter, isYaml } from "./manifest/frontmatter.ts";
 import { withoutTags } from "../base/text/unsafe-characters.ts";
 import { readYaml } from "./manifest/yaml.ts";
-import { findDynamicCommands } from "./manifest/dynamic-commands.ts";
 import { toSlug } from "./skill.ts";
-import type { SkillFiles } from "./files.ts";
-import { attempt } from "../base/failures/system-error.ts";
-import { isObject } from "../base/json/json-value.ts";
 
 /** A complete SKILL.md: the frontmatter values and the instructions. */
 export interface SkillDocument {
@@ -69,33 +65,4 @@ export function describeSkillText(text: string): {
     ...(typeof description === "string" && { description }),
     ...(typeof version === "string" && version !== "" && { version }),
   };
-}
-
-/** The most that are shown of a skill. */
-const mostCommands = 20;
-const longestText = 16 * 1024 * 1024;
-
-/**
- * What agents that load a skill themselves run on this machine: the commands in its instructions, and those of the `hooks` in its
- * frontmatter. Nothing here runs them. Empty for a file that cannot be read.
- */
-export function readHostCommands(file: string, files: Pick<SkillFiles, "head">): readonly string[] {
-  const bytes = attempt(() => files.head(file, longestText).bytes, undefined);
-  if (bytes === undefined) return [];
-  const { frontmatter, body } = readSkillDocument(Buffer.from(bytes).toString("utf8"));
-  const commands = [...findDynamicCommands(body).map(({ command }) => command), ...hookCommands(frontmatter["hooks"])];
-  const shown = [...new Set(commands)];
-  if (shown.length <= mostCommands) return shown;
-  return [...shown.slice(0, mostCommands), `and ${shown.length - mostCommands} more`];
-}
-
-const deepestHook = 8;
-
-/** The values of `command`, wherever they are in hooks. */
-function* hookCommands(value: unknown, depth = 0): Iterable<string> {
-  if (typeof value !== "object" || value === null || depth > deepestHook) return;
-  for (const [key, inner] of Object.entries(value)) {
-    if (key === "command" && typeof inner === "string" && isObject(value)) yield inner;
-    else yield* hookCommands(inner, depth + 1);
-  }
 }

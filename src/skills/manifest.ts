@@ -4,6 +4,7 @@ import type { Manifest } from "./manifest/manifest-schema.ts";
 
 export { findFrontmatter, hasSourceOf, isYaml } from "./manifest/frontmatter.ts";
 export type { Manifest } from "./manifest/manifest-schema.ts";
+export { readHostCommands } from "./manifest/dynamic-commands.ts";
 export { readYaml } from "./manifest/yaml.ts";
 
 const loose = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;

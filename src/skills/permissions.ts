@@ -51,7 +51,7 @@ export function permissionsOf({ manifest, metadata }: Pick<Skill, "manifest" | "
 
 /** The header in which a skill has a secret sent. */
 export function secretHeaderOf({ manifest }: Pick<Skill, "manifest">, name: string): SecretHeader {
-  return headerOfSecret((manifest?.permissions?.secrets ?? []), name);
+  return headerOfSecret(manifest?.permissions?.secrets ?? [], name);
 }
 
 /**

@@ -284,7 +284,7 @@ test("what is fetched is held in memory: nothing that fetches or unpacks can wri
     `${remote}${folder}.ts`,
     ...readdirSync(`${remote}${folder}`).map((name) => `${remote}${folder}/${name}`),
   ]);
-  expect(files).toHaveLength(9);
+  expect(files).toHaveLength(10);
   for (const file of [...files, `${remote}reader/fetch-skill-files.ts`])
     expect(readFileSync(file, "utf8")).not.toMatch(/node:fs|child_process/);
 });

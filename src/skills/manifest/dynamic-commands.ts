@@ -1,3 +1,9 @@
+import { isObject } from "../../base/json/json-value.ts";
+import { attempt } from "../../base/failures/system-error.ts";
+import type { SkillFiles } from "../files.ts";
+import { findFrontmatter, isYaml } from "./frontmatter.ts";
+import { readYaml } from "./yaml.ts";
+
 /** A command in the instructions of a skill. */
 export interface DynamicCommand {
   readonly command: string;
@@ -35,5 +41,38 @@ function* inlineIn(text: string): Iterable<DynamicCommand> {
     const isMark = (offset === 0 || /\s/.test(text.charAt(offset - 1))) && close > offset + 2;
     if (isMark) yield { command: text.slice(offset + 2, close), offset, end: close + 1 };
     offset = text.indexOf("!`", isMark ? close + 1 : offset + 2);
+  }
+}
+
+/** The most that are shown of a skill. */
+const mostCommands = 20;
+const longestText = 16 * 1024 * 1024;
+
+/**
+ * What agents that load a skill themselves run on this machine: the commands in its instructions, and those of the `hooks` in its
+ * frontmatter. Nothing here runs them. Empty for a file that cannot be read.
+ */
+export function readHostCommands(file: string, files: Pick<SkillFiles, "head">): readonly string[] {
+  const bytes = attempt(() => files.head(file, longestText).bytes, undefined);
+  if (bytes === undefined) return [];
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const found = findFrontmatter(text, true);
+  const hasFrontmatter = found.kind === "found" && isYaml(found.language);
+  const body = text.toString("utf8", hasFrontmatter ? found.bodyStart : 0);
+  const hooks = hasFrontmatter ? readYaml(text.toString("utf8", found.start, found.end)).values["hooks"] : undefined;
+  const commands = [...findDynamicCommands(body).map(({ command }) => command), ...hookCommands(hooks)];
+  const shown = [...new Set(commands)];
+  if (shown.length <= mostCommands) return shown;
+  return [...shown.slice(0, mostCommands), `and ${shown.length - mostCommands} more`];
+}
+
+const deepestHook = 8;
+
+/** The values of `command`, wherever they are in hooks. */
+function* hookCommands(value: unknown, depth = 0): Iterable<string> {
+  if (typeof value !== "object" || value === null || depth > deepestHook) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === "command" && typeof inner === "string" && isObject(value)) yield inner;
+    else yield* hookCommands(inner, depth + 1);
   }
 }

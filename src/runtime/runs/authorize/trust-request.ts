@@ -8,7 +8,7 @@ import type { RemoteOrigin } from "../../../skills/skillset.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../../skills/skill.ts";
 import { type CopiedFile, maxTextBytes, maxTextBytesTogether } from "../../../skills/files.ts";
 import type { Asker, FullTrustRequest, Trust } from "../../trust.ts";
-import { readHostCommands } from "../../../skills/document.ts";
+import { readHostCommands } from "../../../skills/manifest.ts";
 import type { PublishedOrigin, Subject } from "../../trust/grants.ts";
 import { readPlannedFile, skillChanged } from "../plan/plan-run.ts";
 import type { CallerSkills, RunCaller } from "../run-caller.ts";

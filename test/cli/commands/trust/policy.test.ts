@@ -99,7 +99,7 @@ describe("acp-skills policy explain", () => {
       ["the license unspecified", "allowed", "no rule is against it"],
       ["running code", "allowed", "no rule is against it"],
       ["running in the sandbox", "allowed", 'runs is "sandbox"'],
-      ["the secret ACP_SKILLS_ABSENT_KEY", "denied", 'secrets.deny has "*_KEY"', `${file}:2:25`],
+      ["reading the secret ACP_SKILLS_ABSENT_KEY", "denied", 'secrets.deny has "*_KEY"', `${file}:2:25`],
     ]);
   });
 
