@@ -361,6 +361,9 @@ const commands = {
     ),
   }),
   remove: output({ removed: texts, refused: texts }),
+  publish: output({
+    skills: z.array(z.object({ slug: text, source: text, digest: text, published: flag, signed: flag })),
+  }),
   verify: output({
     ok: flag,
     skills: z.array(

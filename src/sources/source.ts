@@ -1,7 +1,7 @@
 export { skillLimits } from "./archive/skill-limits.ts";
 export { parseSource } from "./source/parse-source.ts";
 export { sourceKindOf } from "./source/kinds.ts";
-export type { SourceDriver, SourceDriverOptions } from "./source/source-kind.ts";
+export type { PublishableSkill, SourceDriver, SourceDriverOptions } from "./source/source-kind.ts";
 export { isCut, isLoopbackHost, redactionMark, toLabel } from "./source/source-label.ts";
 
 /** Where skills of others come from, as a person names it. */

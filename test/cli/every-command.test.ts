@@ -48,6 +48,7 @@ const lines: Record<
   remove: ["greet"],
   update: [],
   outdated: [],
+  publish: ["oci://127.0.0.1:1/greet", "skills/greet"],
   verify: [],
   complete: ["--", "comp"],
 };

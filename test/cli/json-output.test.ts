@@ -4,6 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, expect, test } from "vitest";
 import type { Command } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands/commands.ts";
+import { openFakeRegistry } from "../sources/source/kinds/oci/fake-registry.ts";
 import { usePublisher } from "./commands/sources/publish-skills.ts";
 import { runCli } from "./run-cli.ts";
 import { skillText, useTemporaryProject, writeSecretAction } from "./temporary-project.ts";
@@ -149,6 +150,11 @@ test("of skills of others", async () => {
   expect(await printed("remove", "remove alpha")).toMatchObject({ removed: ["alpha"], refused: [] });
   expect(await printed("ledger", "ledger")).toMatchObject({ uses: expect.arrayContaining([]) as unknown });
   await printed("ledger-verify", "ledger verify");
+  const registry = await openFakeRegistry();
+  project.write("skills/greet/SKILL.md", skillText("greet"));
+  expect(await printed("publish", `publish oci://${registry.host}/greet skills/greet`)).toMatchObject({
+    skills: [{ slug: "greet", published: true }],
+  });
 });
 
 test("of approvals", async () => {

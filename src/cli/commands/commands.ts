@@ -21,6 +21,7 @@ export const commands = {
   update: ["Update installed skills, after showing what changes", () => import("./sources/update.ts")],
   outdated: ["List installed skills whose source has changed", () => import("./sources/outdated.ts")],
   remove: ["Remove installed skills", () => import("./sources/remove.ts")],
+  publish: ["Push skills to a registry of OCI artifacts", () => import("./sources/publish.ts")],
   verify: ["Compare installed skills with the lock", () => import("./sources/verify.ts")],
   install: ["Install the Python packages that a skill requires", () => import("./runs/install.ts")],
   approvals: ["List, grant and revoke what skills may do", () => import("./trust/approvals.ts")],

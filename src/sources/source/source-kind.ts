@@ -23,6 +23,41 @@ export interface SourceKind {
   at(source: Source, pin: string): Source;
   /** Connects to nothing before the first reading. */
   open(options: SourceDriverOptions): Promise<SourceDriver>;
+  /** Writes skills there, one after the other; undefined for sources that are only read. Throws as `SourceReader` does. */
+  readonly publish?: (
+    source: Source,
+    skills: readonly PublishableSkill[],
+    options: PublishOptions,
+  ) => Promise<readonly PublishReceipt[]>;
+}
+
+/** A skill of this machine that others are to have. */
+export interface PublishableSkill {
+  readonly slug: string;
+  readonly version: string;
+  readonly description: string;
+  readonly allowedTools: readonly string[];
+  readonly files: readonly SkillFile[];
+  /** Its Sigstore bundle, which is none of the files. */
+  readonly signature: Uint8Array | undefined;
+}
+
+export interface PublishOptions extends SourceDriverOptions {
+  readonly signal: AbortSignal;
+  /** Whether other content may take the place of a version that is published. */
+  readonly replaces: boolean;
+}
+
+/** What was published: where `add` finds it, and as what it is locked there. */
+export interface PublishReceipt {
+  readonly slug: string;
+  readonly source: Source;
+  readonly pin: string;
+  /** Whether it was there already, with this signature. */
+  readonly isUnchanged: boolean;
+  readonly isSigned: boolean;
+  /** Sentences. */
+  readonly notes: readonly string[];
 }
 
 /** The way to sources of one kind. Throws as `SourceReader` does. */

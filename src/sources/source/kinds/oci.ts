@@ -14,6 +14,10 @@ export const ociKind: SourceKind = {
     const { openRegistrySource } = await import("./oci/registry-source.ts");
     return openRegistrySource(options);
   },
+  async publish(source, skills, options) {
+    const { publishSkills } = await import("./oci/publish.ts");
+    return await publishSkills(parseReference(source.label), skills, options);
+  },
 };
 
 function toSource(reference: OciReference): Source {

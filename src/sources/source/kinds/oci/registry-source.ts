@@ -11,11 +11,14 @@ import { storedCredentials } from "./credentials.ts";
 import { readLayers } from "./layers.ts";
 import { type BlobDescriptor, type ImageManifest, chooseManifests, declaredSkill } from "./manifest.ts";
 import { type OciReference, parseReference, toReferenceLabel, toReferenceUrl } from "./reference.ts";
+import { readSignature } from "./referrers.ts";
 import { type ReceivedManifest, OciRegistry } from "./registry.ts";
 
 /** Where a skill is: the digest of the manifest with its layers, and the directory in them; without one, the only skill that they hold. */
 const placeForm = /^([a-z0-9]+:[0-9a-f]+)(?:\/(.*))?$/s;
 const atOnce = 4;
+/** Where the signature of a skill stands among its files. */
+const signatureName = "skill.sigstore.json";
 /** Artifacts whose files stay in memory between listing and downloading. */
 const recent = 2;
 /** Repositories whose tokens are remembered. */
@@ -54,14 +57,17 @@ export function openRegistrySource({ fetcher }: SourceDriverOptions): SourceDriv
       const listed = await listSkills({ reference, top: found, registry, filesOf, signal });
       return { source, form: "scheme", ...listed, etags: { [etagKey(registry, name)]: found.digest } };
     },
-    async readFiles({ source, place }, signal) {
+    async readFiles({ source, pin, place }, signal) {
       signal.throwIfAborted();
       const registry = connect(parseReference(source));
       const [, digest = "", directory] = placeForm.exec(place) ?? [];
       const received = await registry.manifest(digest, signal);
       if (received?.content.type !== "manifest") throw invalid(`${registry.place} has no manifest ${digest} any more`);
       const tree = await filesOf(received.content, digest, registry, signal);
-      return await readSkill(tree, directory, signal);
+      const files = await readSkill(tree, directory, signal);
+      if (files.some(({ path }) => path === signatureName)) return files;
+      const bytes = await readSignature(registry, [digest, pin], signal);
+      return bytes === undefined ? files : [...files, { path: signatureName, bytes, executable: false }];
     },
     close: () => Promise.resolve(),
   };

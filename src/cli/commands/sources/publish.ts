@@ -1,0 +1,114 @@
+import { realpathSync } from "node:fs";
+import path from "node:path";
+import { SkillsError, isSkillsError } from "../../../base/errors.ts";
+import { runInSlices } from "../../../base/promises.ts";
+import { shellWord } from "../../../base/text/quoted.ts";
+import { inspectSkill } from "../../../skills/check.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
+import { walkSkill } from "../../../skills/hash.ts";
+import { levels } from "../../../skills/rules.ts";
+import type { SkillFile } from "../../../sources/reader.ts";
+import { type PublishableSkill, parseSource, skillLimits, sourceKindOf } from "../../../sources/source.ts";
+import { allowPrivate, json, token, tokensByOrigin } from "../../arguments/shared-options.ts";
+import { existingDirectory } from "../../arguments/values.ts";
+import { choice, defineCommand, exit, flag, usageError } from "../../command.ts";
+import { safeText } from "../../report/safe-text.ts";
+import { interruptible } from "../../report/terminal.ts";
+
+const signatureName = "skill.sigstore.json";
+
+export const command = defineCommand({
+  usage: "publish oci://HOST/REPO[:TAG] DIR… [options]",
+  positionals: { name: "DESTINATION", minimum: 2, maximum: Infinity, values: "files" },
+  options: {
+    replace: flag("Replace a version that is published with other content."),
+    level: choice(levels, "Refuse skills with errors at this level of acp-skills check."),
+    "allow-private": allowPrivate,
+    token,
+    json,
+  },
+  examples: [
+    "publish oci://ghcr.io/OWNER/pdf ./skills/pdf",
+    "publish oci://ghcr.io/OWNER/skills ./skills/pdf ./skills/sheet",
+  ],
+  notes: [
+    "DIR is the directory of a skill. One is pushed to REPO itself, several to REPO/NAME each. Hidden files are left out.",
+    "TAG: default the skill's version, or latest if it has none. A version that is there with other content is replaced with --replace only.",
+    "Credentials are what docker login or podman login stored; none are taken from the command line.",
+    `A ${signatureName} in DIR (acp-skills sign) is attached as its signature.`,
+  ],
+  async run({ options: given, positionals: [text = "", ...directories] }, terminal) {
+    const source = parseSource(text);
+    const publish = sourceKindOf(source.label)?.publish;
+    if (publish === undefined)
+      throw usageError("skills are published to registries of OCI artifacts: oci://HOST/REPO[:TAG]");
+    const skills: PublishableSkill[] = [];
+    for (const directory of directories)
+      skills.push(await readPublishable(existingDirectory("DIR", directory), given.level));
+    const taken = skills.find(({ slug }, index) => skills.findIndex((other) => other.slug === slug) !== index);
+    if (taken !== undefined) throw usageError(`two of the directories are the skill ${taken.slug}`);
+    const { openFetcher } = await import("../../../sources/fetch.ts");
+    const addresses = { allowPrivate: given["allow-private"] ?? [], typed: [source.url] };
+    const fetcher = openFetcher({ ...addresses, tokens: given.token && tokensByOrigin(given.token, [source]) });
+    return await interruptible(terminal, async (signal) => {
+      try {
+        terminal.progress.show(`publishing to ${source.label}`);
+        const receipts = await publish(source, skills, {
+          ...addresses,
+          fetcher,
+          signal,
+          replaces: given.replace === true,
+        });
+        terminal.progress.done();
+        for (const { slug, source: at, pin, isUnchanged, isSigned, notes } of receipts) {
+          const what = `${isUnchanged ? "unchanged" : "published"} ${safeText(slug)}${isSigned ? ", signed" : ""}`;
+          terminal.note(`${what}: ${at.label}`, ...notes);
+          if (given.json !== true) await terminal.print([`${pin}\nacp-skills add ${shellWord(at.label)}\n`]);
+        }
+        const rows = receipts.map(({ slug, source: { label }, pin, isUnchanged, isSigned }) => ({
+          ...{ slug, source: label, digest: pin, published: !isUnchanged, signed: isSigned },
+        }));
+        if (given.json === true) await terminal.printJson({ skills: rows });
+        return exit.done;
+      } finally {
+        terminal.progress.done();
+        await fetcher.close();
+      }
+    });
+  },
+});
+
+/** Throws SOURCE_INVALID for what no agent would be offered, or that has an error at the level. */
+async function readPublishable(
+  directory: string,
+  level: (typeof levels)[number] | undefined,
+): Promise<PublishableSkill> {
+  const refused = (why: string): SkillsError =>
+    new SkillsError("SOURCE_INVALID", `${directory} is not published: ${why.replace(/\.$/, "")}.`);
+  const all = await readFiles(realpathSync(directory), refused);
+  const files = all.filter(({ path: name }) => name !== signatureName);
+  if (!files.some(({ path: name }) => name === "SKILL.md")) throw refused("it has no SKILL.md");
+  const inspected = await inspectSkill(files, path.basename(directory), level).catch((error: unknown) => {
+    throw isSkillsError(error) ? refused(error.message) : error;
+  });
+  const error = level === undefined ? undefined : inspected.problems.find(({ severity }) => severity === "error");
+  if (error !== undefined)
+    throw refused(`acp-skills check --level ${level ?? ""} reports ${error.code}: ${error.message}`);
+  const { slug, version, description, expects: allowedTools } = inspected;
+  const signature = all.find(({ path: name }) => name === signatureName)?.bytes;
+  return { slug, version, description, allowedTools, files, signature };
+}
+
+/** What the digest of the skill covers, and its signature. Scripts start with `#!`: the disk's own mark does not exist everywhere. */
+async function readFiles(root: string, refused: (why: string) => SkillsError): Promise<readonly SkillFile[]> {
+  const { files, complete } = await runInSlices(walkSkill(diskSkillFiles(), root));
+  if (!complete || files.length > skillLimits.files) throw refused(`it has more than ${skillLimits.files} files`);
+  const bytes = diskSkillBytes();
+  let left: number = skillLimits.bytes;
+  return files.map(({ path: name, real }) => {
+    const part = bytes.head(real, left);
+    if (part === undefined) throw refused(`${name} cannot be read`);
+    if ((left -= part.size) < 0) throw refused(`it has more than ${skillLimits.bytes / 1024 / 1024} MiB of files`);
+    return { path: name, bytes: part.bytes, executable: part.bytes[0] === 0x23 && part.bytes[1] === 0x21 };
+  });
+}

@@ -1,0 +1,52 @@
+import { SkillsError } from "../../../../base/errors.ts";
+import { digestOf } from "./content-digest.ts";
+import type { OciRegistry } from "./registry.ts";
+
+/** Bytes to push, as manifests name them. */
+export interface PushedContent {
+  readonly bytes: Uint8Array;
+  readonly descriptor: { readonly mediaType: string; readonly digest: string; readonly size: number };
+}
+
+const timeoutMs = 120_000;
+const answerBytes = 256 * 1024;
+
+/** Content of these bytes, or of a value as JSON. */
+export async function toPushedContent(content: Uint8Array | object, mediaType: string): Promise<PushedContent> {
+  const bytes = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content));
+  return { bytes, descriptor: { mediaType, digest: await digestOf(bytes), size: bytes.length } };
+}
+
+/** Uploads a blob, unless it is there. Throws as `requireSuccess` does, and SOURCE_INVALID for a registry that wants it elsewhere. */
+export async function pushBlob(
+  registry: OciRegistry,
+  { bytes, descriptor }: PushedContent,
+  signal: AbortSignal,
+): Promise<void> {
+  const { digest } = descriptor;
+  const known = await registry.ask({ method: "HEAD", path: `blobs/${digest}`, maxBytes: answerBytes }, signal);
+  if (known.status === 200) return;
+  const begun = await registry.ask({ method: "POST", path: "blobs/uploads/", maxBytes: answerBytes }, signal);
+  registry.requireSuccess(begun, "an upload");
+  const location = begun.headers["location"] ?? "";
+  const upload = URL.canParse(location, begun.url) ? new URL(location, begun.url) : undefined;
+  if (upload?.origin !== registry.origin)
+    throw new SkillsError("SOURCE_INVALID", `${registry.place} wants uploads at another address, which gets none.`);
+  upload.searchParams.set("digest", digest);
+  const headers = { "content-type": "application/octet-stream" };
+  const request = { method: "PUT", path: upload.href, headers, body: bytes, maxBytes: answerBytes, timeoutMs } as const;
+  registry.requireSuccess(await registry.ask(request, signal), "an upload");
+}
+
+/** Uploads a manifest under its digest, or under a tag as well. Returns whether the registry lists what its subject is referred to by. */
+export async function pushManifest(
+  registry: OciRegistry,
+  { bytes, descriptor }: PushedContent,
+  signal: AbortSignal,
+  name: string = descriptor.digest,
+): Promise<{ readonly isListed: boolean }> {
+  const headers = { "content-type": descriptor.mediaType };
+  const request = { method: "PUT", path: `manifests/${name}`, headers, body: bytes, maxBytes: answerBytes } as const;
+  const answer = registry.requireSuccess(await registry.ask(request, signal), "the manifest");
+  return { isListed: answer.headers["oci-subject"] !== undefined };
+}
