@@ -1,21 +1,22 @@
 import { realpathSync } from "node:fs";
 import path from "node:path";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
+import { joinPath } from "../../../base/paths/at-real-path.ts";
 import { runInSlices } from "../../../base/promises.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 import { inspectSkill } from "../../../skills/check.ts";
-import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
+import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { walkSkill } from "../../../skills/hash.ts";
 import { levels } from "../../../skills/rules.ts";
+import { type Signatures, maxBundleBytes, openSignatures, signatureWords } from "../../../skills/signature.ts";
+import { signatureFile } from "../../../skills/skill.ts";
 import type { SkillFile } from "../../../sources/reader.ts";
 import { type PublishableSkill, parseSource, skillLimits, sourceKindOf } from "../../../sources/source.ts";
-import { allowPrivate, json, token, tokensByOrigin } from "../../arguments/shared-options.ts";
+import { allowPrivate, json, token, tokensByOrigin, trustedRoot } from "../../arguments/shared-options.ts";
 import { existingDirectory } from "../../arguments/values.ts";
 import { choice, defineCommand, exit, flag, usageError } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { interruptible } from "../../report/terminal.ts";
-
-const signatureName = "skill.sigstore.json";
 
 export const command = defineCommand({
   usage: "publish oci://HOST/REPO[:TAG] DIR… [options]",
@@ -23,6 +24,7 @@ export const command = defineCommand({
   options: {
     replace: flag("Replace a version that is published with other content."),
     level: choice(levels, "Refuse skills with errors at this level of acp-skills check."),
+    "trusted-root": trustedRoot,
     "allow-private": allowPrivate,
     token,
     json,
@@ -35,16 +37,17 @@ export const command = defineCommand({
     "DIR is the directory of a skill. One is pushed to REPO itself, several to REPO/NAME each. Hidden files are left out.",
     "TAG: default the skill's version, or latest if it has none. A version that is there with other content is replaced with --replace only.",
     "Credentials are what docker login or podman login stored; none are taken from the command line.",
-    `A ${signatureName} in DIR (acp-skills sign) is attached as its signature.`,
+    `A ${signatureFile} in DIR (acp-skills sign) is verified, and attached as its signature.`,
   ],
   async run({ options: given, positionals: [text = "", ...directories] }, terminal) {
     const source = parseSource(text);
     const publish = sourceKindOf(source.label)?.publish;
     if (publish === undefined)
       throw usageError("skills are published to registries of OCI artifacts: oci://HOST/REPO[:TAG]");
+    const reading = { level: given.level, signatures: openSignatures(given["trusted-root"]) };
     const skills: PublishableSkill[] = [];
     for (const directory of directories)
-      skills.push(await readPublishable(existingDirectory("DIR", directory), given.level));
+      skills.push(await readPublishable(existingDirectory("DIR", directory), reading));
     const taken = skills.find(({ slug }, index) => skills.findIndex((other) => other.slug === slug) !== index);
     if (taken !== undefined) throw usageError(`two of the directories are the skill ${taken.slug}`);
     const { openFetcher } = await import("../../../sources/fetch.ts");
@@ -78,15 +81,18 @@ export const command = defineCommand({
   },
 });
 
-/** Throws SOURCE_INVALID for what no agent would be offered, or that has an error at the level. */
-async function readPublishable(
-  directory: string,
-  level: (typeof levels)[number] | undefined,
-): Promise<PublishableSkill> {
+interface ReadingSkill {
+  readonly level: (typeof levels)[number] | undefined;
+  readonly signatures: Signatures;
+}
+
+/** Throws SOURCE_INVALID for what no agent would be offered, that has an error at the level, or whose signature is not one of its files. */
+async function readPublishable(directory: string, { level, signatures }: ReadingSkill): Promise<PublishableSkill> {
   const refused = (why: string): SkillsError =>
     new SkillsError("SOURCE_INVALID", `${directory} is not published: ${why.replace(/\.$/, "")}.`);
-  const all = await readFiles(realpathSync(directory), refused);
-  const files = all.filter(({ path: name }) => name !== signatureName);
+  const root = realpathSync(directory);
+  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const files = await readFiles(root, source, refused);
   if (!files.some(({ path: name }) => name === "SKILL.md")) throw refused("it has no SKILL.md");
   const inspected = await inspectSkill(files, path.basename(directory), level).catch((error: unknown) => {
     throw isSkillsError(error) ? refused(error.message) : error;
@@ -94,16 +100,22 @@ async function readPublishable(
   const error = level === undefined ? undefined : inspected.problems.find(({ severity }) => severity === "error");
   if (error !== undefined)
     throw refused(`acp-skills check --level ${level ?? ""} reports ${error.code}: ${error.message}`);
-  const { slug, version, description, expects: allowedTools } = inspected;
-  const signature = all.find(({ path: name }) => name === signatureName)?.bytes;
+  const { slug, version, description, expects: allowedTools, digest } = inspected;
+  const found = await signatures.of(source, { directory: root }, digest);
+  if (found.state === "invalid") throw refused(`${signatureWords(found)}; sign it again, or remove ${signatureFile}`);
+  const isSigned = found.state === "signed";
+  const signature = isSigned ? source.bytes.head(joinPath(root, signatureFile), maxBundleBytes)?.bytes : undefined;
   return { slug, version, description, allowedTools, files, signature };
 }
 
-/** What the digest of the skill covers, and its signature. Scripts start with `#!`: the disk's own mark does not exist everywhere. */
-async function readFiles(root: string, refused: (why: string) => SkillsError): Promise<readonly SkillFile[]> {
-  const { files, complete } = await runInSlices(walkSkill(diskSkillFiles(), root));
+/** What the digest of the skill covers. Scripts start with `#!`: the disk's own mark does not exist everywhere. */
+async function readFiles(
+  root: string,
+  { files: disk, bytes }: SkillSource,
+  refused: (why: string) => SkillsError,
+): Promise<readonly SkillFile[]> {
+  const { files, complete } = await runInSlices(walkSkill(disk, root));
   if (!complete || files.length > skillLimits.files) throw refused(`it has more than ${skillLimits.files} files`);
-  const bytes = diskSkillBytes();
   let left: number = skillLimits.bytes;
   return files.map(({ path: name, real }) => {
     const part = bytes.head(real, left);

@@ -22,6 +22,13 @@ function writeSkill(name: string, { version = "1.0.0", body = "" } = {}): string
   return `skills/${name}`;
 }
 
+/** Signs with a new key. Returns the bundle. */
+async function sign(directory: string, key = "key.pem"): Promise<string> {
+  await cli("sign", "--generate-key", key);
+  expect(await cli("sign", directory, "--key", key)).toMatchObject({ code: 0 });
+  return readFileSync(project.at(directory, "skill.sigstore.json"), "utf8");
+}
+
 /** Everything in a directory, with what it says. */
 function filesIn(directory: string): Readonly<Record<string, string>> {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -106,28 +113,38 @@ describe.skipIf(!hasRegistry)(`a real registry${whyNoRegistry}`, async () => {
   test("its signature is attached, also later, and comes back with the skill", async () => {
     const directory = writeSkill("pdf");
     const unsigned = await cli("publish", oci("signed/pdf"), directory);
-    project.write(`${directory}/skill.sigstore.json`, '{"bundle":1}');
+    const bundle = await sign(directory);
     const signed = await cli("publish", oci("signed/pdf"), directory);
     expect(signed).toEqual({ ...unsigned, stderr: `published pdf, signed: ${oci("signed/pdf:1.0.0")}\n` });
     expect((await cli("publish", oci("signed/pdf"), directory)).stderr).toContain("unchanged pdf, signed");
     await cli("add", oci("signed/pdf"), "--yes");
-    expect(filesIn(project.at(".agents/skills/pdf"))["skill.sigstore.json"]).toBe('{"bundle":1}');
+    expect(filesIn(project.at(".agents/skills/pdf"))["skill.sigstore.json"]).toBe(bundle);
+    expect(await cli("verify")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("ok       pdf") as string,
+    });
+    writeSkill("pdf", { version: "1.0.1" });
+    const stale = await cli("publish", oci("signed/pdf"), directory);
+    expect([stale.code, stale.stderr]).toEqual([
+      3,
+      expect.stringContaining("sign it again, or remove skill.sigstore.json"),
+    ]);
   });
 });
 
 test("the signature is found by the referrers API where the registry has it", async () => {
   const registry = await openFakeRegistry();
   const directory = writeSkill("pdf");
-  project.write(`${directory}/skill.sigstore.json`, '{"bundle":1}');
+  await sign(directory);
   const oci = `oci://${registry.host}/pdf`;
   expect((await cli("publish", oci, directory)).stderr).toContain("published pdf, signed");
   expect([...registry.manifests.keys()].some((key) => key.startsWith("pdf/sha256-"))).toBe(false);
   expect((await cli("publish", oci, directory)).stderr).toContain("unchanged pdf, signed");
   // The newest counts.
-  project.write(`${directory}/skill.sigstore.json`, '{"bundle":2}');
+  const newest = await sign(directory, "other.pem");
   expect((await cli("publish", oci, directory)).stderr).toContain("published pdf, signed");
   await cli("add", `${oci}:1.0.0`, "--yes");
-  expect(filesIn(project.at(".agents/skills/pdf"))["skill.sigstore.json"]).toBe('{"bundle":2}');
+  expect(filesIn(project.at(".agents/skills/pdf"))["skill.sigstore.json"]).toBe(newest);
 });
 
 test("what ToolHive reads is there: its type, one layer, labels and annotations, on two platforms", async () => {

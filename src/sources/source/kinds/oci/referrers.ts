@@ -1,11 +1,11 @@
 import { SkillsError } from "../../../../base/errors.ts";
+import { maxBundleBytes } from "../../../../skills/signature.ts";
 import { type BlobDescriptor, type ImageIndex, manifestLimits, ociMediaTypes, parseOciManifest } from "./manifest.ts";
 import { type PushedContent, pushBlob, pushManifest, toPushedContent } from "./push.ts";
 import type { OciRegistry } from "./registry.ts";
 
 const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json";
 const bundleFamily = /^application\/vnd\.dev\.sigstore\.bundle\b/;
-const bundleBytes = 1024 * 1024;
 const created = "org.opencontainers.image.created";
 /** Marks a bundle over the files of the skill, with its digest; those of others are over a manifest. */
 const ownBundle = "dev.acp-skills.bundle";
@@ -59,10 +59,10 @@ export async function readSignature(
         "SOURCE_INVALID",
         `The signature ${chosen.digest} of ${registry.place} is not one of ${digest}.`,
       );
-    if (layer.size > bundleBytes)
+    if (layer.size > maxBundleBytes)
       throw new SkillsError(
         "SOURCE_INVALID",
-        `The signature of ${registry.place} has ${layer.size} bytes; the limit is ${bundleBytes}.`,
+        `The signature of ${registry.place} has ${layer.size} bytes; the limit is ${maxBundleBytes}.`,
       );
     return await registry.blob(layer, "The signature", signal);
   }

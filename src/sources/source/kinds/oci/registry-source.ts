@@ -5,6 +5,7 @@ import { inParallel } from "../../../../base/promises.ts";
 import { SkillsError, isSkillsError } from "../../../../base/errors.ts";
 import { byCodePoint } from "../../../../base/text/code-points.ts";
 import { type FileTree, findSkills, listSkillsOf, readSkillFrom } from "../../../reader/trees.ts";
+import { signatureFile } from "../../../../skills/skill.ts";
 import type { RemoteIndex, RemoteSkill, SeenBefore, SkillFile } from "../../../reader.ts";
 import type { PinnedContent, SourceDriver, SourceDriverOptions } from "../../source-kind.ts";
 import { storedCredentials } from "./credentials.ts";
@@ -17,8 +18,6 @@ import { type ReceivedManifest, OciRegistry } from "./registry.ts";
 /** Where a skill is: the digest of the manifest with its layers, and the directory in them; without one, the only skill that they hold. */
 const placeForm = /^([a-z0-9]+:[0-9a-f]+)(?:\/(.*))?$/s;
 const atOnce = 4;
-/** Where the signature of a skill stands among its files. */
-const signatureName = "skill.sigstore.json";
 /** Artifacts whose files stay in memory between listing and downloading. */
 const recent = 2;
 /** Repositories whose tokens are remembered. */
@@ -65,9 +64,9 @@ export function openRegistrySource({ fetcher }: SourceDriverOptions): SourceDriv
       if (received?.content.type !== "manifest") throw invalid(`${registry.place} has no manifest ${digest} any more`);
       const tree = await filesOf(received.content, digest, registry, signal);
       const files = await readSkill(tree, directory, signal);
-      if (files.some(({ path }) => path === signatureName)) return files;
+      if (files.some(({ path }) => path === signatureFile)) return files;
       const bytes = await readSignature(registry, [digest, pin], signal);
-      return bytes === undefined ? files : [...files, { path: signatureName, bytes, executable: false }];
+      return bytes === undefined ? files : [...files, { path: signatureFile, bytes, executable: false }];
     },
     close: () => Promise.resolve(),
   };
