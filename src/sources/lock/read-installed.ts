@@ -13,7 +13,7 @@ import {
 import { isGitName } from "../../base/paths/guarded-names.ts";
 import { systemCode } from "../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
-import { skillLimits } from "../source.ts";
+import { skillLimits } from "../archive/skill-limits.ts";
 import type { SkillFile } from "../reader.ts";
 
 /** What is in the directory of a skill now. */

@@ -6,6 +6,7 @@ import { type FileTree, listSkillsOf, readSkillFrom } from "../../../reader/tree
 import type { RemoteAnswer } from "../../../fetch.ts";
 import type { PinnedContent, SourceDriver, SourceDriverOptions } from "../../source-kind.ts";
 import { type PublishedVersion, chooseVersion } from "./choose-version.ts";
+import { installedLabel, listInstalled, readInstalledSkill } from "./installed-packages.ts";
 import { type NpmSettings, readNpmSettings } from "./npm-settings.ts";
 import { type WantedPackage, parsePackageText, parsePin, toPin } from "./package-text.ts";
 import { packageLimits, skillsInPackage, unpackPackage } from "./unpack-package.ts";
@@ -20,7 +21,7 @@ const heldPackages = 2;
 /** What a registry has of a package; "unchanged" since `etag`. */
 type Described = { readonly json: unknown; readonly url: string; readonly etag: string | undefined } | "unchanged";
 
-export function openNpmDriver({ fetcher }: SourceDriverOptions): SourceDriver {
+export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriverOptions): SourceDriver {
   const packages = new LimitedMap<string, Promise<FileTree>>(heldPackages);
 
   async function describe(
@@ -78,6 +79,7 @@ export function openNpmDriver({ fetcher }: SourceDriverOptions): SourceDriver {
 
   return {
     async readIndex(source, { signal, etags }) {
+      if (source.label === installedLabel) return { source, form: "scheme", ...(await listInstalled(project, signal)) };
       const wanted = parsePackageText(source.label.replace(/^npm:/, ""));
       if (wanted === undefined) throw new TypeError(`${source.label} is no package`);
       const chosen = await choose(wanted, signal, etags);
@@ -105,10 +107,12 @@ export function openNpmDriver({ fetcher }: SourceDriverOptions): SourceDriver {
         ...(described.etag !== undefined && { etags: { [described.url]: described.etag } }),
       };
     },
-    async readFiles({ pin, place }, signal) {
+    async readFiles(content, signal) {
+      const { pin, place } = content;
+      signal.throwIfAborted();
+      if (content.source === installedLabel) return readInstalledSkill(project, content);
       const pinned = parsePin(pin);
       if (pinned === undefined) throw invalid("The lock does not name a version of a package");
-      signal.throwIfAborted();
       const tree = await filesOf(pin, async () => {
         const chosen = await choose({ name: pinned.name, range: pinned.version }, signal);
         if (chosen === "unchanged") throw new TypeError("not asked whether it changed");

@@ -63,13 +63,17 @@ function belowTop({ files, links, unusable }: Unpacked, what: string): Unpacked 
   return { files: files.map(without), links: links.map(without), unusable: unusable.map(without) };
 }
 
-/**
- * The directories of skills as `skills experimental_sync` finds them in an installed package: the package itself, else those in `skills` and
- * `dist/skills`; without any, wherever a repository has them.
- */
+/** Where packages have their skills, unless they are one. */
+export const skillPlaces = ["skills", "dist/skills"] as const;
+
+/** The directories of skills as `skills experimental_sync` finds them in an installed package. */
+export function publishedSkills(tree: FileTree): readonly string[] {
+  return isSkill(tree, "") ? [""] : skillPlaces.flatMap((place) => skillChildren(tree, place));
+}
+
+/** Those that are published; without any, wherever a repository has them. */
 export function skillsInPackage(tree: FileTree): readonly string[] {
-  if (isSkill(tree, "")) return [""];
-  const published = ["skills", "dist/skills"].flatMap((place) => skillChildren(tree, place));
+  const published = publishedSkills(tree);
   return published.length > 0 ? published : findSkills(tree);
 }
 

@@ -91,8 +91,13 @@ function named(team) {
 if (mode === "frontmatter") entry.frontmatter.description = "Does something harmless.";
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const message = /** @type {{ id?: number | string, method: string, params?: Params }} */ (JSON.parse(line));
-  const { id, method, params = {} } = message;
+  /** @type {unknown} */
+  const message = JSON.parse(line);
+  const {
+    id,
+    method,
+    params = {},
+  } = /** @type {{ id?: number | string, method: string, params?: Params }} */ (message);
   if (mode === "strict" && method === "server/discover") process.exit(1);
   if (mode === "long-line") process.stdout.write("x".repeat(33 * 1024 * 1024));
   else if (id === undefined) continue;

@@ -1,0 +1,160 @@
+import { closeSync, fstatSync, realpathSync } from "node:fs";
+import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { SkillsError } from "../../../../base/errors.ts";
+import { attempt } from "../../../../base/failures/system-error.ts";
+import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
+import { holdDirectory, listHeld, openAtRealPath, readInto, within } from "../../../../base/paths/at-real-path.ts";
+import { readGuardedFile } from "../../../../base/paths/read-guarded-file.ts";
+import { readInstalled } from "../../../lock/read-installed.ts";
+import type { RemoteSkill, SkillFile } from "../../../reader.ts";
+import { type FileTree, listSkillsOf } from "../../../reader/trees.ts";
+import type { PinnedContent } from "../../source-kind.ts";
+import { installedText, parsePackageText, toPin } from "./package-text.ts";
+import { publishedSkills, skillPlaces } from "./unpack-package.ts";
+
+const manifestBytes = 1024 * 1024;
+const mostPackages = 2_000;
+const dependencyFields = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
+
+/** Names the packages of a project as a source. */
+export const installedLabel = `npm:${installedText}`;
+
+/** A package in `node_modules`. `name` and `version` are what its own package.json says. */
+interface InstalledPackage {
+  readonly real: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+/**
+ * The skills in the packages that the package.json of a project names, where these are installed. Nothing outside of directories
+ * `node_modules` of the project and of those above it is read, and no link inside a package is followed. Throws SOURCE_INVALID.
+ */
+export async function listInstalled(
+  project: string,
+  signal: AbortSignal,
+): Promise<{ readonly skills: readonly RemoteSkill[]; readonly problems: readonly string[] }> {
+  const file = path.join(project, "package.json");
+  const read = readGuardedFile(file, { maxBytes: manifestBytes, of: "project" });
+  if ("fault" in read) throw new SkillsError("SOURCE_INVALID", `${file} cannot be used: ${read.fault}. ${read.fix}`);
+  const manifest = parseIfJson(read.text);
+  if (!isObject(manifest)) throw new SkillsError("SOURCE_INVALID", `${file} is not an object of JSON.`);
+  const named = dependencyFields.flatMap((field) => (isObject(manifest[field]) ? Object.keys(manifest[field]) : []));
+  const names = [...new Set(named)].filter((name) => parsePackageText(name)?.range === "").sort();
+  const problems: string[] = [];
+  if (names.length > mostPackages) problems.push(`Only ${mostPackages} of its ${names.length} packages are read.`);
+  const skills = new Map<string, RemoteSkill>();
+  for (const name of names.slice(0, mostPackages)) {
+    await nextTurn();
+    signal.throwIfAborted();
+    const found = findInstalled(project, name);
+    if (found === "outside") problems.push(`${name} is a link out of ${installedText}; left out.`);
+    if (found === undefined || found === "outside") continue;
+    const listed = await listSkillsIn(found, name, signal);
+    problems.push(...listed.problems.map((problem) => `${name}: ${problem}`));
+    for (const skill of listed.skills) {
+      if (!skills.has(skill.name)) skills.set(skill.name, { version: found.version, ...skill });
+      else problems.push(`${name} has a skill ${skill.name}, as another package does; left out: add npm:${name}.`);
+    }
+  }
+  return { skills: [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems };
+}
+
+async function listSkillsIn(found: InstalledPackage, dependency: string, signal: AbortSignal) {
+  const tree = manifestsOf(found.real);
+  const pin = toPin({ ...found, integrity: undefined });
+  const fallback = found.name.replace(/^.*\//, "");
+  const content = (directory: string): PinnedContent => ({
+    type: "pinned",
+    source: installedLabel,
+    pin,
+    place: `${dependency} ${directory}`,
+  });
+  const directories = publishedSkills(tree);
+  return await listSkillsOf(
+    tree,
+    directories.map((directory) => ({ directory, fallback, content: content(directory) })),
+    signal,
+  );
+}
+
+/** The files of a skill that was listed. Throws SOURCE_INVALID if its package is of another version now. */
+export function readInstalledSkill(project: string, { pin, place }: PinnedContent): readonly SkillFile[] {
+  const [dependency = "", directory = ""] = place.split(/ (.*)/s);
+  const found = parsePackageText(dependency)?.range === "" ? findInstalled(project, dependency) : undefined;
+  if (found === undefined || found === "outside" || toPin({ ...found, integrity: undefined }) !== pin)
+    throw new SkillsError("SOURCE_INVALID", `${dependency} is not installed any more as it was listed; look again.`);
+  const real = path.join(found.real, ...directory.split("/"));
+  const installed = readInstalled(path.dirname(real), path.basename(real));
+  // What the package needs itself is no part of its skill.
+  return (installed?.files ?? []).filter((file) => !/^node_modules\//.test(file.path));
+}
+
+/** Where Node would find a package; "outside" if that is not in a directory `node_modules`. */
+function findInstalled(project: string, dependency: string): InstalledPackage | "outside" | undefined {
+  const start = realpathSync.native(project);
+  const above: string[] = [];
+  for (let at = start; ; at = path.dirname(at)) {
+    above.push(path.join(at, installedText));
+    if (at === path.dirname(at)) break;
+  }
+  for (const directory of above) {
+    const real = attempt(() => realpathSync.native(path.join(directory, ...dependency.split("/"))), undefined);
+    if (real === undefined) continue;
+    // Package managers link to their stores, such as node_modules/.pnpm.
+    if (!above.some((place) => real.startsWith(place + path.sep))) return "outside";
+    const text = attempt(() => readSmallFile(path.join(real, "package.json")), undefined);
+    const own = text === undefined ? undefined : parseIfJson(text.toString("utf8"));
+    if (!isObject(own)) continue;
+    const { name, version } = own;
+    if (typeof name !== "string" || typeof version !== "string") return undefined;
+    return parsePackageText(`${name}@${version}`) === undefined ? undefined : { real, name, version };
+  }
+  return undefined;
+}
+
+/** The SKILL.md files of a package, wherever skills may be. */
+function manifestsOf(real: string): FileTree {
+  const directories = ["", ...skillPlaces.flatMap((place) => childrenOf(real, place))];
+  const files = new Map(
+    directories.flatMap((directory) => {
+      const file = directory === "" ? "SKILL.md" : `${directory}/SKILL.md`;
+      const size = attempt(() => sizeOf(path.join(real, ...file.split("/"))), undefined);
+      return size === undefined ? [] : [[file, { size, executable: false, isLink: false }] as const];
+    }),
+  );
+  return {
+    files,
+    refused: [],
+    read: (paths) =>
+      Promise.resolve(new Map(paths.map((file) => [file, readSmallFile(path.join(real, ...file.split("/")))]))),
+  };
+}
+
+function childrenOf(real: string, place: string): readonly string[] {
+  const directory = path.join(real, ...place.split("/"));
+  // Most packages have none.
+  const entries = attempt(() => within(holdDirectory(directory), (held) => listHeld(held, directory)), []);
+  return entries.flatMap((entry) => (entry.isDirectory() ? [`${place}/${entry.name}`] : []));
+}
+
+function sizeOf(real: string): number | undefined {
+  const descriptor = openAtRealPath(real);
+  try {
+    const found = fstatSync(descriptor);
+    return found.isFile() ? found.size : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function readSmallFile(real: string): Buffer {
+  const descriptor = openAtRealPath(real);
+  try {
+    const buffer = Buffer.alloc(manifestBytes);
+    return buffer.subarray(0, readInto(descriptor, buffer));
+  } finally {
+    closeSync(descriptor);
+  }
+}
