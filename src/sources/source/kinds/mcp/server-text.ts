@@ -15,8 +15,9 @@ function parseUrl(text: string): ServerPlace | { readonly why: string } {
   const url = new URL(text);
   if (url.username !== "" || url.password !== "")
     return { why: "user information in a URL would end up in files and logs; give a token with --token env:NAME" };
-  if (url.href.includes("#")) return { why: "a server of MCP has no #REF" };
-  // Also the mark of an empty query.
+  if (url.hash !== "") return { why: "a server of MCP has no #REF" };
+  // Without the marks of an empty query and an empty fragment.
+  url.hash = "";
   if (url.search === "") url.search = "";
   return { url: url.href };
 }

@@ -31,7 +31,7 @@ interface InstalledPackage {
  * The skills in the packages that the package.json of a project names, where these are installed. Nothing outside of directories
  * `node_modules` of the project and of those above it is read, and no link inside a package is followed. Throws SOURCE_INVALID.
  */
-export async function listInstalled(
+export async function listInstalledPackages(
   project: string,
   signal: AbortSignal,
 ): Promise<{ readonly skills: readonly RemoteSkill[]; readonly problems: readonly string[] }> {

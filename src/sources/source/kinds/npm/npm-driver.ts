@@ -6,7 +6,7 @@ import { type FileTree, listSkillsOf, readSkillFrom } from "../../../reader/tree
 import type { RemoteAnswer } from "../../../fetch.ts";
 import type { PinnedContent, SourceDriver, SourceDriverOptions } from "../../source-kind.ts";
 import { type PublishedVersion, chooseVersion } from "./choose-version.ts";
-import { installedLabel, listInstalled, readInstalledSkill } from "./installed-packages.ts";
+import { installedLabel, listInstalledPackages, readInstalledSkill } from "./installed-packages.ts";
 import { type NpmSettings, readNpmSettings } from "./npm-settings.ts";
 import { type WantedPackage, parsePackageText, parsePin, toPin } from "./package-text.ts";
 import { packageLimits, skillsInPackage, unpackPackage } from "./unpack-package.ts";
@@ -79,7 +79,8 @@ export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriver
 
   return {
     async readIndex(source, { signal, etags }) {
-      if (source.label === installedLabel) return { source, form: "scheme", ...(await listInstalled(project, signal)) };
+      if (source.label === installedLabel)
+        return { source, form: "scheme", ...(await listInstalledPackages(project, signal)) };
       const wanted = parsePackageText(source.label.replace(/^npm:/, ""));
       if (wanted === undefined) throw new TypeError(`${source.label} is no package`);
       const chosen = await choose(wanted, signal, etags);
