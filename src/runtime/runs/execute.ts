@@ -64,7 +64,7 @@ export interface ExecutionEnvironment extends RunEnvironment {
 /** A run that has ended. */
 export interface EndedRun {
   readonly result: RunResult;
-  /** What its code returned, for the run that called it: its own secrets are masked, those of the runs around it are theirs to get back. */
+  /** What its code returned, for the run that called it, if one did: its own secrets are masked, those of the runs around it are theirs to get back. */
   readonly returned?: { readonly value: Json };
   /** All that it stored, also where the result does not list them all. */
   readonly blobs: readonly string[];
@@ -106,8 +106,7 @@ export async function executeRun(
     };
     const { budget, depth, hidden } = nesting;
     const values = { ...run.secrets, ...Object.fromEntries(sent.map(({ name, value }) => [name, value])) };
-    const own = createMask(values);
-    const mask = hidden.length === 0 ? own : createMask(values, hidden);
+    const mask = createMask(values, hidden);
     const below = { ...nesting, depth: depth + 1, hidden: [...hidden, ...Object.values(values)] };
     const called = callableSkills(current, below, environment);
     const record = recordRun({ spec, caller, mask, callSkill: called.call, budget, notify });
@@ -123,7 +122,8 @@ export async function executeRun(
     const durationMs = Math.max(0, Math.round(environment.clock.now() - start));
     const facts = { run, spec, caller, mask, nestedBlobs: called.blobs, durationMs, isolation };
     const ended = await toRunResult(end, record, facts);
-    return end.type === "returned" ? { ...ended, returned: { value: await own.json(end.value) } } : ended;
+    if (end.type !== "returned" || around === undefined) return ended;
+    return { ...ended, returned: { value: await createMask(values, [], { cuts: false }).json(end.value) } };
   } finally {
     await requests?.close();
     await release();

@@ -25,19 +25,33 @@ export interface MaskedStream {
   end(): Uint8Array;
 }
 
+export interface MaskOptions {
+  /**
+   * Whether beginnings of values before a `…` are masked as well. Not in what code gets to see: it could guess a value character by
+   * character.
+   */
+  readonly cuts?: boolean;
+}
+
+type HiddenForms = Needles & Required<MaskOptions>;
+
 /** Masking shorter values would garble logs and reveal the value. */
 const shortestValue = 4;
 
 /**
  * Masks `secrets` and the values `others`. Throws INVALID_OPTIONS for a secret that is too short to be masked.
  */
-export function maskSecrets(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): SecretMask {
+export function maskSecrets(
+  secrets: Readonly<Record<string, string>>,
+  others: readonly string[] = [],
+  { cuts = true }: MaskOptions = {},
+): SecretMask {
   const short = Object.keys(secrets).filter((name) => (secrets[name] ?? "").trim().length < shortestValue);
   if (short.length > 0) {
     const message = `Secrets must have at least ${shortestValue} characters to be masked in logs: ${short.join(", ")}.`;
     throw new SkillsError("INVALID_OPTIONS", message, { facts: { names: short } });
   }
-  const needles = prepareNeedles([...Object.values(secrets), ...others].flatMap(toSecretForms));
+  const needles = { ...prepareNeedles([...Object.values(secrets), ...others].flatMap(toSecretForms)), cuts };
   return {
     text: (plain) => maskText(plain, needles),
     longText: (plain) => runInSlices(maskLongText(plain, needles)),
@@ -58,12 +72,12 @@ export function maskForCode(values: readonly string[]): (bytes: Uint8Array) => P
     const wide = Buffer.from(value, "utf16le");
     return [...toSecretForms(value), wide, Buffer.from(wide).swap16()];
   });
-  const needles = prepareNeedles(forms);
+  const needles = { ...prepareNeedles(forms), cuts: false };
   return async (bytes) => await runInSlices(maskBytes(bytes, needles));
 }
 
-function* maskBytes(bytes: Uint8Array, needles: Needles): Steps<Uint8Array> {
-  const stream = openStream(needles, false);
+function* maskBytes(bytes: Uint8Array, needles: HiddenForms): Steps<Uint8Array> {
+  const stream = openStream(needles);
   const pieces: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += pieceLength) {
     pieces.push(stream.push(bytes.subarray(at, at + pieceLength)));
@@ -76,7 +90,7 @@ function* maskBytes(bytes: Uint8Array, needles: Needles): Steps<Uint8Array> {
 const pieceLength = 32 * 1024;
 const stride = 500;
 
-function maskText(plain: string, needles: Needles): string {
+function maskText(plain: string, needles: HiddenForms): string {
   // A UTF-16 unit takes at most three bytes.
   if (plain.length * 3 < needles.shortest) return plain;
   const stream = openStream(needles);
@@ -84,7 +98,7 @@ function maskText(plain: string, needles: Needles): string {
   return stream.masked ? masked.toString() : plain;
 }
 
-function* maskLongText(plain: string, needles: Needles): Steps<string> {
+function* maskLongText(plain: string, needles: HiddenForms): Steps<string> {
   if (plain.length <= pieceLength) return maskText(plain, needles);
   const stream = openStream(needles);
   const pieces: Uint8Array[] = [];
@@ -100,7 +114,7 @@ function* maskLongText(plain: string, needles: Needles): Steps<string> {
 }
 
 /** JSON of runs is at most 200 levels deep. */
-function* maskJson(value: Json, needles: Needles): Steps<Json> {
+function* maskJson(value: Json, needles: HiddenForms): Steps<Json> {
   if (typeof value === "string") return yield* maskLongText(value, needles);
   if (typeof value === "number") {
     const digits = String(value);
@@ -122,8 +136,8 @@ const [cutFirst, cutSecond, cutThird] = Buffer.from("…") as unknown as [number
 /** Shorter prefixes reveal nothing. */
 const shortestBeginning = 4;
 
-/** Offsets are from the start of the stream. `cuts`: whether beginnings before a `…` are masked as well. */
-function openStream(needles: Needles, cuts = true): MaskedStream & { readonly masked: boolean } {
+/** Offsets are from the start of the stream. */
+function openStream(needles: HiddenForms): MaskedStream & { readonly masked: boolean } {
   const finder = findNeedles(needles);
   /** Found and not yet written; ordered and disjoint. */
   const ranges: { readonly from: number; readonly to: number }[] = [];
@@ -188,7 +202,7 @@ function openStream(needles: Needles, cuts = true): MaskedStream & { readonly ma
         const found = finder.step(byte);
         read += 1;
         if (found > 0) mark(read - found, read);
-        if (cuts && (cut > 0 || byte === cutFirst)) watchForCut(byte, begun);
+        if (needles.cuts && (cut > 0 || byte === cutFirst)) watchForCut(byte, begun);
       }
       return write(read - Math.max(finder.begun, cut > 0 ? cut + beginning : 0));
     },

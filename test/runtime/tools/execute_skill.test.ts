@@ -397,6 +397,22 @@ test("a secret passed to another skill is masked in that skill's output, and who
   }
 });
 
+test("code cannot guess the secret of a skill that it calls by what is masked of its beginnings", async () => {
+  const guess = { known: "s3cr3t-value-1234", beginning: "s3cr3t…" };
+  const { call } = await openRunner(
+    { ...actionSkill("a", '[dependencies]\nskills = ["b"]'), ...actionSkill("b", '[permissions]\nsecrets = ["KEY"]') },
+    async ({ run, callSkill }) => {
+      if (run.program.type !== "skill") throw new Error("Only skills run.");
+      if (run.program.skill === "b") return { type: "returned", value: run.program.args };
+      return { type: "returned", value: await callSkill("b", guess) };
+    },
+    { grants: ["b:secrets"], readSecret: () => Promise.resolve("s3cr3t-value-1234") },
+  );
+  expect(await call("execute_skill", { name: "a" })).toMatchObject({
+    output: { known: "***", beginning: guess.beginning },
+  });
+});
+
 test("missing packages are reported with the command that installs them", async () => {
   const files = { "code/requirements.txt": "left-pad==1.0\n" };
   const { call } = await openRunner(actionSkill("a.b", "", files), () => returned(null as never));

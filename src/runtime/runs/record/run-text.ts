@@ -3,7 +3,7 @@
 import { type Steps, runInSlices } from "../../../base/promises.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
 import type { Json, RunError } from "../../sandbox.ts";
-import { type MaskedStream, type SecretMask, maskSecrets } from "../../secrets/mask-secrets.ts";
+import { type MaskOptions, type MaskedStream, type SecretMask, maskSecrets } from "../../secrets/mask-secrets.ts";
 import { endOfText, startOfText } from "../../../base/text/content.ts";
 
 /**
@@ -72,9 +72,13 @@ export interface Mask {
 }
 
 /** Masks the values of `others` too. Throws SECRET_MISSING for a secret that cannot be masked. */
-export function createMask(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): Mask {
+export function createMask(
+  secrets: Readonly<Record<string, string>>,
+  others: readonly string[] = [],
+  options: MaskOptions = {},
+): Mask {
   const isNeeded = Object.keys(secrets).length > 0 || others.length > 0;
-  const { text, longText, json, openStream } = isNeeded ? maskable(secrets, others) : nothingToMask;
+  const { text, longText, json, openStream } = isNeeded ? maskable(secrets, others, options) : nothingToMask;
   const plain: Mask["plain"] = (shown) => text(toPlainText(shown));
   return {
     text,
@@ -95,9 +99,13 @@ export function createMask(secrets: Readonly<Record<string, string>>, others: re
   };
 }
 
-function maskable(secrets: Readonly<Record<string, string>>, others: readonly string[]): SecretMask {
+function maskable(
+  secrets: Readonly<Record<string, string>>,
+  others: readonly string[],
+  options: MaskOptions,
+): SecretMask {
   try {
-    return maskSecrets(secrets, others);
+    return maskSecrets(secrets, others, options);
   } catch (error) {
     if (!isSkillsError(error) || error.code !== "INVALID_OPTIONS") throw error;
     throw new SkillsError("SECRET_MISSING", error.message, { cause: error });
