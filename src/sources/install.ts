@@ -30,6 +30,7 @@ import {
 
 export { renameWords, wantedWords } from "./install/skill-words.ts";
 export {
+  type DeniesSigner,
   type Downloaded,
   type Downloading,
   type SignerTerms,

@@ -146,7 +146,7 @@ async function findLatest(
     return { state: "gone", why: `${source} does not offer it any more` };
   }
   if (restorable === undefined && isKnown(remote, entry)) return { state: "current" };
-  const downloaded = await download(remote, downloading);
+  const downloaded = await download(remote, index.source, downloading);
   if ("why" in downloaded) return { state: "failed", why: downloaded.why };
   const { inspected, files } = downloaded;
   const isSame =

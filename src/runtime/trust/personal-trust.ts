@@ -1,3 +1,4 @@
+import type { Signature } from "../../skills/signature.ts";
 import { type Steps, runInSlices } from "../../base/promises.ts";
 import { type Capabilities, isNothing } from "../../skills/permissions.ts";
 import type { Question, Reply } from "../question.ts";
@@ -112,11 +113,18 @@ export class Trust {
     const subjects = skills.map(({ subject }) => subject);
     const blocked = await this.#decisions.blockedOf(subjects, stored, policy);
     const standings: Standing[] = [];
-    const findByDigest = async ({ subject, needs, digest: digestOf }: StandingSkill, place: number): Promise<void> => {
+    const findByDigest = async (skill: StandingSkill, isFree: boolean, place: number): Promise<void> => {
+      const { subject, needs, digest: digestOf, signature = noSignature } = skill;
       const digest = await digestOf();
       if (digest === undefined) return;
-      const request = { subject: { ...subject, digest }, needs, wants: needs };
-      if ((await this.decide(request, { ...asker, door: "cli" }))?.allowed === true) standings[place] = "ready";
+      const signed = (): Promise<Signature> => signature(digest);
+      if ((await policy.deniesSigner?.(subject, signed)) !== undefined) {
+        standings[place] = "denied";
+        return;
+      }
+      const request = { subject: { ...subject, digest }, needs, wants: needs, signature: signed };
+      if (isFree) standings[place] = "ready";
+      else if ((await this.decide(request, { ...asker, door: "cli" }))?.allowed === true) standings[place] = "ready";
     };
 
     function* find(): Steps<void> {
@@ -125,11 +133,11 @@ export class Trust {
         const isFree = isNothing(needs) && (!hasCode || (policy.runs === "sandbox" && subject.origin === undefined));
         if (policy.denies(subject, needs) !== undefined) standings[place] = "denied";
         else if (blocked.has(subject)) standings[place] = "blocked";
-        else if (isFree) standings[place] = "ready";
+        else if (isFree && policy.deniesSigner === undefined) standings[place] = "ready";
         else {
           // Then nobody can approve it.
           standings[place] = policy.approvals === "none" ? "denied" : "needs-approval";
-          yield findByDigest(skill, place);
+          yield findByDigest(skill, isFree, place);
         }
         yield;
       }
@@ -178,4 +186,8 @@ export interface StandingSkill {
   readonly hasCode: boolean;
   /** Called only for skills that may need an approval; undefined if its files cannot be read. */
   readonly digest: () => Promise<string | undefined>;
+  /** Called only where a policy demands a signer. Absent: nobody looks. */
+  readonly signature?: (digest: string) => Promise<Signature>;
 }
+
+const noSignature = (): Promise<Signature> => Promise.resolve({ state: "unsigned" });

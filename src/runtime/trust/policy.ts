@@ -1,5 +1,7 @@
 import type { Capabilities } from "../../skills/permissions.ts";
+import type { Signature } from "../../skills/signature.ts";
 import type { Reach, Subject } from "./grants.ts";
+import type { SignedSkill } from "./policy/signer-demands.ts";
 
 export {
   type DeniedSkills,
@@ -45,6 +47,12 @@ export interface Policy {
   readonly hides: ((skill: NamedSkill, license: string | undefined) => PolicyRefusal | undefined) | undefined;
   /** Whether nothing may be read from a URL, and why; for what is not installed yet. */
   deniesSource(url: string): PolicyRefusal | undefined;
+  /**
+   * Why who signed a skill does not do, here or where it is about to be installed from a URL. `signature` is called only where a signer is
+   * demanded. Absent if none is.
+   */
+  readonly deniesSigner:
+    ((skill: SignedSkill, signature: () => Promise<Signature>) => Promise<PolicyRefusal | undefined>) | undefined;
   /** Whether skills with a license are denied: an SPDX expression, `unknown`, or `unspecified`. */
   deniesLicense(license: string): PolicyRefusal | undefined;
   /** What the policy grants to this version, and by which rule of which file; undefined if nothing. */

@@ -134,6 +134,9 @@ export async function decideRun(
   const policy = policyFor(asker.directory);
   const refusal = policy.denies(subject, needs);
   if (refusal !== undefined) return { allowed: false, ...refusal };
+  const { signature = unknownSigner } = request;
+  const unsigned = await policy.deniesSigner?.(subject, signature);
+  if (unsigned !== undefined) return { allowed: false, ...unsigned };
   const stored = await decisions.stored(asker.directory, policy);
   if ((await decisions.blockedOf([subject], stored, policy)).size > 0) return blocked(subject);
   // Code from elsewhere runs only after approval, even if the sandbox is all that it needs.
@@ -168,6 +171,8 @@ export async function decideRun(
   const refused = session?.refused.get(placeAsked(request));
   return refused && refusalOf(request, refused);
 }
+
+const unknownSigner: NonNullable<TrustRequest["signature"]> = () => Promise.resolve({ state: "unsigned" });
 
 function placeAsked({ subject, calledBy }: TrustRequest): string {
   return questionKey("run", subject.directory, calledBy?.name);

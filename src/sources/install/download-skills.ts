@@ -12,6 +12,7 @@ import {
   signatureWords,
 } from "../../skills/signature.ts";
 import type { LockEntry } from "../lock.ts";
+import type { Source } from "../source.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile, SourceReader } from "../reader.ts";
 
 /** A skill of a source, downloaded and validated. */
@@ -37,27 +38,38 @@ export function chooseSkills({ source, skills }: RemoteIndex, names: readonly st
   });
 }
 
+export type DeniesSigner = (
+  skill: { readonly name: string; readonly url: string },
+  signature: Signature,
+) => Promise<string | undefined>;
+
 export interface Downloading {
   readonly reader: SourceReader;
   /** One with an error at this level of `acp-skills check` is refused; default: only what no agent would be offered is. */
   readonly level?: Level | undefined;
   /** Who signed a skill is verified by these. Default: by the trusted root of this package. */
   readonly signatures?: Signatures | undefined;
+  /** Why skills of a URL are not installed because of who signed them, as a sentence; see policies. */
+  readonly deniesSigner?: DeniesSigner | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Downloads and validates a skill. What is wrong with it is `why`, a sentence without its name. */
 export async function download(
   remote: RemoteSkill,
-  { reader, level, signatures = openSignatures(), signal }: Downloading,
+  source: Pick<Source, "url">,
+  { reader, level, signatures = openSignatures(), deniesSigner, signal }: Downloading,
 ): Promise<Downloaded | { readonly remote: RemoteSkill; readonly why: string }> {
   try {
     if (remote.content.type === "unusable") return { remote, why: remote.content.why };
     const files = await reader.skillFiles(remote, signal);
     const inspected = await inspectSkill(files, remote.name, level);
     const error = level === undefined ? undefined : inspected.problems.find(({ severity }) => severity === "error");
-    if (error === undefined)
-      return { remote, files, inspected, signature: await signatures.ofFiles(files, inspected.digest) };
+    if (error === undefined) {
+      const signature = await signatures.ofFiles(files, inspected.digest);
+      const why = await deniesSigner?.({ name: inspected.name, url: source.url }, signature);
+      return why === undefined ? { remote, files, inspected, signature } : { remote, why };
+    }
     return { remote, why: `acp-skills check --level ${level} reports ${error.code}: ${error.message}` };
   } catch (error) {
     signal.throwIfAborted();
@@ -69,9 +81,10 @@ export async function download(
 /** Downloads and validates many, a few at a time; results are in their order. */
 export function downloadAll(
   remotes: readonly RemoteSkill[],
+  source: Pick<Source, "url">,
   downloading: Downloading,
 ): Promise<readonly Awaited<ReturnType<typeof download>>[]> {
-  return inParallel(remotes, downloadsAtOnce, (remote) => download(remote, downloading));
+  return inParallel(remotes, downloadsAtOnce, (remote) => download(remote, source, downloading));
 }
 
 /** Whether the signer is whom the lock pins. */

@@ -11,6 +11,7 @@ import {
 import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
 import {
   type ConfirmedInstall,
+  type DeniesSigner,
   chooseSkills,
   downloadAll,
   planInstalls,
@@ -47,6 +48,8 @@ interface Planning {
   readonly door: Pick<BrowseDoor, "directory" | "home" | "allowPrivate">;
   /** How many days old a version must be before an update takes it. */
   readonly minimumDays: number;
+  /** What a policy says about who signed a skill. */
+  readonly deniesSigner: DeniesSigner;
   readonly signal: AbortSignal;
 }
 
@@ -66,12 +69,15 @@ interface Over extends Pick<MadePlan, "where" | "lock"> {
 async function planNew(
   { source: text, names }: Extract<PlanRequest, { source: string }>,
   { where, lock, skills }: Over,
-  { read, signal }: Planning,
+  { read, deniesSigner, signal }: Planning,
 ): Promise<MadePlan> {
   const source = parseSource(text);
   const { index, found } = await read({ typed: [source], signal }, async (reader, reading) => {
     const offered = await readNow(reader, source, reading);
-    return { index: offered, found: await downloadAll(chooseSkills(offered, names), { reader, signal: reading }) };
+    return {
+      index: offered,
+      found: await downloadAll(chooseSkills(offered, names), source, { reader, deniesSigner, signal: reading }),
+    };
   });
   const options = { index, lock, skills, discardsChanges: false, replacesOthers: false, ...terms };
   const { plans, refusals } = await planInstalls(found, options);
@@ -106,14 +112,17 @@ async function planNew(
 async function planUpdates(
   names: readonly string[],
   { where, lock, skills }: Over,
-  { read, door: { allowPrivate }, minimumDays, signal }: Planning,
+  { read, door: { allowPrivate }, minimumDays, deniesSigner, signal }: Planning,
 ): Promise<MadePlan> {
   const keys = new Set(names.length === 0 ? lock.entries.keys() : names.map((name) => keyOf(lock, name)));
   const entries = [...lock.entries].filter(([key]) => keys.has(key));
   const named = namedSources(lock);
   const restored = ["missing"] as const;
   const found = await read({ typed: named.typed, signal }, (reader, reading) =>
-    findUpdates({ where, entries, skills, reader, named, allowPrivate, restored, minimumDays, signal: reading }),
+    findUpdates({
+      ...{ where, entries, skills, reader, named, allowPrivate, restored, minimumDays, deniesSigner },
+      signal: reading,
+    }),
   );
   const toChange = createShownChanges();
   const changes: PlannedChange[] = [];

@@ -18,6 +18,7 @@ import {
   recheckOptions,
   recordInstalls,
   skillsPlaceFromOptions,
+  signerRule,
   withReader,
 } from "./install/source-options.ts";
 import {
@@ -80,7 +81,7 @@ export const command = defineCommand({
     const source = parseSource(text);
     // Before anything is asked: a damaged lock is the first to repair.
     await recoverSkillsDirectory(where, (note) => terminal.note(note));
-    return await withReader(given, [source], where.base, terminal, async (reader, signal) => {
+    return await withReader(given, [source], where.base, terminal, async (reader, signal, policy) => {
       terminal.progress.show(`reading ${source.label}`);
       const index = await readNow(reader, source, signal);
       const warnings = index.problems.map((problem) => `warning: ${problem}`);
@@ -90,7 +91,13 @@ export const command = defineCommand({
       terminal.progress.show(`downloading from ${source.label}`);
       const signatures = openSignatures(given["trusted-root"]);
       await signatures.check();
-      const found = await downloadAll(chosen, { reader, level: given.level, signatures, signal });
+      const found = await downloadAll(chosen, source, {
+        reader,
+        level: given.level,
+        signatures,
+        deniesSigner: signerRule(policy),
+        signal,
+      });
       terminal.progress.done();
       return await install({ index, found, where, given, terminal, signal });
     });

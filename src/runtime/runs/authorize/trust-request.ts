@@ -1,3 +1,4 @@
+import { type Signatures, openSignatures } from "../../../skills/signature.ts";
 import { isUtf8 } from "node:buffer";
 import { isSkillsError } from "../../../base/errors.ts";
 import { type Steps, runInSlices } from "../../../base/promises.ts";
@@ -144,16 +145,19 @@ export async function findStandings(
     readonly trust: Pick<Trust, "standings">;
     readonly source: SkillSource;
     readonly hasher: Pick<SkillHasher, "hash">;
+    /** Default: by the trusted root of this package. */
+    readonly signatures?: Pick<Signatures, "of">;
     readonly asker: Pick<Asker, "owner" | "directory">;
     readonly signal: AbortSignal;
   },
 ): Promise<Standings> {
-  const { trust, source, hasher, asker, signal } = options;
+  const { trust, source, hasher, signatures = openSignatures(), asker, signal } = options;
   const asked = offered.map((found) => ({
     subject: subjectOfOffered(found, source),
     needs: permissionsOf(found.skill),
     hasCode: found.skill.kind === "action",
     digest: async () => (await hasher.hash(source, found.skill.directory, signal)).digest,
+    signature: (digest: string) => signatures.of(source, found.skill, digest),
   }));
   const found = await trust.standings(asked, asker);
   return new Map(

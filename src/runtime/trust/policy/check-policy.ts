@@ -21,6 +21,9 @@ import {
   policyLimits,
   settings,
 } from "./policy-file.ts";
+import { maxWildcards } from "../../../base/text/name-glob.ts";
+import { toSigner } from "../../../skills/signature.ts";
+import { isSourceRule } from "./rules.ts";
 import { digestForm } from "../../../base/text/content.ts";
 
 /** A policy file's text, read. */
@@ -80,7 +83,7 @@ function checkFile(root: JsonNode, report: ReportPolicyProblem): void {
     return [key, ({ node }, report) => oneOf(values, key, node, report)];
   });
   const ofLists = Object.keys(lists).map((key): [string, Check] => [key, checkRules]);
-  const others: [string, Check][] = [["grants", checkGrants], ["$schema", checkText()], ["tools", checkTools]]; // prettier-ignore
+  const others: [string, Check][] = [["grants", checkGrants], ["signers", checkSigners], ["$schema", checkText()], ["tools", checkTools]]; // prettier-ignore
   const known = new Map<string, Check>([...ofSettings, ...ofLists, ...others]);
   checkObject(root, "a policy", known, report);
 }
@@ -205,6 +208,31 @@ function checkGrants({ node }: JsonEntry, report: ReportPolicyProblem): void {
     ]);
     checkObject(item, "a grant", known, report);
     checkGrantKeys(item, report);
+  }
+}
+
+function checkSigners({ node }: JsonEntry, report: ReportPolicyProblem): void {
+  const source: Check = ({ node: value }) => {
+    const text = value.type === "scalar" && typeof value.value === "string" ? value.value : "";
+    if (text === "*" || (text.length <= policyLimits.entryLength && isSourceRule(text))) return;
+    report("policy-value-invalid", value, 'invalid value of "source"', `Write ${lists.sources.expected}, or "*".`);
+  };
+  const accept: Check = ({ node: list }) => {
+    for (const item of itemsOf("accept", list, policyLimits.entries, report)) {
+      const signer = item.type === "object" ? toSigner(valueOf(item)) : undefined;
+      const wildcards = signer !== undefined && "identity" in signer ? signer.identity.split("*").length - 1 : 0;
+      if (signer !== undefined && wildcards <= maxWildcards) continue;
+      const fix = 'Write {"identity": …, "issuer": …} or {"key": "SHA256:…"}, as acp-skills show prints them.';
+      report("policy-value-invalid", item, "not a signer", fix);
+    }
+  };
+  for (const item of itemsOf("signers", node, policyLimits.entries, report)) {
+    const known = new Map<string, Check>([["source", source], ["accept", accept]]); // prettier-ignore
+    checkObject(item, "a demand for signers", known, report);
+    const keys = item.type === "object" ? item.entries.map(({ key }) => key) : [...known.keys()];
+    const missing = [...known.keys()].find((key) => !keys.includes(key));
+    if (missing === undefined) continue;
+    report("policy-value-invalid", item, `"${missing}" is missing`, 'Write {"source": …, "accept": [ … ]}.');
   }
 }
 

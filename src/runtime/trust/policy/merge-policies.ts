@@ -22,6 +22,7 @@ import {
 import type { Policy, PolicyRefusal } from "../policy.ts";
 import { matchesGlob } from "../../../base/text/name-glob.ts";
 import { matching, sourceContains } from "./rules.ts";
+import { signerDenial } from "./signer-demands.ts";
 import type { JsonNode } from "../../../base/json/json-text.ts";
 
 /** The policies that count together: of two rules the stricter one counts, and a project can only tighten. Their order is that of their origins. */
@@ -53,6 +54,12 @@ export function mergePolicies(layers: readonly PolicyLayer[], home: string): Pol
           })
       : undefined,
     deniesSource: (url) => refusalBy((layer) => urlDenials(layer, url)),
+    deniesSigner: layers.some(({ policy }) => policy?.signers !== undefined)
+      ? async (skill, signature) => {
+          const denial = await signerDenial(layers, skill, signature, home);
+          return denial && toRefusal(denial);
+        }
+      : undefined,
     deniesLicense: (license) => refusalBy((layer) => licenseDenials(layer, license)),
     grants(subject) {
       const given = grantsIn(layers).filter(({ grant }) => isFor(grant, subject, home));

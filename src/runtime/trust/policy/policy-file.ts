@@ -1,4 +1,5 @@
 import type { Capabilities } from "../../../skills/permissions.ts";
+import type { Signer } from "../../../skills/signature.ts";
 import { isHostRule, isSourceRule } from "./rules.ts";
 import { maxWildcards } from "../../../base/text/name-glob.ts";
 import type { FileProblem } from "../../../base/failures/file-problem.ts";
@@ -100,9 +101,18 @@ export interface PolicyGrant {
   readonly capabilities: Capabilities;
 }
 
+/** Who must have signed the skills of a source. */
+export interface SignerDemand {
+  /** As in the list `sources`, or `*` for all. */
+  readonly source: string;
+  /** `*` in an identity stands for any characters. */
+  readonly accept: readonly Signer[];
+}
+
 /** A valid `acp-skills.policy.json`. */
 export type PolicyFile = Partial<PolicySettings> & { readonly [List in ListName]?: RuleList } & {
   readonly grants?: readonly PolicyGrant[];
+  readonly signers?: readonly SignerDemand[];
 };
 
 /** Limits that keep every check fast. */

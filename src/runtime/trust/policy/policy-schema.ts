@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { commitForm, lists, policyLimits, settings } from "./policy-file.ts";
+import { longestName } from "../../../skills/signature.ts";
 import { digestForm } from "../../../base/text/content.ts";
 
 /*
@@ -52,10 +53,25 @@ const ofLists = Object.entries(lists).map(([name, { about }]) => [
   z.strictObject({ allow: entries.optional(), deny: entries.optional() }).describe(about).optional(),
 ]);
 
+const signer = z.union([
+  z.strictObject({ identity: z.string().min(1).max(longestName), issuer: z.string().min(1).max(longestName) }),
+  z.strictObject({ key: z.string().regex(/^SHA256:[A-Za-z0-9+/]{43}$/) }),
+]);
+
+const demand = z.strictObject({
+  source: text.describe('As in "sources", or * for all.'),
+  accept: z.array(signer).max(policyLimits.entries).describe("In an identity, * stands for any characters."),
+});
+
 /** `acp-skills.policy.json`. */
 export const policySchema = z.strictObject({
   $schema: z.string().optional(),
   ...(Object.fromEntries([...ofSettings, ...ofLists]) as Readonly<Record<string, z.ZodType>>),
+  signers: z
+    .array(demand)
+    .max(policyLimits.entries)
+    .describe("Who must have signed the skills of a source, for them to be installed and run.")
+    .optional(),
   grants: z
     .array(grant)
     .max(policyLimits.grants)

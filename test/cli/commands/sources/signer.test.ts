@@ -129,3 +129,20 @@ test("verify compares the signer with the lock, also where the bytes are as lock
   writeFileSync(project.at("skills-lock.json"), lockText().replace(other.key, "SHA256:x"));
   expect((await cli("verify")).stderr).toContain('"signer" must be {"key": …} or {"identity": …, "issuer": …}');
 });
+
+test("a policy's demand refuses to install and to run what others signed, or nobody", async () => {
+  const { origin, publish } = await openPublisher();
+  const [mine, theirs] = [keyPair(), keyPair()];
+  project.write("acp-skills.policy.json", JSON.stringify({ signers: [{ source: "*", accept: [{ key: mine.key }] }] }));
+  await publish({ pdf: await signed(theirs) });
+  const refused = await cli("add", origin, "--yes");
+  expect(refused.stderr).toContain(`denies the skill pdf, which is signed with key ${theirs.key}`);
+  expect(refused.code).toBe(3);
+  await publish({ pdf: await signed(mine) });
+  expect((await cli("add", origin, "--yes")).code).toBe(0);
+  project.write("skills/greet/SKILL.md", skillText("greet"));
+  project.write("skills/greet/scripts/a.sh", "echo hi\n");
+  const run = await cli("run", "greet", "--skills", "skills", "--no-default-roots", "--script", "scripts/a.sh");
+  expect(run.stderr).toContain("denies the skill greet, which is not signed");
+  expect(run.code).not.toBe(0);
+});

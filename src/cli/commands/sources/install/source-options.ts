@@ -13,6 +13,7 @@ import type { SourceLister } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
 import { openSignatures } from "../../../../skills/signature.ts";
 import type { Question } from "../../../../runtime/question.ts";
+import type { DeniesSigner } from "../../../../sources/install.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { localLedger } from "../../../../runtime/ledger.ts";
 import { defaultDataDirectory } from "../../../../base/paths/directories.ts";
@@ -87,7 +88,10 @@ export async function withReader(
   });
 }
 
-type Looking = Omit<Parameters<typeof findUpdates>[0], "reader" | "signatures" | "named" | "allowPrivate" | "signal">;
+type Looking = Omit<
+  Parameters<typeof findUpdates>[0],
+  "reader" | "signatures" | "deniesSigner" | "named" | "allowPrivate" | "signal"
+>;
 
 /** Asks the sources of a lock, and works with what they have. Returns what to exit with. */
 export async function withUpdates(
@@ -107,6 +111,7 @@ export async function withUpdates(
       ...looking,
       reader,
       signatures,
+      deniesSigner: signerRule(policy),
       named,
       allowPrivate,
       minimumDays: policy.minimumAge,
@@ -115,6 +120,11 @@ export async function withUpdates(
     terminal.progress.done();
     return await work(found, signal);
   });
+}
+
+/** What a policy says about who signed what is to be installed. */
+export function signerRule({ deniesSigner }: Pick<Policy, "deniesSigner">): DeniesSigner {
+  return async (skill, signature) => (await deniesSigner?.(skill, () => Promise.resolve(signature)))?.why;
 }
 
 /**
