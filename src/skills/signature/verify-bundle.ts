@@ -1,4 +1,4 @@
-import { createPublicKey } from "node:crypto";
+import { X509Certificate, createPublicKey } from "node:crypto";
 import { isUtf8 } from "node:buffer";
 import { isDeepStrictEqual } from "node:util";
 import { type Bundle, BUNDLE_V03_MEDIA_TYPE, ValidationError, bundleFromJSON, bundleToJSON } from "@sigstore/bundle";
@@ -32,6 +32,9 @@ export function createBundleVerifier(root: string): BundleVerifier {
   const material = toTrustMaterial(trusted);
   const { tlogs, ctlogs, certificateAuthorities } = trusted;
   if (certificateAuthorities.length === 0) throw new TypeError("it names no certificate authority");
+  const issuers = certificateAuthorities
+    .flatMap(({ certChain }) => certChain?.certificates ?? [])
+    .map(({ rawBytes }) => new X509Certificate(rawBytes).publicKey);
   // Whatever the root names is demanded: each entry of a log, and a time that somebody else vouches for.
   const certified = new Verifier(material, {
     tlogThreshold: Math.min(tlogs.length, 1),
@@ -55,6 +58,12 @@ export function createBundleVerifier(root: string): BundleVerifier {
   }
 
   function certifiedSigner(bundle: Bundle): Signer {
+    const { content } = bundle.verificationMaterial;
+    const raw = content.$case === "certificate" ? content.certificate.rawBytes : Buffer.alloc(0);
+    // The verifier of Sigstore reads some certificates that are not as their standard demands; OpenSSL does not.
+    const certificate = new X509Certificate(raw);
+    if (!certificate.raw.equals(raw) || !issuers.some((issuer) => certificate.verify(issuer)))
+      throw new Invalid(ofNoAuthority);
     const { identity } = certified.verify(toSignedEntity(bundle));
     const name = identity?.subjectAlternativeName ?? "";
     const issuer = identity?.extensions?.issuer ?? "";
@@ -75,9 +84,8 @@ export function createBundleVerifier(root: string): BundleVerifier {
     if ("why" in statement) throw new Invalid(`its statement ${statement.why}`);
     checkProofs(bundle);
     const signer = signerOf(bundle, statement);
-    const keyId = signatures[0]?.keyid ?? "";
-    if (keyId !== "" && !("key" in signer && keyId === signer.key))
-      throw new Invalid("its signature names another key");
+    const { keyid } = signatures[0] ?? {};
+    if (keyid !== ("key" in signer ? signer.key : "")) throw new Invalid("its signature names another key");
     if (`sha256:${statement.digest}` !== digest)
       throw new Invalid(`it is over other files (${statement.digest.slice(0, 12)}), not over these`);
     return { state: "signed", signer };
@@ -164,9 +172,11 @@ function readKey(der: Buffer) {
   return key;
 }
 
+const ofNoAuthority = "its certificate is of no authority that the trusted root names for that time";
+
 /** By the codes of the verifier; its messages are for those who know how it works. */
 const sentences: readonly (readonly [code: RegExp, why: string])[] = [
-  [/^CERTIFICATE_ERROR$/, "its certificate is of no authority that the trusted root names for that time"],
+  [/^CERTIFICATE_ERROR$/, ofNoAuthority],
   [/^TIMESTAMP_ERROR$/, "its time is not vouched for by anyone whom the trusted root names"],
   [/^TLOG_BODY_ERROR$/, "its entry of the transparency log is about something else"],
   [/^TLOG_/, "its entry is of no transparency log that the trusted root names"],
