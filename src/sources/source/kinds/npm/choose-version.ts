@@ -14,6 +14,8 @@ export interface PublishedVersion extends PinnedPackage {
   readonly tarball: string;
   /** What its publisher says against using it. */
   readonly deprecated: string | undefined;
+  /** Milliseconds since 1970, by the registry: not later than that. */
+  readonly publishedAt?: number;
 }
 
 const longestMessage = 200;
@@ -30,7 +32,15 @@ export function chooseVersion(packument: unknown, { name, range }: WantedPackage
     const offered = shortList(Object.keys(tags), 5);
     throw invalid(`No version of ${name} is ${wanted}; its registry has the tags ${offered === "" ? "" : offered}`);
   }
-  return toPublished(all[version], { name, version });
+  return { ...toPublished(all[version], { name, version }), ...publishedAt(packument, version) };
+}
+
+/** When the version was published; in the short form of an answer, when the package changed last, which was not earlier. */
+function publishedAt(packument: Readonly<Record<string, unknown>>, version: string): { readonly publishedAt?: number } {
+  const { time, modified } = packument;
+  const text = isObject(time) ? time[version] : modified;
+  const at = typeof text === "string" ? Date.parse(text) : NaN;
+  return Number.isNaN(at) ? {} : { publishedAt: at };
 }
 
 /** The recommended version if it is in the range, else the highest that is; deprecated ones only where there is no other. */

@@ -88,7 +88,7 @@ export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriver
       const { published, pin, described } = chosen;
       refuseOther(published, source.ref);
       const tree = await filesOf(pin, chosen.open);
-      const { name, version, deprecated } = published;
+      const { name, version, deprecated, publishedAt } = published;
       const fallback = name.replace(/^.*\//, "");
       const places = skillsInPackage(tree).map((directory) => ({
         directory,
@@ -99,7 +99,7 @@ export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriver
       return {
         source,
         form: "scheme",
-        skills: skills.map((skill) => ({ version, ...skill })),
+        skills: skills.map((skill) => ({ version, ...skill, ...(publishedAt !== undefined && { publishedAt }) })),
         problems: [
           ...(deprecated === undefined ? [] : [`${name}@${version} is deprecated by its publisher: ${deprecated}`]),
           ...(places.length === 0 ? [`There is no SKILL.md in ${name}@${version}.`] : []),

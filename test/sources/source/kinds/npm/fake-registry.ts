@@ -35,6 +35,8 @@ export interface FakeRegistry extends HostileServer {
   publish(name: string, version: string, bytes: Uint8Array, change?: (manifest: Record<string, unknown>) => void): void;
   /** Recommends a version under a tag; the last one that was published is `latest`. */
   tag(name: string, tag: string, version: string): void;
+  /** What it says of a package besides its versions and tags. */
+  say(name: string, more: object): void;
 }
 
 /** A registry on loopback that is this process's registry until the test ends. */
@@ -63,6 +65,9 @@ export async function openFakeRegistry(npmrc = ""): Promise<FakeRegistry> {
       const known = packumentOf(name);
       known.versions[version] = manifest;
       known["dist-tags"]["latest"] = version;
+    },
+    say(name, more) {
+      Object.assign(packumentOf(name), more);
     },
     tag(name, tag, version) {
       packumentOf(name)["dist-tags"][tag] = version;

@@ -61,6 +61,20 @@ test("takes the recommended version in a range, else the highest, a tag, and a d
   await expect(read("npm:@a/rows@alpha")).rejects.toThrow("No version of @a/rows is alpha");
 });
 
+test("says when a version was published, by the registry: its own time, else that of the last change of the package", async () => {
+  const registry = await openFakeRegistry();
+  registry.publish("rows", "1.0.0", packageOf({ name: "rows", version: "1.0.0" }, alphaAndBeta));
+  const times = async (more: object): Promise<readonly unknown[]> => {
+    registry.say("rows", more);
+    return (await read("npm:rows")).skills.map(({ publishedAt }) => publishedAt);
+  };
+  const [own, last] = ["2026-11-20T10:00:00.000Z", "2026-11-27T10:00:00.000Z"];
+  expect(await times({ modified: last })).toEqual([Date.parse(last), Date.parse(last)]);
+  expect(await times({ time: { "1.0.0": own, modified: last } })).toEqual([Date.parse(own), Date.parse(own)]);
+  expect(await times({ time: { modified: last } })).toEqual([undefined, undefined]);
+  expect(await times({ time: undefined, modified: "soon" })).toEqual([undefined, undefined]);
+});
+
 test("finds skills where the skills package finds them, else where a repository has them", async () => {
   const registry = await openFakeRegistry();
   const publish = (name: string, files: Record<string, string>): void =>
