@@ -125,7 +125,7 @@ test.each([
   ],
   ['{ "url": "ftp://example.com" }', "1:10 config-value-invalid: invalid value of url. Write an http or https URL such as https://skills.example, without user, query and fragment."], // prettier-ignore
   ['{ "anonymous": { "tools": ["list_skill"] } }', expect.stringMatching(/^1:28 config-value-invalid: invalid value of anonymous\.tools\[0\]\. Did you mean "list_skills"\?$/)], // prettier-ignore
-  ['{ "sources": ["rows"] }', "1:15 config-value-invalid: not a source: it has neither a dot nor a slash, nor a prefix. Write a domain, a URL, OWNER/REPO of GitHub, git:URL or registry:URL, for example example.com."], // prettier-ignore
+  ['{ "sources": ["rows"] }', "1:15 config-value-invalid: not a source: it has neither a dot nor a slash, nor a prefix. Write a domain, a URL, OWNER/REPO of GitHub, git:URL, registry:URL, npm:PACKAGE or mcp:URL, for example example.com."], // prettier-ignore
   [`{ "callers": [{ "name": "a", "token": "${digest}", "grants": ["rows.clean"] }] }`, "1:125 config-value-invalid: invalid value of callers[0].grants[0]. Write NAME@DIGEST or NAME@DIGEST:PERMISSION,… with the digest that acp-skills show prints."], // prettier-ignore
   [`{ "callers": [{ "name": "a", "token": "${digest}" }, { "name": "a", "token": "${other}" }] }`, "1:126 config-value-invalid: the name a is used twice, or reserved. Use another name."], // prettier-ignore
   [`{ "callers": [{ "name": "anonymous", "token": "${digest}" }] }`, "1:25 config-value-invalid: the name anonymous is used twice, or reserved. Use another name."], // prettier-ignore

@@ -26,7 +26,7 @@ export function decodedSegment(segment: string): string {
 
 /** A text that names no source. `why` is a clause that never repeats the text: it may hold a token. */
 export function invalidSource(why: string, example = "example.com"): SkillsError {
-  const forms = "a domain, a URL, OWNER/REPO of GitHub, git:URL or registry:URL";
+  const forms = "a domain, a URL, OWNER/REPO of GitHub, git:URL, registry:URL, npm:PACKAGE or mcp:URL";
   return new SkillsError("INVALID_OPTIONS", `not a source: ${why}; expected ${forms}, for example ${example}`);
 }
 

@@ -23,7 +23,7 @@ export const command = defineCommand({
   },
   examples: ["discover example.com", "discover acme/skills", "discover http://127.0.0.1:7331 --type api --json"],
   notes: [
-    "SOURCE: a domain or URL, OWNER/REPO[@REF] of GitHub, git:URL[#REF], or registry:URL. Nothing is installed.",
+    "SOURCE: a domain or URL, OWNER/REPO[@REF] of GitHub, git:URL[#REF], registry:URL, npm:PACKAGE[@RANGE], npm:node_modules, mcp:URL or mcp:COMMAND. Nothing is installed.",
     "USE: install (acp-skills add), invoke (as a service of its publisher), or cannot, and why.",
     "Exits with 1 if nothing is found, with 3 if an address could not be read.",
   ],
@@ -87,7 +87,7 @@ function formName({ form, source }: Pick<RemoteIndex, "form" | "source">): strin
 
 function emptyHint(form: RemoteIndex["form"], type: string | undefined): string {
   if (type !== undefined) return "; without --type, all are listed";
-  if (form === "git" || form === "marketplace") return "";
+  if (form === "git" || form === "marketplace" || form === "scheme") return "";
   return "; what is private there is not listed: give a token with --token env:NAME, or ask its publisher for the URL of a share (/s/TOKEN/)";
 }
 
