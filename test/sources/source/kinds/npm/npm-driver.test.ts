@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openSourceReader } from "../../../../../src/sources/reader.ts";
 import type { RemoteIndex, SourceLister } from "../../../../../src/sources/reader.ts";
 import { type Source, parseSource, sourceKindOf } from "../../../../../src/sources/source.ts";
+import { manualClock } from "../../../../manual-clock.ts";
 import { describeSourceReader } from "../../../../contract/source-reader.ts";
 import { answers, gzipOfZeros, openHostileServer } from "../../../hostile-server.ts";
 import { tarOf } from "../../../archive/tar-blocks.ts";
@@ -229,4 +230,23 @@ test.each<[string, Parameters<Awaited<ReturnType<typeof openFakeRegistry>>["on"]
   const registry = await openFakeRegistry();
   registry.on("/rows", answer);
   await expect(read("npm:rows")).rejects.toThrow(why);
+});
+
+test.each<[string, (registry: Awaited<ReturnType<typeof openFakeRegistry>>) => string, number]>([
+  ["says nothing", (registry) => registry.on("/rows", answers.silent), 20_000],
+  ["never ends", (registry) => registry.on("/rows", answers.dripping), 20_000],
+  ["stops in the middle of a tarball", (registry) => { registry.publish("rows", "1.0.0", good); return registry.on("/rows/-/rows-1.0.0.tgz", answers.stalled); }, 120_000], // prettier-ignore
+])("a registry that %s is given up when its time is over", async (_what, misbehave, time) => {
+  const registry = await openFakeRegistry();
+  const { pathname } = new URL(misbehave(registry));
+  const clock = manualClock();
+  const source = parseSource("npm:rows");
+  const reader = openSourceReader({ allowPrivate: [], typed: [source.url], ownAddresses: () => [], clock });
+  onTestFinished(() => reader.close());
+  const failed = expect(reader.read(source, undefined, signal)).rejects.toThrow(
+    `127.0.0.1:${registry.port} did not answer completely within ${time / 1_000} s; try again.`,
+  );
+  await registry.arrived(pathname);
+  clock.pass(time);
+  await failed;
 });
