@@ -1,5 +1,7 @@
-import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
+import { exampleServer, serveExample } from "../../../sources/source/kinds/mcp/serve-example.ts";
 import { openFakeRegistry, packageOf } from "../../../sources/source/kinds/npm/fake-registry.ts";
 import { type CliRun, binary, runCli, unfolded } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
@@ -63,3 +65,51 @@ test("a server that is a program is started for a person only: a fresh clone ask
   expect(await other("verify")).toMatchObject({ code: 0 });
   expect(await other("outdated")).toMatchObject({ code: 0 });
 });
+
+/** Skills with files of text and bytes, by path. */
+function manySkills(prefix: string, count: number): Record<string, string> {
+  const names = Array.from({ length: count }, (_, at) => `${prefix}-${String(at)}`);
+  const files = names.flatMap((name) => [
+    [`${name}/SKILL.md`, skillText(name)],
+    [`${name}/scripts/run.sh`, `#!/bin/sh\necho ${name}\n`],
+    [`${name}/notes/a & b.md`, `${name} – é\r\n`],
+  ]);
+  return Object.fromEntries(files) as Record<string, string>;
+}
+
+test(
+  "150 skills of a package and of two servers are restored byte for byte in a fresh clone",
+  { timeout: 60_000 },
+  async () => {
+    const registry = await openFakeRegistry();
+    const env = { NPM_CONFIG_USERCONFIG: process.env["NPM_CONFIG_USERCONFIG"] ?? "" };
+    const inPackage = Object.entries(manySkills("package", 50)).map(([file, text]) => [`skills/${file}`, text]);
+    registry.publish("rows", "1.0.0", packageOf({ name: "rows", version: "1.0.0" }, Object.fromEntries(inPackage) as Record<string, string>)); // prettier-ignore
+    for (const place of ["program", "web"])
+      for (const [file, text] of Object.entries(manySkills(place, 50))) project.write(`${place}/${file}`, text);
+    const web = `mcp:${await serveExample(project.at("web"))}`;
+    const program = `mcp:"${process.execPath}" "${exampleServer}" "${project.at("program")}"`;
+    const first = clone("first", env);
+    for (const source of ["npm:rows", web, program])
+      expect(await first("add", source, "--all", "--yes"), source).toMatchObject({ code: 0 });
+
+    const other = clone("other", env);
+    cpSync(project.at("first/skills-lock.json"), project.at("other/skills-lock.json"));
+    const hosts = [registry.origin, web.slice(4)].flatMap((url) => ["--allow-private", new URL(url).host]);
+    const lock = readFileSync(project.at("other/skills-lock.json"), "utf8");
+    const { source } = (JSON.parse(lock) as { skills: Record<string, { source: string }> }).skills["program-0"] ?? {};
+    const { code, stderr } = await other("add", "--frozen", "--yes", "--source", source ?? "", ...hosts);
+    expect([code, unfolded(stderr)]).toEqual([0, expect.stringContaining("150 installed, 0 there already, 0 not possible")]); // prettier-ignore
+    const filesIn = (name: string): readonly string[] =>
+      readdirSync(project.at(name, ".agents/skills"), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.relative(project.at(name), path.join(entry.parentPath, entry.name)))
+        .sort();
+    expect(filesIn("other")).toEqual(filesIn("first"));
+    expect(filesIn("other")).toHaveLength(450);
+    for (const file of filesIn("other"))
+      expect(readFileSync(project.at("other", file)).equals(readFileSync(project.at("first", file))), file).toBe(true);
+    expect(readFileSync(project.at("other/skills-lock.json"), "utf8")).toBe(lock);
+    expect(await other("verify")).toMatchObject({ code: 0 });
+  },
+);

@@ -1,18 +1,15 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { type SourceLister, openSourceReader } from "../../../../../src/sources/reader.ts";
 import { type Source, parseSource } from "../../../../../src/sources/source.ts";
 import { binary } from "../../../../cli/run-cli.ts";
 import { describeSourceReader } from "../../../../contract/source-reader.ts";
 import { openServer } from "../../../../serve/open-server.ts";
+import { exampleServer, serveExample } from "./serve-example.ts";
 
 const { signal } = new AbortController();
-const exampleServer = fileURLToPath(new URL("example-server.js", import.meta.url));
 
 const alphaAndBeta = Object.fromEntries(
   ["alpha", "beta"].flatMap((name) => [
@@ -66,17 +63,6 @@ test.each(["serve", "reject"])("reads text and bytes as they are, of revisions t
   expect(files.get("assets/a & b.bin")).toEqual(Buffer.from(bytes));
   expect(files.get("notes/é.md")?.toString()).toBe(text);
 });
-
-/** Starts the SDK's example server over HTTP until the test ends; returns its URL. */
-async function serveExample(directory: string, older = "serve"): Promise<string> {
-  const server = spawn(process.execPath, [exampleServer, directory, "http", older], { stdio: ["ignore", "pipe", "inherit"] }); // prettier-ignore
-  onTestFinished(async () => {
-    server.kill();
-    await once(server, "exit");
-  });
-  const [line] = (await once(server.stdout, "data")) as [Buffer];
-  return line.toString().trim();
-}
 
 describeSourceReader("openSourceReader, of the SDK's example server over HTTP", async () => {
   const source = parseSource(`mcp:${await serveExample(directoryOf(alphaAndBeta))}`);
