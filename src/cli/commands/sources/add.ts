@@ -66,7 +66,7 @@ export const command = defineCommand({
     'add "mcp:npx -y some-server"',
   ],
   notes: [
-    "SOURCE: a domain or URL, OWNER/REPO of GitHub, git:URL, registry:URL, npm:PACKAGE[@RANGE], npm:node_modules, mcp:URL or mcp:COMMAND; acp-skills discover SOURCE shows what is there.",
+    "SOURCE: a domain or URL, OWNER/REPO of GitHub, git:URL, registry:URL, npm:PACKAGE[@RANGE], npm:node_modules, oci://HOST/REPO[:TAG], mcp:URL or mcp:COMMAND; acp-skills discover SOURCE shows what is there.",
     "npm: from your registry, with the token of your ~/.npmrc. mcp: a server with MCP's Skills extension; a COMMAND runs on this machine, without a shell, and is written to the lock: put no secrets into it.",
     "Without SOURCE: installs exactly what the lock names, as in a fresh clone, or says why not; the lock stays as it is.",
     ...lockNotes,

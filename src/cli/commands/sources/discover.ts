@@ -23,7 +23,7 @@ export const command = defineCommand({
   },
   examples: ["discover example.com", "discover acme/skills", "discover http://127.0.0.1:7331 --type api --json"],
   notes: [
-    "SOURCE: a domain or URL, OWNER/REPO[@REF] of GitHub, git:URL[#REF], registry:URL, npm:PACKAGE[@RANGE], npm:node_modules, mcp:URL or mcp:COMMAND. Nothing is installed.",
+    "SOURCE: a domain or URL, OWNER/REPO[@REF] of GitHub, git:URL[#REF], registry:URL, npm:PACKAGE[@RANGE], npm:node_modules, oci://HOST/REPO[:TAG], mcp:URL or mcp:COMMAND. Nothing is installed.",
     "USE: install (acp-skills add), invoke (as a service of its publisher), or cannot, and why.",
     "Exits with 1 if nothing is found, with 3 if an address could not be read.",
   ],

@@ -27,7 +27,7 @@ export const command = defineCommand({
   examples: ["find pdf tables", "find translate --source example.com --source acme/skills"],
   notes: [
     "Searches names, tags and descriptions, of the skills here and of the sources; best matches first.",
-    "SOURCE: a domain or URL, OWNER/REPO[@REF] of GitHub, git:URL[#REF], registry:URL, npm:PACKAGE[@RANGE], npm:node_modules, mcp:URL or mcp:COMMAND. Nothing is installed.",
+    "SOURCE: a domain or URL, OWNER/REPO[@REF] of GitHub, git:URL[#REF], registry:URL, npm:PACKAGE[@RANGE], npm:node_modules, oci://HOST/REPO[:TAG], mcp:URL or mcp:COMMAND. Nothing is installed.",
     "Exits with 1 if nothing is found, with 3 if a source cannot be read.",
   ],
   async run({ options, positionals }, terminal) {

@@ -6,10 +6,8 @@ import path from "node:path";
 
 const program = "docker-registry";
 export const hasRegistry = spawnSync(program, ["--version"]).status === 0;
-/** The gate installs it. */
-const isRequired = process.env["ACP_SKILLS_REQUIRED_REGISTRIES"]?.split(",").includes(program) === true;
-if (!hasRegistry && isRequired)
-  throw new Error(`ACP_SKILLS_REQUIRED_REGISTRIES requires ${program}, which is not installed.`);
+if (!hasRegistry && process.env["ACP_SKILLS_REQUIRE_REGISTRY"] === "1")
+  throw new Error(`ACP_SKILLS_REQUIRE_REGISTRY requires ${program}, which is not installed.`);
 export const whyNoRegistry = hasRegistry ? "" : ` (skipped: ${program} is not installed)`;
 
 export interface RealRegistry {
