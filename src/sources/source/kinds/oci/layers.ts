@@ -15,6 +15,7 @@ const artifactLimits = {
   files: 5 * skillLimits.files,
   entries: 20 * skillLimits.files,
   whiteouts: 1_000,
+  milliseconds: 300_000,
 } as const;
 
 const title = "org.opencontainers.image.title";
@@ -23,15 +24,28 @@ const opaque = ".wh..wh..opq";
 
 type Layer = Pick<ArchiveContent, "files" | "links" | "unusable">;
 
+/** The files of an artifact, within the limits of one. Throws as `stackLayers` does, and EXECUTION_TIMEOUT. */
+export async function readLayers(
+  manifest: ImageManifest,
+  registry: OciRegistry,
+  signal: AbortSignal,
+  milliseconds: number = artifactLimits.milliseconds,
+): Promise<FileTree> {
+  const late = AbortSignal.timeout(milliseconds);
+  try {
+    return await stackLayers(manifest, registry, AbortSignal.any([signal, late]));
+  } catch (error) {
+    if (signal.aborted || !late.aborted) throw error;
+    const message = `The layers of ${registry.place} did not arrive within ${milliseconds / 1_000} s; try again.`;
+    throw new SkillsError("EXECUTION_TIMEOUT", message, { cause: error });
+  }
+}
+
 /**
  * The files of an artifact: its layers one above the other, with what whiteouts remove. A layer is an archive, or one file that its title
  * names. Throws SOURCE_INVALID.
  */
-export async function readLayers(
-  { layers }: ImageManifest,
-  registry: OciRegistry,
-  signal: AbortSignal,
-): Promise<FileTree> {
+async function stackLayers({ layers }: ImageManifest, registry: OciRegistry, signal: AbortSignal): Promise<FileTree> {
   const present = layers.filter(({ mediaType }) => mediaType !== ociMediaTypes.empty);
   const packed = present.reduce((sum, { size }) => sum + size, 0);
   if (packed > artifactLimits.packedBytes)

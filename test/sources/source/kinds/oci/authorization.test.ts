@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openSourceReader } from "../../../../../src/sources/reader.ts";
-import { parseSource } from "../../../../../src/sources/source.ts";
+import { openFetcher } from "../../../../../src/sources/fetch.ts";
+import { parseSource, sourceKindOf } from "../../../../../src/sources/source.ts";
 import { openRegistrySource } from "../../../../../src/sources/source/kinds/oci/registry-source.ts";
 import { describeSourceReader } from "../../../../contract/source-reader.ts";
 import { type HostileServer, answers, openHostileServer, openWorld, publicAddress } from "../../../hostile-server.ts";
@@ -119,6 +120,23 @@ describe.skipIf(!hasRegistry)(`a real registry with a token server${whyNoRegistr
     prepare();
     expect(await names(`oci://${registry.host}/private/skills:1`, allowed)).toEqual(["alpha", "beta"]);
     expect(tokens.asked).toHaveLength(1);
+  });
+
+  test("publishes with a token to push, and without credentials not at all", async () => {
+    const source = parseSource(`oci://${registry.host}/private/published:1.0.0`);
+    const skill = { slug: "published", version: "1.0.0", description: "Does it.", allowedTools: [], files: skillFiles("published"), signature: undefined }; // prettier-ignore
+    const addresses = { allowPrivate: allowed };
+    const fetcher = openFetcher(addresses);
+    onTestFinished(() => fetcher.close());
+    const publish = async () =>
+      await sourceKindOf(source.label)?.publish?.(source, [skill], { ...addresses, fetcher, signal, replaces: false });
+    await expect(publish()).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
+    store({ auths: { [registry.host]: { auth } } });
+    tokens.asked.splice(0);
+    expect(await publish()).toMatchObject([{ slug: "published", isUnchanged: false }]);
+    expect(tokens.asked.map(({ parameters }) => parameters.get("scope"))).toEqual(["repository:private/published:pull,push"]); // prettier-ignore
+    expect(await publish()).toMatchObject([{ slug: "published", isUnchanged: true }]);
+    expect(await names(`oci://${registry.host}/private/published`, allowed)).toEqual(["published"]);
   });
 
   test("credentials that are stored for another registry stay there", async () => {

@@ -5,6 +5,9 @@ import { SkillsError, isSkillsError } from "../../../../../src/base/errors.ts";
 import type { RemoteSkill } from "../../../../../src/sources/reader.ts";
 import { parseSource } from "../../../../../src/sources/source.ts";
 import { openSourceReader } from "../../../../../src/sources/reader.ts";
+import { readLayers } from "../../../../../src/sources/source/kinds/oci/layers.ts";
+import { OciRegistry } from "../../../../../src/sources/source/kinds/oci/registry.ts";
+import { openFetcher } from "../../../../../src/sources/fetch.ts";
 import { parseOciManifest } from "../../../../../src/sources/source/kinds/oci/manifest.ts";
 import { manualClock } from "../../../../manual-clock.ts";
 import type { tarEntry } from "../../../archive/tar-blocks.ts";
@@ -94,6 +97,21 @@ describe("a registry that answers badly is refused in a sentence", () => {
     clock.pass(20_000);
     await expect(listing).rejects.toThrow("did not answer completely within 20 s; try again.");
   });
+});
+
+test("layers that arrive one after the other, each in time, do not take longer than all may", async () => {
+  const registry = await openFakeRegistry();
+  registry.instead = () => true;
+  const fetcher = openFetcher({ allowPrivate: [registry.host] });
+  onTestFinished(() => fetcher.close());
+  const place = { registry: registry.host, repository: "skills" };
+  const oci = new OciRegistry(place, { action: "pull", fetcher, find: () => Promise.resolve(undefined) });
+  const { top } = await plain(skillFiles("pdf"));
+  const manifest = parseOciManifest(top.bytes, "The manifest");
+  if (manifest.type !== "manifest") throw new Error("It is an index.");
+  await expect(readLayers(manifest, oci, signal, 1)).rejects.toThrow(
+    /^The layers of \S+\/skills did not arrive within 0\.001 s; try again\.$/,
+  );
 });
 
 describe("what a registry has is refused in a sentence", async () => {
