@@ -9,14 +9,7 @@ import {
   secretName,
 } from "./permissions/secret-use.ts";
 
-export {
-  type SecretHeader,
-  credentialHeader,
-  credentialScheme,
-  fromUse,
-  secretName,
-  targetOfSecretHost,
-} from "./permissions/secret-use.ts";
+export { type SecretHeader, credentialHeader, fromUse, targetOfSecretHost } from "./permissions/secret-use.ts";
 export { inOnePhrase, inShort, inWords, listed, permissionWords, shortParts } from "./permissions/in-words.ts";
 
 /** What a skill can request, or be allowed, beyond the defaults of its sandbox. Lists have no order. */

@@ -32,6 +32,21 @@ test("the title says what the skill wants, the most dangerous first, then skill,
   );
 });
 
+test("a wider use of a secret, and reading what was only used, is new", () => {
+  const uses = ["GH_TOKEN@api.github.com"];
+  const earlier = { ...before, capabilities: { ...noCapabilities, uses } };
+  const widened = (wants: typeof noCapabilities): readonly string[] =>
+    askAboutSkill({ subject, wants, reach: "everywhere", before: earlier }).widened;
+  expect(widened({ ...noCapabilities, uses })).toEqual([]);
+  expect(widened({ ...noCapabilities, uses: [...uses, "GH_TOKEN@evil.example"] })).toEqual([
+    "can use GH_TOKEN with evil.example",
+  ]);
+  expect(widened({ ...noCapabilities, secrets: ["GH_TOKEN"], uses })).toEqual(["can read the value of GH_TOKEN"]);
+  expect(titleOf({ wants: { ...noCapabilities, uses: [...uses, "GH_TOKEN@evil.example"] }, before: earlier })).toMatch(
+    /^NEW: use of GH_TOKEN with evil\.example; as before: use of GH_TOKEN with api\.github\.com: run deploy /,
+  );
+});
+
 test("what is approved is shown in full in the content, however long its names are and however many", () => {
   const network = [`https://${"a.".repeat(100)}evil.example`, ...hosts];
   const secrets = Array.from({ length: 50 }, (_, place) => `KEY_${place}_${"X".repeat(100)}`);

@@ -58,7 +58,7 @@ export function headerOfSecret(declared: readonly DeclaredSecret[], name: string
 }
 
 /** `GH_TOKEN@api.github.com`: the secret may be sent to that host, by acp-skills. */
-export function toUse(name: string, host: string): string {
+function toUse(name: string, host: string): string {
   return `${name}@${host}`;
 }
 

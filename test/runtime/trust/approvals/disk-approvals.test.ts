@@ -76,6 +76,13 @@ describe("approvals on disk", () => {
     expect(told).toEqual([]);
   });
 
+  test("have secrets that are sent to hosts apart from those that are read", async () => {
+    const { open } = newDirectory();
+    const wants = { ...grantOf(1).capabilities, secrets: [], uses: ["GH_TOKEN@api.github.com"] };
+    await open().change("everywhere", adding(grantOf(1, { capabilities: wants })));
+    expect((await open().read("everywhere")).grants).toEqual([grantOf(1, { capabilities: wants })]);
+  });
+
   test("are read again only when their file changed", async () => {
     const { open } = newDirectory();
     const [store, other] = [open({ now: later }), open()];
