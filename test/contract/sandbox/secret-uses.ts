@@ -184,6 +184,45 @@ export function describeSecretUses(trial: Trial): void {
       );
     });
 
+    it("is used over the endpoint also by clients that have a proxy for an allowed network", () => {
+      const host = answering({ body: Buffer.from("hello") });
+      const script = [
+        `curl -sS -H "acp-skills-url: ${url}" "$ACP_SKILLS_FETCH_URL"`,
+        'echo "$http_proxy" | sed "s/:[0-9]*$//"',
+        'curl -sS -o /dev/null -w "%{http_code}\\n" http://127.0.0.1:1/fetch',
+      ].join("\necho\n");
+      return trial.run(
+        scriptRun("bash", script, { uses, network: ["https://example.org"] }),
+        ({ host: { stdout } }) => {
+          expect(stdout).toBe("hello\nhttp://127.0.0.1\n\n403\n");
+          expect(host.asked).toHaveLength(1);
+        },
+        { answers: { fetch: host.fetch } },
+      );
+    });
+
+    it("is in no environment, argument or file of a script that uses it", async () => {
+      const value = `ghp_${randomBytes(18).toString("base64url")}`;
+      const opened = await openEchoing(value);
+      // Back to front, so that the script does not have what it searches for.
+      const script = [
+        'for path in /text /json /base64 /header; do curl -sS -i -H "acp-skills-url: $1$path" "$ACP_SKILLS_FETCH_URL"; echo; done > answers',
+        'cat answers /proc/*/environ /proc/*/cmdline /tmp/* 2>/dev/null | tr "\\0" "\\n" | rev | grep -c -F "$2"',
+        'env | rev | grep -c -F "$2"',
+        'grep -c -F "***" answers',
+        'rev < answers | grep -c -F "***"',
+      ].join("\n");
+      const argv = [opened.origin, Array.from(value).reverse().join("")];
+      return trial.run(
+        scriptRun("bash", script, { uses: [opened.use], argv }),
+        ({ host: { stdout } }) => {
+          expect(opened.received()).toHaveLength(opened.paths.length);
+          expect(stdout).toMatch(/^0\n0\n([4-9])\n\1\n$/);
+        },
+        { answers: { fetch: opened.fetch } },
+      );
+    });
+
     it("says at the endpoint what is wrong, and does nothing else", () => {
       const host = answering(new SkillsError("PERMISSION_DENIED", "GH_TOKEN is not sent there."));
       const script = [
