@@ -103,6 +103,12 @@ export interface SkillGrant {
 }
 
 /** Permissions: requested, approved, and what changed since. */
+/** Who signed a skill, in words. */
+export interface ShownSignature {
+  readonly state: "signed" | "unsigned" | "invalid";
+  readonly words: string;
+}
+
 export interface SkillPermissions {
   readonly wants: Wants;
   readonly grants: readonly SkillGrant[];
@@ -115,6 +121,8 @@ export interface SkillPermissions {
   readonly reach?: "once" | "session" | "project" | "everywhere" | undefined;
   /** Where a block holds. */
   readonly blockReach?: "project" | "everywhere" | undefined;
+  /** Absent if not all files can be read. */
+  readonly signature?: ShownSignature | undefined;
   /** What agents that load it themselves run on this machine. */
   readonly hostCommands: readonly string[];
   /** What it wants beyond the version that was approved before, in words. */

@@ -1,3 +1,4 @@
+import type { ShownSignature } from "./skills.ts";
 import * as z from "zod";
 
 /** Where skills are installed: in the project, or for this person. */
@@ -86,6 +87,7 @@ export interface PlannedChange {
   readonly widened: readonly string[];
   /** What it requests, in words. */
   readonly wants: readonly string[];
+  readonly signature: ShownSignature;
   /** What `check` says about it. */
   readonly problems: readonly { readonly severity: string; readonly words: string }[];
   readonly files: readonly PlannedFile[];

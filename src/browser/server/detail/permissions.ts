@@ -8,6 +8,7 @@ import type { SkillDetail, SkillGrant, SkillPermissions, Wants } from "../../wir
 import type { SkillSource } from "../../../skills/files.ts";
 import { type WalkedFile, orNothing } from "../../../skills/hash.ts";
 import { subjectOfOffered } from "../../../runtime/runs.ts";
+import { signatureWords } from "../../../skills/signature.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 
@@ -36,7 +37,10 @@ export async function showPermissions(
   // Without an earlier approval there is nothing to compare with.
   const isChanged = digest !== undefined && grants.length > 0 && !grants.some(({ isCurrent }) => isCurrent);
   const question = isChanged ? await trust.questionFor(requestOf(digest), asker) : undefined;
-  const denied = policy.denies(subject, needs);
+  const { signature = () => Promise.resolve({ state: "unsigned" as const }) } =
+    digest === undefined ? {} : requestOf(digest);
+  const signed = await signature();
+  const denied = policy.denies(subject, needs) ?? (await policy.deniesSigner?.(subject, signature));
   return {
     wants: toWants(needs),
     grants,
@@ -45,6 +49,7 @@ export async function showPermissions(
     reach: reachOf({ subject, wants: needs }, { directory }, policy),
     blockReach: kindOf(subject) === "project" ? "project" : "everywhere",
     isFree: isNothing(needs) && policy.runs === "sandbox" && subject.origin === undefined,
+    signature: digest === undefined ? undefined : { state: signed.state, words: signatureWords(signed) },
     hostCommands: subject.hostCommands?.() ?? [],
     widened: question?.widened ?? [],
     changedFiles: await runInSlices(diffs(question?.changed ?? [])),

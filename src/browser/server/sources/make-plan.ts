@@ -21,6 +21,7 @@ import {
   type Downloaded,
   wantedWords,
 } from "../../../sources/install.ts";
+import { signatureWords } from "../../../skills/signature.ts";
 import type { Lock } from "../../../sources/lock.ts";
 import { namedSources, readLock } from "../../../sources/lock-file.ts";
 import { type SkillsPlace, findSkillsDirectory } from "../../../sources/skills-place.ts";
@@ -164,7 +165,10 @@ function keyOf(lock: Lock, name: string): string {
   return key;
 }
 
-type ShownChange = Pick<PlannedChange, "description" | "to" | "widened" | "wants" | "problems" | "files" | "moreFiles">;
+type ShownChange = Pick<
+  PlannedChange,
+  "signature" | "description" | "to" | "widened" | "wants" | "problems" | "files" | "moreFiles"
+>;
 
 const mostFiles = 50;
 /** The lines shown of one file. */
@@ -187,9 +191,10 @@ function createShownChanges(): (downloaded: Downloaded, update: UpdateDiff) => S
   }
 
   return (downloaded, update) => {
-    const { inspected } = downloaded;
+    const { inspected, signature } = downloaded;
     const files = update.texts.slice(0, mostFiles).map((file) => toFile(file, update));
     return {
+      signature: { state: signature.state, words: signatureWords(signature) },
       description: inspected.description,
       to: latestWords(downloaded),
       widened: update.widened.slice(0, mostWords),

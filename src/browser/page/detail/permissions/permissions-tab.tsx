@@ -62,6 +62,11 @@ export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Ele
           <Digest digest={digest} what="digest of all files" />
         </p>
       )}
+      {permissions.signature !== undefined && (
+        <p class={permissions.signature.state === "invalid" ? "caution" : "muted"}>
+          {foreignText(capitalised(permissions.signature.words), 2_500)}
+        </p>
+      )}
       {requestedCapabilities(permissions.wants, row.allowedTools ?? [])}
       {permissions.hostCommands.length > 0 && (
         <>
@@ -84,6 +89,10 @@ export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Ele
       <ConfirmDialog deciding={deciding} outcome={heading} />
     </>
   );
+}
+
+function capitalised(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function Changes({ widened, changedFiles }: SkillPermissions): JSX.Element | null {

@@ -86,6 +86,9 @@ function changeCard(change: PlannedChange): JSX.Element {
       <ForeignList class="requested" texts={wants.filter((words) => !widened.includes(words))} limit={1_000} />
       <p>{foreignText(description, 1_024)}</p>
       <p class="muted">from {foreignText(source, 300)}</p>
+      <p class={change.signature.state === "invalid" ? "failure" : "muted"}>
+        {foreignText(change.signature.words, 2_500)}
+      </p>
       <ForeignList
         class="problems warning"
         texts={problems.map(({ severity, words }) => `${severity}: ${words}`)}
