@@ -44,7 +44,7 @@ const signer = z
 const signature = z
   .union([
     z.object({ state: z.literal("signed"), signer }),
-    z.object({ state: z.literal("unsigned") }),
+    z.object({ state: z.literal("unsigned"), note: text.optional() }),
     z.object({ state: z.literal("invalid"), why: text }),
   ])
   .meta({ id: "signature" });

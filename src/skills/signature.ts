@@ -6,7 +6,7 @@ import type { SkillSource } from "./files.ts";
 import { type Skill, signatureFile } from "./skill.ts";
 import type { Signature } from "./signature/signer.ts";
 import type { KeylessSigning } from "./signature/sign-keyless.ts";
-import type { SignedSubject } from "./signature/statement.ts";
+import { type SignedSubject, toStatement } from "./signature/statement.ts";
 import type { BundleVerifier } from "./signature/verify-bundle.ts";
 
 export {
@@ -38,6 +38,11 @@ export interface Signatures {
     files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
     digest: string | undefined,
   ): Promise<Signature>;
+  /**
+   * For signatures that others publish beside an artifact, such as referrers of an OCI manifest: a Sigstore bundle of version 0.1 to 0.3 by an
+   * identity, over exactly these bytes (in-toto, or the bytes themselves). Never throws.
+   */
+  ofArtifact(bundle: Uint8Array, artifact: Uint8Array): Promise<Signature>;
   /** Throws INVALID_OPTIONS where the trusted root cannot be used. */
   check(): Promise<void>;
 }
@@ -47,22 +52,26 @@ export function openSignatures(trustedRoot?: string): Signatures {
   let opened: Promise<BundleVerifier> | undefined;
   const open = (): Promise<BundleVerifier> => (opened ??= openVerifier(trustedRoot));
 
-  async function verify(bytes: Uint8Array, size: number, digest: string | undefined): Promise<Signature> {
+  async function verifyBundle(size: number, verify: (verifier: BundleVerifier) => Signature): Promise<Signature> {
     if (size > maxBundleBytes)
       return invalid(`${signatureFile} has more than ${maxBundleBytes / 1024} KiB, the limit of a bundle`);
-    if (digest === undefined) return invalid("the skill has too many files for a digest");
     try {
-      return (await open()).verify(bytes, digest);
+      return verify(await open());
     } catch (error) {
       return invalid(error instanceof Error ? error.message.replace(/\.$/, "") : String(error));
     }
   }
+  const verify = async (bytes: Uint8Array, size: number, digest: string | undefined): Promise<Signature> =>
+    digest === undefined
+      ? invalid("the skill has too many files for a digest")
+      : await verifyBundle(size, (verifier) => verifier.verify(bytes, digest));
+
   return {
     async of({ files, bytes }, { directory }, digest) {
       try {
         const place = joinPath(directory, signatureFile);
         const real = files.resolve(place);
-        if (real === undefined) return { state: "unsigned" };
+        if (real === undefined) return unsigned(files.resolve(joinPath(directory, otherSignatureFile)) !== undefined);
         if (real !== place) return invalid(`${signatureFile} is a link; it must be a file`);
         const head = bytes.head(real, maxBundleBytes + 1);
         if (head === undefined) return invalid(`${signatureFile} is not a file`);
@@ -74,12 +83,23 @@ export function openSignatures(trustedRoot?: string): Signatures {
     },
     async ofFiles(files, digest) {
       const found = files.find(({ path }) => path === signatureFile);
-      return found === undefined ? { state: "unsigned" } : await verify(found.bytes, found.bytes.length, digest);
+      if (found === undefined) return unsigned(files.some(({ path }) => path === otherSignatureFile));
+      return await verify(found.bytes, found.bytes.length, digest);
     },
+    ofArtifact: (bundle, artifact) =>
+      verifyBundle(bundle.length, (verifier) => verifier.verifyArtifact(bundle, artifact)),
     async check() {
       if (trustedRoot !== undefined) await open();
     },
   };
+}
+
+/** What haiku.skills publishes: it is over a hash of the files without separators, which different skills can have. */
+const otherSignatureFile = "SKILL.sigstore";
+
+function unsigned(hasOther: boolean): Signature {
+  if (!hasOther) return { state: "unsigned" };
+  return { state: "unsigned", note: `its ${otherSignatureFile} is over another digest than approvals are for` };
 }
 
 function invalid(why: string): Signature {
@@ -111,7 +131,8 @@ export interface KeySigning {
 
 /** The text of a bundle that says who made a skill's files. Throws INVALID_OPTIONS for a key or a token that cannot be used. */
 export async function signSkill(subject: SignedSubject, signing: KeySigning | KeylessSigning): Promise<string> {
-  if ("token" in signing) return await (await import("./signature/sign-keyless.ts")).signKeyless(subject, signing);
+  if ("token" in signing)
+    return await (await import("./signature/sign-keyless.ts")).signKeyless(toStatement(subject), signing);
   const { readPrivateKey, signWithKey } = await import("./signature/make-bundle.ts");
   return signWithKey(subject, readPrivateKey(signing.pem, signing.file, signing.passphrase));
 }

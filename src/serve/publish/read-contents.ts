@@ -4,7 +4,8 @@ import type { Steps } from "../../base/promises.ts";
 import { isSkillsError } from "../../base/errors.ts";
 import type { FileStamp, SkillSource } from "../../skills/files.ts";
 import { type Walk, type WalkedFile, walkSkill } from "../../skills/hash.ts";
-import type { Skill } from "../../skills/skill.ts";
+import { byCodePoint } from "../../base/text/code-points.ts";
+import { type Skill, signatureFile } from "../../skills/skill.ts";
 import { skillLimits } from "../../sources/source.ts";
 import type { SkillFile } from "../../sources/reader.ts";
 
@@ -64,9 +65,14 @@ export function isNotPublished(value: unknown): value is NotPublished {
   return typeof value === "object" && value !== null && "why" in value;
 }
 
-function* walkPublished({ files }: SkillSource, { directory }: Skill): Steps<Walk | NotPublished> {
+/** The files that the digest covers, and the one that says who signed them. */
+function* walkPublished({ files }: SkillSource, { directory, hasSignature }: Skill): Steps<Walk | NotPublished> {
   if (files.resolve(directory) !== directory) return { why: "has moved" };
-  const walk = yield* walkSkill(files, directory);
+  const walked = yield* walkSkill(files, directory);
+  const bundle = path.join(directory, signatureFile);
+  const isPublished = hasSignature === true && files.resolve(bundle) === bundle;
+  const signature = isPublished ? [{ path: signatureFile, real: bundle }] : [];
+  const walk = { ...walked, files: [...walked.files, ...signature].sort((a, b) => byCodePoint(a.path, b.path)) };
   if (!walk.complete || walk.files.length > skillLimits.files)
     return { why: `has more than ${skillLimits.files} files` };
   return walk;

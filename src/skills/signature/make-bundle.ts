@@ -50,13 +50,12 @@ export function signWithKey(subject: SignedSubject, key: KeyObject): string {
   return toText(toDSSEBundle({ artifact: statement, artifactType: statementPayload, signature, keyHint }));
 }
 
-/** The text of a bundle whose key was certified. `certify` receives the signature and the bundle without what it adds. */
+/** The text of a bundle over an in-toto statement, whose key was certified. `certify` receives the signature and the bundle without what it adds. */
 export async function signCertified(
-  subject: SignedSubject,
+  statement: Buffer,
   key: KeyObject,
   certify: (bundle: Bundle, signature: Buffer) => Promise<Certified>,
 ): Promise<string> {
-  const statement = toStatement(subject);
   const signature = signEnvelope(statement, key);
   const envelope = { artifact: statement, artifactType: statementPayload, signature };
   const { certificate, tlogEntries, timestamps } = await certify(toDSSEBundle(envelope), signature);

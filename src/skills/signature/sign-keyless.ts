@@ -3,7 +3,6 @@ import { type Bundle, envelopeToJSON } from "@sigstore/bundle";
 import { isObject, parseIfJson } from "../../base/json/json-value.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { type Certified, signCertified } from "./make-bundle.ts";
-import type { SignedSubject } from "./statement.ts";
 
 /** A request to a service of Sigstore, with JSON; the bytes of its answer. Throws where the answer is no success. */
 export type AskService = (url: string, body: string) => Promise<Uint8Array>;
@@ -21,14 +20,14 @@ export interface KeylessSigning {
 
 type LogEntry = Bundle["verificationMaterial"]["tlogEntries"][number];
 
-/** The text of a bundle that was signed with a key that exists for this moment only, in the name of an identity. */
-export async function signKeyless(subject: SignedSubject, signing: KeylessSigning): Promise<string> {
+/** The text of a bundle over an in-toto statement that was signed with a key that exists for this moment only, in the name of an identity. */
+export async function signKeyless(statement: Buffer, signing: KeylessSigning): Promise<string> {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const { token, fulcio, rekor, tsa, ask } = signing;
   const proof = sign("sha256", Buffer.from(subjectOf(token)), privateKey).toString("base64");
   const content = publicKey.export({ format: "pem", type: "spki" }).toString();
   const certificate = await requestCertificate(fulcio, { token, content, proof }, ask);
-  return await signCertified(subject, privateKey, async (bundle, signature): Promise<Certified> => {
+  return await signCertified(statement, privateKey, async (bundle, signature): Promise<Certified> => {
     const [tlogEntries, timestamps] = await Promise.all([
       addToLog(rekor, bundle, certificate, ask).then((entry) => [entry]),
       tsa === undefined ? [] : requestTimestamp(tsa, signature, ask).then((timestamp) => [timestamp]),

@@ -12,7 +12,7 @@ export type Signer =
 /** What the signature of a skill says. `why`: the end of a sentence that starts with "The signature is invalid:". */
 export type Signature =
   | { readonly state: "signed"; readonly signer: Signer }
-  | { readonly state: "unsigned" }
+  | { readonly state: "unsigned"; readonly note?: string }
   | { readonly state: "invalid"; readonly why: string };
 
 /** The most characters of an identity and of an issuer. */
@@ -69,7 +69,7 @@ export function signatureWords(signature: Signature): string {
     case "signed":
       return `signed ${"key" in signature.signer ? "with" : "by"} ${signerName(signature.signer)}`;
     case "unsigned":
-      return "not signed";
+      return signature.note === undefined ? "not signed" : `not signed (${signature.note})`;
     case "invalid":
       return `signature INVALID: ${signature.why}`;
   }

@@ -26,6 +26,7 @@ const skills = {
   "tools/scripts/run.sh": "#!/bin/sh\necho hello\n",
   "tools/assets/a & b.bin": new Uint8Array([0, 255, 1]),
   "tools/.env": "KEY=secret\n",
+  "tools/skill.sigstore.json": "{}",
   "halfway/SKILL.md": skillOf("halfway"),
   "hidden/SKILL.md": skillOf("hidden"),
 };
@@ -95,7 +96,12 @@ test("a skill of one file is served as that file, others as an archive of the fi
   expect(archive.headers).not.toHaveProperty("content-encoding");
   expect(digestOf(archive.bytes)).toBe(tools!.digest);
   const { files } = await readArchive(archive.bytes, {}, new AbortController().signal);
-  expect(files.map(({ path }) => path)).toEqual(["SKILL.md", "assets/a & b.bin", "scripts/run.sh"]);
+  expect(files.map(({ path }) => path)).toEqual([
+    "SKILL.md",
+    "assets/a & b.bin",
+    "scripts/run.sh",
+    "skill.sigstore.json",
+  ]);
   expect(Buffer.from(files[2]!.bytes).toString()).toBe(skills["tools/scripts/run.sh"]);
 });
 

@@ -5,7 +5,7 @@ import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { signatureFile } from "../../../src/skills/skill.ts";
 import { signWithKey } from "../../../src/skills/signature/make-bundle.ts";
 import { type AskService, signKeyless } from "../../../src/skills/signature/sign-keyless.ts";
-import type { SignedSubject } from "../../../src/skills/signature/statement.ts";
+import { type SignedSubject, toStatement } from "../../../src/skills/signature/statement.ts";
 import { type Authorities, tokenOf } from "./authorities.ts";
 
 export const directory = path.resolve("/", "skills", "rows");
@@ -46,10 +46,21 @@ export async function keySigned(pair = keyPair(), text = skillText()): Promise<s
 
 export async function keylessSigned(
   authorities: Authorities,
-  { text = skillText(), subject = identity, tsa = false } = {},
+  {
+    text = skillText(),
+    subject = identity,
+    tsa = false,
+    statement,
+  }: { readonly text?: string; readonly subject?: string; readonly tsa?: boolean; readonly statement?: Buffer } = {},
 ): Promise<string> {
   const ask: AskService = async (url, body) => (await authorities.answer(new URL(url).pathname, body)).body;
   const [fulcio, rekor] = ["https://fulcio.sigstore.example", "https://rekor.sigstore.example"];
   const stamped = tsa ? { tsa: "https://timestamp.sigstore.example" } : {};
-  return await signKeyless(await subjectOf(text), { token: tokenOf(subject, issuer), fulcio, rekor, ask, ...stamped });
+  return await signKeyless(statement ?? toStatement(await subjectOf(text)), {
+    token: tokenOf(subject, issuer),
+    fulcio,
+    rekor,
+    ask,
+    ...stamped,
+  });
 }

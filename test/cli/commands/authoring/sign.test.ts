@@ -100,7 +100,7 @@ test("an identity signs with the token that CI gives, directly or through GitHub
   const { port } = github.address() as AddressInfo;
   project.write("root.json", authorities.rootText);
   const { url } = services;
-  const args = ["pdf", "--fulcio", url, "--rekor", url, "--tsa", url, "--trusted-root", "root.json"];
+  const args = ["pdf", "--fulcio", url, "--rekor", url, "--trusted-root", "root.json"];
   const ofGitHub = {
     ACTIONS_ID_TOKEN_REQUEST_URL: `http://127.0.0.1:${port}/token?job=1`,
     ACTIONS_ID_TOKEN_REQUEST_TOKEN: "of-this-job",
@@ -136,4 +136,17 @@ test("a link in the place of the signature is replaced, not followed", async () 
   expect((await sign(["pdf", "--key", "key.pem"])).code).toBe(0);
   expect(readFileSync(project.at("precious.txt"), "utf8")).toBe("precious");
   expect(lstatSync(project.at("pdf/skill.sigstore.json")).isFile()).toBe(true);
+});
+
+// About one timestamp authority of the mock in a hundred has a certificate that its own packages refuse.
+test("a timestamp authority vouches for the time with --tsa", { retry: 3 }, async () => {
+  writeSkill();
+  const stamping = await openAuthorities();
+  const { url, server } = await serveAuthorities(stamping);
+  project.write("root.json", stamping.rootText);
+  const args = ["pdf", "--fulcio", url, "--rekor", url, "--tsa", url, "--trusted-root", "root.json"];
+  const { code, stderr } = await sign(args, { SIGSTORE_ID_TOKEN: tokenOf("someone") });
+  server.close();
+  expect(code, stderr).toBe(0);
+  expect(readFileSync(project.at("pdf/skill.sigstore.json"), "utf8")).toContain("signedTimestamp");
 });
