@@ -44,6 +44,15 @@ test.each([
   expect(packages).toEqual(expect.arrayContaining([...(await packagesLoadedBy(args))]));
 });
 
+test("list loads what verifies signatures only where a skill has one", async () => {
+  project.write("skills/one/SKILL.md", skillText("one"));
+  const args = ["list", "--skills", "skills", "--no-default-roots"];
+  const isSigstore = (name: string): boolean => name.startsWith("@sigstore/");
+  expect((await packagesLoadedBy(args)).filter(isSigstore)).toEqual([]);
+  project.write("skills/one/skill.sigstore.json", "{}");
+  expect((await packagesLoadedBy(args)).filter(isSigstore)).toContain("@sigstore/verify");
+});
+
 /** The files and packages that a module imports before it runs, and those that they import. */
 function importedBy(
   entry: string,

@@ -17,6 +17,7 @@ import { measurePassThrough } from "./pass-through.js";
 import { measureProxy } from "./proxy.js";
 import { describeLoad, toLine, toMarkdown } from "./report.js";
 import { measureRunning } from "./running.js";
+import { measureSignatures } from "./signatures.js";
 import { measureSoak } from "./soak.js";
 import { measureStart } from "./start.js";
 import { measureStore } from "./store.js";
@@ -52,6 +53,7 @@ const figures = {
   approvals: measureApprovals,
   http: measureHttp,
   store: measureStore,
+  signatures: measureSignatures,
   soak: measureSoak,
 };
 
