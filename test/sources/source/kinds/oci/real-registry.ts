@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -16,18 +16,20 @@ export interface RealRegistry {
   close(): Promise<void>;
 }
 
+/** Ends the registry, and removes its directory, with whoever started it: a suite of which no test runs does not close it. */
+const guarded = `${program} serve "$0" & pid=$!; read -r _; kill -9 $pid; wait $pid; rm -rf "$1"`;
+
 /** Debian's docker-registry on a free port of loopback; `auth`: lines of its configuration. */
 export async function openRealRegistry(auth = ""): Promise<RealRegistry> {
   const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-registry-"));
   const file = path.join(directory, "config.yml");
   const storage = `storage:\n  filesystem:\n    rootdirectory: ${path.join(directory, "data")}\n`;
   writeFileSync(file, `version: 0.1\nlog:\n  level: info\n${storage}http:\n  addr: 127.0.0.1:0\n${auth}`);
-  const child = spawn(program, ["serve", file], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn("sh", ["-c", guarded, file, directory], { stdio: ["pipe", "ignore", "pipe"] });
   const close = async (): Promise<void> => {
     const ended = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined;
-    child.kill("SIGKILL");
+    child.stdin.end();
     await ended;
-    rmSync(directory, { recursive: true, force: true });
   };
   try {
     return { host: await listening(child), close };
@@ -42,7 +44,7 @@ function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = "";
     child.on("error", reject);
-    child.on("exit", () => reject(new Error(`${program} ended: ${said}`)));
+    child.stderr?.on("end", () => reject(new Error(`${program} ended: ${said}`)));
     child.stderr?.on("data", (chunk: Buffer) => {
       if (said.length < 64 * 1024) said += String(chunk);
       const [, host] = /listening on (127\.0\.0\.1:\d+)/.exec(said) ?? [];
