@@ -12,7 +12,6 @@ import type { BundleVerifier } from "./signature/verify-bundle.ts";
 export {
   type Signature,
   type Signer,
-  isKeyFingerprint,
   isSameSigner,
   longestName,
   signatureWords,

@@ -26,7 +26,7 @@ export function keyFingerprint(publicKey: Buffer): string {
 const keyForm = /^SHA256:[A-Za-z0-9+/]{43}$/;
 
 /** Whether a text is the fingerprint of a key. */
-export function isKeyFingerprint(text: unknown): text is string {
+function isKeyFingerprint(text: unknown): text is string {
   return typeof text === "string" && keyForm.test(text);
 }
 

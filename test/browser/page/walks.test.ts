@@ -14,7 +14,7 @@ describeInBrowser("the skill browser", () => {
         "browse, first page": 24,
         "browse, one skill opened": 34,
         "browse, tab Manifest": 34,
-        "browse, tab Permissions": 41,
+        "browse, tab Permissions": 46,
         "browse, tab Run": 25,
       });
     } finally {

@@ -102,7 +102,7 @@ export interface PolicyGrant {
 }
 
 /** Who must have signed the skills of a source. */
-export interface SignerDemand {
+interface SignerDemand {
   /** As in the list `sources`, or `*` for all. */
   readonly source: string;
   /** `*` in an identity stands for any characters. */
