@@ -34,3 +34,8 @@ export function invalidSource(why: string, example = "example.com"): SkillsError
 export function isLoopbackHost(hostname: string): boolean {
   return /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])\.?$/i.test(hostname);
 }
+
+/** What a source sent cannot be used. `sentence` is without its full stop. */
+export function badSource(sentence: string, cause?: unknown): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `${sentence}.`, cause === undefined ? {} : { cause });
+}

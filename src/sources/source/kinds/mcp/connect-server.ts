@@ -17,6 +17,7 @@ import type { Fetcher } from "../../../fetch.ts";
 import { requireSuccess } from "../../../fetch/read-answer.ts";
 import { ProgramTransport, longestMessage } from "./program-transport.ts";
 import type { ServerPlace } from "./server-text.ts";
+import { badSource } from "../../source-label.ts";
 
 /** For one request; the whole of a connection has a limit of its own. */
 export const requestMs = 30_000;
@@ -82,8 +83,7 @@ async function converse(
   try {
     await client.connect(transport, { signal, timeout: requestMs });
     const skills = new SkillsClient(client, { skipInvalid: true });
-    if (!skills.supported)
-      throw new SkillsError("SOURCE_INVALID", "The server has no skills: it does not declare MCP's Skills extension.");
+    if (!skills.supported) throw badSource("The server has no skills: it does not declare MCP's Skills extension");
     return { skills, failure, close };
   } catch (error) {
     const fault = toServerFault(error, failure());
@@ -97,14 +97,12 @@ export function toServerFault(error: unknown, failure: SkillsError | undefined):
   for (let at = error; at instanceof Error; at = at.cause) if (isSkillsError(at)) return at;
   if (failure !== undefined) return failure;
   const said = error instanceof Error ? cutCodePoints(withoutControls(error.message), longestMessageShown) : "";
-  if (error instanceof ProtocolError)
-    return new SkillsError("SOURCE_INVALID", `The server answered with an error: ${said}.`, { cause: error });
+  if (error instanceof ProtocolError) return badSource(`The server answered with an error: ${said}`, error);
   const isLate = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
   const isEndless = error instanceof SdkError && error.code === SdkErrorCode.ListPaginationExceeded;
-  if (isEndless)
-    return new SkillsError("SOURCE_INVALID", `The server lists its skills in more than ${mostPages} pages, the limit.`);
+  if (isEndless) return badSource(`The server lists its skills in more than ${mostPages} pages, the limit`);
   if (isLate) return new SkillsError("EXECUTION_TIMEOUT", "The server did not answer in time; try again.");
-  return new SkillsError("SOURCE_INVALID", `The server does not speak MCP as it should: ${said}.`, { cause: error });
+  return badSource(`The server does not speak MCP as it should: ${said}`, error);
 }
 
 /** Requests of the client by our `Fetcher`, with its rules. Answers are read whole: a stream of events has to end. */
@@ -127,7 +125,7 @@ function fetchThrough(fetcher: Fetcher): FetchLike {
     const { status, headers } = answer;
     if (status === 401 || status === 403 || status === 429 || status >= 500) requireSuccess(answer, "its skills");
     if (hasTooManyValues(answer.body))
-      throw new SkillsError("SOURCE_INVALID", `The server sent more than ${maxJsonValues} keys and values, the limit.`);
+      throw badSource(`The server sent more than ${maxJsonValues} keys and values, the limit`);
     const isEmpty = status === 204 || status === 205 || status === 304;
     return new Response(isEmpty ? null : Buffer.from(answer.body), { status, headers });
   };

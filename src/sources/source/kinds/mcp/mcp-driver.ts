@@ -12,6 +12,7 @@ import type { PinnedContent, SourceDriver, SourceDriverOptions } from "../../sou
 import { type ConnectedServer, connectServer, requestMs, toServerFault } from "./connect-server.ts";
 import { parseServerText } from "./server-text.ts";
 import { contentOfEntry, directoryOfEntry, filesOfEntry, pinOfEntry, shownUri, textOfEntry } from "./skill-entries.ts";
+import { badSource } from "../../source-label.ts";
 
 /** For all pages of a list, and for all files of a skill. */
 const totalMs = 120_000;
@@ -139,7 +140,7 @@ function wholeText({ url, label }: { readonly url: string; readonly label: strin
 
 async function readSkill(entry: SkillEntry, { skills }: ConnectedServer, signal: AbortSignal): Promise<SkillFile[]> {
   const files = filesOfEntry(entry);
-  if ("why" in files) throw new SkillsError("SOURCE_INVALID", `The skill cannot be installed: ${files.why}.`);
+  if ("why" in files) throw badSource(`The skill cannot be installed: ${files.why}`);
   return await inParallel(files, filesAtOnce, async ({ uri, path }) => {
     try {
       const { bytes } = await skills.read(entry, uri, { signal, timeout: requestMs, cacheMode: "bypass" });
@@ -167,7 +168,7 @@ function unverified(path: string, error: SkillVerificationError): SkillsError {
     digest: "it has another digest than the server lists",
     frontmatter: "its frontmatter is not what the server lists",
   }[error.reason];
-  return new SkillsError("SOURCE_INVALID", `${JSON.stringify(path)} is refused: ${what}.`, { cause: error });
+  return badSource(`${JSON.stringify(path)} is refused: ${what}`, error);
 }
 
 function digestOf(

@@ -8,6 +8,7 @@ import { type ProcessTree, createProcessTree } from "../../../../base/processes/
 import { spawnProcess } from "../../../../base/processes/spawn-process.ts";
 import { cutCodePoints } from "../../../../base/text/code-points.ts";
 import { withoutControls } from "../../../../base/text/unsafe-characters.ts";
+import { badSource } from "../../source-label.ts";
 
 /** The longest message: 16 MiB of a file in base64, and room for the rest. */
 export const longestMessage = 32 * 1024 * 1024;
@@ -135,7 +136,7 @@ export class ProgramTransport implements Transport {
   }
 
   #fail(what: string): void {
-    this.#failure ??= new SkillsError("SOURCE_INVALID", `The program ${what}.`);
+    this.#failure ??= badSource(`The program ${what}`);
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.onerror?.(this.#failure);

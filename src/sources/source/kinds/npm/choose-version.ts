@@ -1,11 +1,11 @@
 import maxSatisfying from "semver/ranges/max-satisfying.js";
 import satisfies from "semver/functions/satisfies.js";
 import validRange from "semver/ranges/valid.js";
-import { SkillsError } from "../../../../base/errors.ts";
 import { isObject } from "../../../../base/json/json-value.ts";
 import { cutCodePoints, shortList } from "../../../../base/text/code-points.ts";
 import { withoutControls } from "../../../../base/text/unsafe-characters.ts";
 import type { PinnedPackage, WantedPackage } from "./package-text.ts";
+import { badSource } from "../../source-label.ts";
 
 /** A version as its registry describes it. */
 export interface PublishedVersion extends PinnedPackage {
@@ -25,12 +25,12 @@ const longestUrl = 2_048;
 export function chooseVersion(packument: unknown, { name, range }: WantedPackage): PublishedVersion {
   const [all, tags] = isObject(packument) ? [packument["versions"], packument["dist-tags"]] : [];
   if (!isObject(packument) || packument["name"] !== name || !isObject(all) || !isObject(tags))
-    throw invalid(`The registry did not answer with the versions of ${name}`);
+    throw badSource(`The registry did not answer with the versions of ${name}`);
   const wanted = range === "" ? "latest" : range;
   const version = Object.hasOwn(tags, wanted) ? tags[wanted] : versionIn(wanted, all, tags["latest"]);
   if (typeof version !== "string" || !Object.hasOwn(all, version)) {
     const offered = shortList(Object.keys(tags), 5);
-    throw invalid(`No version of ${name} is ${wanted}; its registry has the tags ${offered === "" ? "" : offered}`);
+    throw badSource(`No version of ${name} is ${wanted}; its registry has the tags ${offered === "" ? "" : offered}`);
   }
   return { ...toPublished(all[version], { name, version }), ...publishedAt(packument, version) };
 }
@@ -57,14 +57,14 @@ function toPublished(manifest: unknown, { name, version }: Omit<PinnedPackage, "
   const what = `${name}@${version}`;
   const dist = isObject(manifest) ? manifest["dist"] : undefined;
   if (!isObject(manifest) || manifest["name"] !== name || manifest["version"] !== version || !isObject(dist))
-    throw invalid(`What the registry says of ${what} is of another package`);
+    throw badSource(`What the registry says of ${what} is of another package`);
   const { tarball, integrity } = dist;
   if (typeof tarball !== "string" || tarball.length > longestUrl || !URL.canParse(tarball))
-    throw invalid(`The registry does not say where ${what} is`);
+    throw badSource(`The registry does not say where ${what} is`);
   const strong =
     typeof integrity === "string" ? /(?:^|\s)(sha512-[A-Za-z0-9+/]{86}==)(?:\s|\?|$)/.exec(integrity) : null;
   if (strong?.[1] === undefined)
-    throw invalid(
+    throw badSource(
       `${what} has no sha512 integrity in its registry, so its bytes cannot be verified; its publisher has to publish it again`,
     );
   return { name, version, integrity: strong[1], tarball, deprecated: deprecationOf(manifest) };
@@ -74,8 +74,4 @@ function deprecationOf(manifest: unknown): string | undefined {
   const message = isObject(manifest) ? manifest["deprecated"] : undefined;
   if (typeof message !== "string" || message === "") return undefined;
   return cutCodePoints(withoutControls(message).replace(/\s+/g, " ").trim(), longestMessage);
-}
-
-function invalid(message: string): SkillsError {
-  return new SkillsError("SOURCE_INVALID", `${message}.`);
 }

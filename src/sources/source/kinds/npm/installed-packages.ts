@@ -12,6 +12,7 @@ import { type FileTree, listSkillsOf } from "../../../reader/trees.ts";
 import type { PinnedContent } from "../../source-kind.ts";
 import { installedText, parsePackageText, toPin } from "./package-text.ts";
 import { publishedSkills, skillPlaces } from "./unpack-package.ts";
+import { badSource } from "../../source-label.ts";
 
 const manifestBytes = 1024 * 1024;
 const mostPackages = 2_000;
@@ -39,7 +40,7 @@ export async function listInstalledPackages(
   const read = readGuardedFile(file, { maxBytes: manifestBytes, of: "project" });
   if ("fault" in read) throw new SkillsError("SOURCE_INVALID", `${file} cannot be used: ${read.fault}. ${read.fix}`);
   const manifest = parseIfJson(read.text);
-  if (!isObject(manifest)) throw new SkillsError("SOURCE_INVALID", `${file} is not an object of JSON.`);
+  if (!isObject(manifest)) throw badSource(`${file} is not an object of JSON`);
   const named = dependencyFields.flatMap((field) => (isObject(manifest[field]) ? Object.keys(manifest[field]) : []));
   const names = [...new Set(named)].filter((name) => parsePackageText(name)?.range === "").sort();
   const problems: string[] = [];
@@ -84,7 +85,7 @@ export function readInstalledSkill(project: string, { pin, place }: PinnedConten
   const [dependency = "", directory = ""] = place.split(/ (.*)/s);
   const found = parsePackageText(dependency)?.range === "" ? findInstalled(project, dependency) : undefined;
   if (found === undefined || found === "outside" || toPin({ ...found, integrity: undefined }) !== pin)
-    throw new SkillsError("SOURCE_INVALID", `${dependency} is not installed any more as it was listed; look again.`);
+    throw badSource(`${dependency} is not installed any more as it was listed; look again`);
   const real = path.join(found.real, ...directory.split("/"));
   const installed = readInstalled(path.dirname(real), path.basename(real));
   // What the package needs itself is no part of its skill.

@@ -10,6 +10,7 @@ import { installedLabel, listInstalledPackages, readInstalledSkill } from "./ins
 import { type NpmSettings, readNpmSettings } from "./npm-settings.ts";
 import { type WantedPackage, parsePackageText, parsePin, toPin } from "./package-text.ts";
 import { packageLimits, skillsInPackage, unpackPackage } from "./unpack-package.ts";
+import { badSource } from "../../source-label.ts";
 
 const describing = { maxBytes: 8 * 1024 * 1024, timeoutMs: 20_000 } as const;
 const downloading = { maxBytes: packageLimits.packedBytes, timeoutMs: 120_000 } as const;
@@ -43,14 +44,16 @@ export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriver
     const { body, headers: received } = succeeded(answer, name, settings);
     const { host } = new URL(url);
     if (hasTooManyValues(body))
-      throw invalid(`${host} answered for ${name} with more than ${maxJsonValues} keys and values, the limit`);
+      throw badSource(`${host} answered for ${name} with more than ${maxJsonValues} keys and values, the limit`);
     return { json: parseIfJson(Buffer.from(body).toString("utf8")), url, etag: received["etag"] };
   }
 
   async function unpack(published: PublishedVersion, registry: string, settings: NpmSettings, signal: AbortSignal) {
     const { tarball, name, version } = published;
     if (fetcher.leadsInside(registry, tarball))
-      throw invalid(`The tarball of ${name}@${version} is on a private host, to which a public registry must not lead`);
+      throw badSource(
+        `The tarball of ${name}@${version} is on a private host, to which a public registry must not lead`,
+      );
     // The token is the registry's: whoever else it names as the place of a tarball does not get it.
     const isHere = new URL(tarball).origin === new URL(registry).origin;
     const authorization = isHere ? settings.authorizationFor(tarball) : undefined;
@@ -113,7 +116,7 @@ export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriver
       signal.throwIfAborted();
       if (content.source === installedLabel) return readInstalledSkill(project, content);
       const pinned = parsePin(pin);
-      if (pinned === undefined) throw invalid("The lock does not name a version of a package");
+      if (pinned === undefined) throw badSource("The lock does not name a version of a package");
       const tree = await filesOf(pin, async () => {
         const chosen = await choose({ name: pinned.name, range: pinned.version }, signal);
         if (chosen === "unchanged") throw new TypeError("not asked whether it changed");
@@ -132,7 +135,9 @@ export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriver
 /** Throws SOURCE_INVALID if the registry has other bytes for a version than those that were locked. */
 function refuseOther({ name, version, integrity }: PublishedVersion, locked: string | undefined): void {
   if (locked === undefined || locked === integrity) return;
-  throw invalid(`The registry has other bytes for ${name}@${version} than the lock: ${integrity} instead of ${locked}`);
+  throw badSource(
+    `The registry has other bytes for ${name}@${version} than the lock: ${integrity} instead of ${locked}`,
+  );
 }
 
 /** Throws with what the person can do, where something is missing. */
@@ -140,13 +145,8 @@ function succeeded(answer: RemoteAnswer, what: string, { missing }: NpmSettings)
   const { status, url } = answer;
   const unset =
     missing.length === 0 ? "" : `; its token in your .npmrc needs \${${missing[0] ?? ""}}, which is not set`;
-  if (status === 404)
-    throw new SkillsError("SOURCE_INVALID", `${new URL(url).host} does not have ${what}, or not for you${unset}.`);
+  if (status === 404) throw badSource(`${new URL(url).host} does not have ${what}, or not for you${unset}`);
   if ((status === 401 || status === 403) && unset !== "")
     throw new SkillsError("AUTH_REQUIRED", `${new URL(url).host} answered ${status} for ${what}${unset}.`);
   return requireSuccess(answer, what);
-}
-
-function invalid(message: string): SkillsError {
-  return new SkillsError("SOURCE_INVALID", `${message}.`);
 }

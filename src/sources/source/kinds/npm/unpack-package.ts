@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { SkillsError } from "../../../../base/errors.ts";
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
 import { type Steps, runInSlices } from "../../../../base/promises.ts";
 import { readArchive } from "../../../archive/read-archive.ts";
 import { type FileTree, archiveTree, findSkills, isSkill, skillChildren } from "../../../reader/trees.ts";
 import type { PublishedVersion } from "./choose-version.ts";
+import { badSource } from "../../source-label.ts";
 
 export const packageLimits = {
   packedBytes: 50 * 1024 * 1024,
@@ -26,7 +26,7 @@ export async function unpackPackage(
   const what = `${name}@${version}`;
   const found = await runInSlices(digestOf(bytes));
   if (found !== integrity)
-    throw invalid(
+    throw badSource(
       `The tarball of ${what} is not what its registry says: its integrity is ${found} instead of ${integrity}`,
     );
   const { files: most, unpackedBytes } = packageLimits;
@@ -34,15 +34,15 @@ export async function unpackPackage(
   const archive = await readArchive(bytes, { links: "list", unusable: "list", limits }, signal);
   const manifests = archive.files.filter(({ path }) => /^[^/]+\/package\.json$/i.test(path));
   if (manifests.length > 1)
-    throw invalid(
+    throw badSource(
       `The tarball of ${what} has ${manifests.length === 2 ? "two" : manifests.length} package.json: which one counts depends on who reads it`,
     );
   const [manifest] = manifests;
   const own = manifest === undefined || manifest.bytes.length > manifestBytes ? undefined : toJson(manifest.bytes);
   if (manifest === undefined || !isObject(own))
-    throw invalid(`The tarball of ${what} has no package.json that can be read`);
+    throw badSource(`The tarball of ${what} has no package.json that can be read`);
   if (own["name"] !== name || own["version"] !== version)
-    throw invalid(`The package.json in the tarball of ${what} is of ${shown(own["name"])} ${shown(own["version"])}`);
+    throw badSource(`The package.json in the tarball of ${what} is of ${shown(own["name"])} ${shown(own["version"])}`);
   return archiveTree(belowTop(archive, what));
 }
 
@@ -52,11 +52,11 @@ type Unpacked = Awaited<ReturnType<typeof readArchive>>;
 function belowTop({ files, links, unusable }: Unpacked, what: string): Unpacked {
   const seen = new Set<string>();
   const without = <Entry extends { readonly path: string }>(entry: Entry): Entry => {
-    if (seen.has(entry.path)) throw invalid(`The tarball of ${what} has ${JSON.stringify(entry.path)} twice`);
+    if (seen.has(entry.path)) throw badSource(`The tarball of ${what} has ${JSON.stringify(entry.path)} twice`);
     seen.add(entry.path);
     const [top = ""] = entry.path.split("/", 1);
     first ??= top;
-    if (top !== first) throw invalid(`The tarball of ${what} has more than one directory at its top`);
+    if (top !== first) throw badSource(`The tarball of ${what} has more than one directory at its top`);
     return { ...entry, path: entry.path.slice(top.length + 1) };
   };
   let first: string | undefined;
@@ -98,8 +98,4 @@ function toJson(bytes: Uint8Array): unknown {
 
 function shown(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value.slice(0, 100)) : "no name";
-}
-
-function invalid(message: string): SkillsError {
-  return new SkillsError("SOURCE_INVALID", `${message}.`);
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Steps, runInSlices } from "../../../../base/promises.ts";
-import { SkillsError } from "../../../../base/errors.ts";
+import { badSource } from "../../source-label.ts";
 
 const pieceBytes = 1024 * 1024;
 
@@ -22,8 +22,5 @@ export async function digestOf(bytes: Uint8Array, algorithm: "sha256" | "sha512"
 export async function verifyDigest(bytes: Uint8Array, digest: string, what: string): Promise<void> {
   const received = await digestOf(bytes, digest.startsWith("sha512:") ? "sha512" : "sha256");
   if (received === digest) return;
-  throw new SkillsError(
-    "SOURCE_INVALID",
-    `${what} is not what was asked for: its digest is ${received} instead of ${digest}.`,
-  );
+  throw badSource(`${what} is not what was asked for: its digest is ${received} instead of ${digest}`);
 }

@@ -7,6 +7,7 @@ import { type FileTree, archiveTree } from "../../../reader/trees.ts";
 import type { SkillFile } from "../../../reader.ts";
 import { type BlobDescriptor, type ImageManifest, ociMediaTypes } from "./manifest.ts";
 import type { OciRegistry } from "./registry.ts";
+import { badSource } from "../../source-label.ts";
 
 /** Limits of one artifact, which may hold several skills. */
 const artifactLimits = {
@@ -49,19 +50,19 @@ async function stackLayers({ layers }: ImageManifest, registry: OciRegistry, sig
   const present = layers.filter(({ mediaType }) => mediaType !== ociMediaTypes.empty);
   const packed = present.reduce((sum, { size }) => sum + size, 0);
   if (packed > artifactLimits.packedBytes)
-    throw badLayer(`The layers have ${packed} bytes; the limit is ${artifactLimits.packedBytes}`);
+    throw badSource(`The layers have ${packed} bytes; the limit is ${artifactLimits.packedBytes}`);
   const files = new Map<string, SkillFile>();
   const links = new Map<string, string>();
   const unusable: Layer["unusable"][number][] = [];
   let [left, whiteouts]: [number, number] = [artifactLimits.bytes, artifactLimits.whiteouts];
   for (const [index, descriptor] of present.entries()) {
     const what = `The layer ${index + 1} of ${present.length}`;
-    if ((descriptor.urls ?? []).length > 0) throw badLayer(`${what} is somewhere else than in the registry`);
+    if ((descriptor.urls ?? []).length > 0) throw badSource(`${what} is somewhere else than in the registry`);
     const bytes = await registry.blob(descriptor, what, signal);
     const layer = isArchive(descriptor) ? await unpack(bytes, left, what, signal) : oneFile(bytes, descriptor, what);
     const removed = layer.files.filter(({ path }) => nameIn(path).startsWith(whiteout));
     if ((whiteouts -= removed.length) < 0)
-      throw badLayer(`The layers have more than ${artifactLimits.whiteouts} whiteouts`);
+      throw badSource(`The layers have more than ${artifactLimits.whiteouts} whiteouts`);
     for (const { path } of removed) for (const all of [files, links]) remove(all, path);
     for (const file of layer.files) {
       if (nameIn(file.path).startsWith(whiteout)) continue;
@@ -76,7 +77,7 @@ async function stackLayers({ layers }: ImageManifest, registry: OciRegistry, sig
     }
     unusable.push(...layer.unusable);
     if (left < 0 || files.size + links.size > artifactLimits.files)
-      throw badLayer(`The layers have more than ${artifactLimits.files} files, or ${artifactLimits.bytes} bytes`);
+      throw badSource(`The layers have more than ${artifactLimits.files} files, or ${artifactLimits.bytes} bytes`);
   }
   return archiveTree({
     files: [...files.values()],
@@ -91,7 +92,7 @@ function isArchive({ mediaType, annotations }: BlobDescriptor): boolean {
 
 async function unpack(bytes: Uint8Array, left: number, what: string, signal: AbortSignal): Promise<Layer> {
   if (Buffer.from(bytes.subarray(0, 4)).toString("hex") === "28b52ffd")
-    throw badLayer(`${what} is compressed with zstd, which is not read; push it with gzip`);
+    throw badSource(`${what} is compressed with zstd, which is not read; push it with gzip`);
   const { files, entries } = artifactLimits;
   const unpacked = Math.max(left, 0) + entries * 512;
   return await readArchive(
@@ -103,7 +104,7 @@ async function unpack(bytes: Uint8Array, left: number, what: string, signal: Abo
 
 function oneFile(bytes: Uint8Array, { annotations, mediaType }: BlobDescriptor, what: string): Layer {
   const path = annotations[title] ?? (/^text\/(?:x-)?markdown\b/i.test(mediaType) ? "SKILL.md" : undefined);
-  if (path === undefined) throw badLayer(`${what} is neither an archive nor a file with a title`);
+  if (path === undefined) throw badSource(`${what} is neither an archive nor a file with a title`);
   const why = remotePathFault(path);
   if (why !== undefined) return { files: [], links: [], unusable: [{ path, why }] };
   return { files: [{ path, bytes, executable: false }], links: [], unusable: [] };
@@ -120,8 +121,4 @@ function remove(all: Map<string, unknown>, marker: string): void {
 
 function nameIn(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
-}
-
-function badLayer(sentence: string): SkillsError {
-  return new SkillsError("SOURCE_INVALID", `${sentence}.`);
 }

@@ -4,6 +4,7 @@ import { hasTooManyValues, isObject, maxJsonValues, parseIfJson } from "../../..
 import { cleanText } from "../../../../base/text/unsafe-characters.ts";
 import { isSlug } from "../../../../skills/skill.ts";
 import { contentDigest } from "./reference.ts";
+import { badSource } from "../../source-label.ts";
 
 export const ociMediaTypes = {
   manifest: "application/vnd.oci.image.manifest.v1+json",
@@ -42,7 +43,7 @@ export type ImageIndex = z.infer<typeof indexSchema> & { readonly type: "index" 
 
 /** Reads a manifest or an index, by what is in it; `answered`: the Content-Type that it came with. Throws SOURCE_INVALID. `what` starts a sentence. */
 export function parseOciManifest(bytes: Uint8Array, what: string, answered = ""): ImageManifest | ImageIndex {
-  const fault = (why: string): SkillsError => new SkillsError("SOURCE_INVALID", `${what} ${why}.`);
+  const fault = (why: string): SkillsError => badSource(`${what} ${why}`);
   if (hasTooManyValues(bytes)) throw fault(`has more than ${maxJsonValues} keys and values`);
   const json = parseIfJson(Buffer.from(bytes).toString("utf8"));
   if (!isObject(json)) throw fault("is no manifest: it is not a JSON object");

@@ -1,6 +1,6 @@
-import { SkillsError } from "../../../../base/errors.ts";
 import { digestOf } from "./content-digest.ts";
 import type { OciRegistry } from "./registry.ts";
+import { badSource } from "../../source-label.ts";
 
 /** Bytes to push, as manifests name them. */
 export interface PushedContent {
@@ -31,7 +31,7 @@ export async function pushBlob(
   const location = begun.headers["location"] ?? "";
   const upload = URL.canParse(location, begun.url) ? new URL(location, begun.url) : undefined;
   if (upload?.origin !== registry.origin)
-    throw new SkillsError("SOURCE_INVALID", `${registry.place} wants uploads at another address, which gets none.`);
+    throw badSource(`${registry.place} wants uploads at another address, which gets none`);
   upload.searchParams.set("digest", digest);
   const headers = { "content-type": "application/octet-stream" };
   const request = { method: "PUT", path: upload.href, headers, body: bytes, maxBytes: answerBytes, timeoutMs } as const;

@@ -1,8 +1,8 @@
-import { SkillsError } from "../../../../base/errors.ts";
 import { maxBundleBytes } from "../../../../skills/signature.ts";
 import { type BlobDescriptor, type ImageIndex, manifestLimits, ociMediaTypes, parseOciManifest } from "./manifest.ts";
 import { type PushedContent, pushBlob, pushManifest, toPushedContent } from "./push.ts";
 import type { OciRegistry } from "./registry.ts";
+import { badSource } from "../../source-label.ts";
 
 const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json";
 const bundleFamily = /^application\/vnd\.dev\.sigstore\.bundle\b/;
@@ -55,15 +55,9 @@ export async function readSignature(
     const manifest = received?.content.type === "manifest" ? received.content : undefined;
     const layer = manifest?.layers.find(({ mediaType }) => bundleFamily.test(mediaType));
     if (manifest?.subject?.digest !== digest || layer === undefined)
-      throw new SkillsError(
-        "SOURCE_INVALID",
-        `The signature ${chosen.digest} of ${registry.place} is not one of ${digest}.`,
-      );
+      throw badSource(`The signature ${chosen.digest} of ${registry.place} is not one of ${digest}`);
     if (layer.size > maxBundleBytes)
-      throw new SkillsError(
-        "SOURCE_INVALID",
-        `The signature of ${registry.place} has ${layer.size} bytes; the limit is ${maxBundleBytes}.`,
-      );
+      throw badSource(`The signature of ${registry.place} has ${layer.size} bytes; the limit is ${maxBundleBytes}`);
     return await registry.blob(layer, "The signature", signal);
   }
   return undefined;

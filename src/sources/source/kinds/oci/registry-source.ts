@@ -2,7 +2,7 @@ import parseVersion from "semver/functions/parse.js";
 import compareVersions from "semver/functions/rcompare.js";
 import { LimitedMap } from "../../../../base/limited-map.ts";
 import { inParallel } from "../../../../base/promises.ts";
-import { SkillsError, isSkillsError } from "../../../../base/errors.ts";
+import { isSkillsError } from "../../../../base/errors.ts";
 import { byCodePoint } from "../../../../base/text/code-points.ts";
 import { type FileTree, findSkills, listSkillsOf, readSkillFrom } from "../../../reader/trees.ts";
 import { signatureFile } from "../../../../skills/skill.ts";
@@ -14,6 +14,7 @@ import { type BlobDescriptor, type ImageManifest, chooseManifests, declaredSkill
 import { type OciReference, parseReference, toReferenceLabel, toReferenceUrl } from "./reference.ts";
 import { readSignature } from "./referrers.ts";
 import { type ReceivedManifest, OciRegistry } from "./registry.ts";
+import { badSource } from "../../source-label.ts";
 
 /** Where a skill is: the digest of the manifest with its layers, and the directory in them; without one, the only skill that they hold. */
 const placeForm = /^([a-z0-9]+:[0-9a-f]+)(?:\/(.*))?$/s;
@@ -61,7 +62,8 @@ export function openRegistrySource({ fetcher }: SourceDriverOptions): SourceDriv
       const registry = connect(parseReference(source));
       const [, digest = "", directory] = placeForm.exec(place) ?? [];
       const received = await registry.manifest(digest, signal);
-      if (received?.content.type !== "manifest") throw invalid(`${registry.place} has no manifest ${digest} any more`);
+      if (received?.content.type !== "manifest")
+        throw badSource(`${registry.place} has no manifest ${digest} any more`);
       const tree = await filesOf(received.content, digest, registry, signal);
       const files = await readSkill(tree, directory, signal);
       if (files.some(({ path }) => path === signatureFile)) return files;
@@ -92,12 +94,12 @@ async function findManifest(
   const found = await registry.manifest(name, signal, etags[etagKey(registry, name)]);
   if (found !== undefined) return { name, found };
   if (digest !== undefined || tag !== undefined)
-    throw invalid(`${registry.place} has nothing with the ${digest === undefined ? "tag" : "digest"} ${name}`);
+    throw badSource(`${registry.place} has nothing with the ${digest === undefined ? "tag" : "digest"} ${name}`);
   const newest = newestVersion(await registry.tags(signal));
   if (newest === undefined)
-    throw invalid(`${registry.place} has neither the tag latest nor one that is a version; name a tag`);
+    throw badSource(`${registry.place} has neither the tag latest nor one that is a version; name a tag`);
   const other = await registry.manifest(newest, signal, etags[etagKey(registry, newest)]);
-  if (other === undefined) throw invalid(`${registry.place} lists the tag ${newest}, and has nothing with it`);
+  if (other === undefined) throw badSource(`${registry.place} lists the tag ${newest}, and has nothing with it`);
   return { name: newest, found: other };
 }
 
@@ -161,9 +163,9 @@ async function listEntry(
   if (declared !== undefined) return { skills: [{ ...declared, content: toContent(digest, listing) }], problems: [] };
   const { registry, signal } = listing;
   const received = await registry.manifest(digest, signal);
-  if (received === undefined) throw invalid(`${registry.place} has no manifest ${digest}, which its index lists`);
+  if (received === undefined) throw badSource(`${registry.place} has no manifest ${digest}, which its index lists`);
   if (received.content.type === "index")
-    throw invalid(`${registry.place}@${digest} is an index in an index, which is not read`);
+    throw badSource(`${registry.place}@${digest} is an index in an index, which is not read`);
   return await listManifest(received.content, digest, annotations, listing);
 }
 
@@ -183,7 +185,7 @@ async function listManifest(
     fallback,
     content: toContent(`${digest}/${directory}`, listing),
   }));
-  if (places.length === 0) throw invalid(`${registry.place}@${digest} holds no SKILL.md`);
+  if (places.length === 0) throw badSource(`${registry.place}@${digest} holds no SKILL.md`);
   return await listSkillsOf(tree, places, signal);
 }
 
@@ -200,17 +202,13 @@ async function readSkill(
   const found = findSkills(tree);
   const [only] = found;
   if (directory === undefined && (only === undefined || found.length > 1))
-    throw invalid(`The artifact declares one skill, and holds ${found.length}`);
+    throw badSource(`The artifact declares one skill, and holds ${found.length}`);
   const place = directory ?? only ?? "";
   const inside = place === "" ? "" : `${place}/`;
   for (const [path, { isLink }] of tree.files)
     if (isLink && path.startsWith(inside))
-      throw invalid(
+      throw badSource(
         `The layers have a link, ${JSON.stringify(path)}; links are not unpacked because they can lead anywhere`,
       );
   return await readSkillFrom(tree, place, signal);
-}
-
-function invalid(sentence: string): SkillsError {
-  return new SkillsError("SOURCE_INVALID", `${sentence}.`);
 }

@@ -14,6 +14,7 @@ import {
   parseOciManifest,
 } from "./manifest.ts";
 import { type OciReference, contentDigest, originOfRegistry } from "./reference.ts";
+import { badSource } from "../../source-label.ts";
 
 /** A manifest or an index as it was received, and what is in it. */
 export interface ReceivedManifest {
@@ -113,16 +114,11 @@ export class OciRegistry {
     const request = { path: `blobs/${digest}`, maxBytes: size, timeoutMs: timeouts.blob, asSent: true };
     const answer = await this.ask(request, signal).catch((error: unknown) => {
       if (!isSkillsError(error, "FILE_TOO_LARGE")) throw error;
-      throw new SkillsError("SOURCE_INVALID", `${what} has more than the ${size} bytes that its manifest says.`, {
-        cause: error,
-      });
+      throw badSource(`${what} has more than the ${size} bytes that its manifest says`, error);
     });
     const { body } = this.requireSuccess(answer, what.replace(/^The/, "the"));
     if (body.length !== size)
-      throw new SkillsError(
-        "SOURCE_INVALID",
-        `${what} has ${body.length} bytes instead of the ${size} that its manifest says.`,
-      );
+      throw badSource(`${what} has ${body.length} bytes instead of the ${size} that its manifest says`);
     await verifyDigest(body, digest, what);
     return body;
   }
