@@ -110,9 +110,7 @@ export function adviceAbout(
 function adviceOfRun(run: unknown): readonly Advice[] {
   const driver = at(run, "tool", "driver");
   const tool = cleanText(textOf(at(driver, "name")) ?? "a scanner", longestName);
-  const rules = new Map(listOf(at(driver, "rules")).map((rule) => [textOf(at(rule, "id")) ?? "", rule]));
-  const artifacts = listOf(at(run, "artifacts"));
-  const byUri = new Map(artifacts.map((one) => [at(one, "location", "uri"), one]));
+  const artifacts = new Map(listOf(at(run, "artifacts")).map((one) => [at(one, "location", "uri"), one]));
   return listOf(at(run, "results"))
     .slice(0, mostResults)
     .flatMap((result): readonly Advice[] => {
@@ -121,8 +119,7 @@ function adviceOfRun(run: unknown): readonly Advice[] {
       const rule = textOf(at(result, "ruleId")) ?? textOf(at(result, "rule", "id")) ?? "";
       const physical = at(listOf(at(result, "locations"))[0], "physicalLocation");
       const place = at(physical, "artifactLocation");
-      const index = at(place, "index");
-      const artifact = typeof index === "number" ? artifacts[index] : byUri.get(at(place, "uri") ?? noUri);
+      const artifact = artifacts.get(at(place, "uri") ?? noUri);
       const line = at(physical, "region", "startLine");
       const sha256 = textOf(at(artifact, "hashes", "sha-256"))?.toLowerCase();
       return [
@@ -130,8 +127,8 @@ function adviceOfRun(run: unknown): readonly Advice[] {
           tool,
           rule: cleanText(rule, longestName),
           severity: level === "error" || level === "note" ? level : "warning",
-          message: cleanText(messageOf(at(result, "message"), rules.get(rule)), longestMessage),
-          file: toPath(textOf(at(place, "uri")) ?? textOf(at(artifact, "location", "uri")) ?? ""),
+          message: cleanText(textOf(at(result, "message", "text")) ?? "no message", longestMessage),
+          file: toPath(textOf(at(place, "uri")) ?? ""),
           ...(typeof line === "number" && Number.isSafeInteger(line) && line > 0 && { line }),
           ...(sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256) && { sha256 }),
         },
@@ -141,12 +138,6 @@ function adviceOfRun(run: unknown): readonly Advice[] {
 
 /** Equals no URI of an artifact. */
 const noUri = Symbol("no URI");
-
-/** The text itself, or that of the rule by its id. */
-function messageOf(message: unknown, rule: unknown): string {
-  const id = textOf(at(message, "id")) ?? "";
-  return textOf(at(message, "text")) ?? textOf(at(rule, "messageStrings", id, "text")) ?? "no message";
-}
 
 function toPath(uri: string): string {
   const path = /^file:/i.test(uri)

@@ -100,23 +100,19 @@ export function secretHostFault(host: unknown): { readonly what: string; readonl
       isForm ? `Write its ASCII form, ${ascii}.` : example,
     );
   }
-  const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^]*)$/i.exec(host) ?? [];
+  const [, scheme = "https", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^]*)$/i.exec(host.toLowerCase()) ?? [];
   const local = "Of this machine, write the address and the port: http://127.0.0.1:8080.";
-  const target = parseAuthority(scheme.toLowerCase() === "http" ? "http" : "https", rest);
   if (/[/?#\\]/.test(rest)) return fault("has a path, which is no part of a host");
+  const target = parseAuthority(scheme === "http" ? "http" : "https", rest);
   if (target === undefined) return fault("is neither the name of a host nor an IP address in its usual notation");
   const { text, address } = target.host;
   if (text === "localhost" || text.endsWith(".localhost")) return fault("is a name for this machine", local);
-  if (address !== undefined && !isLoopbackAddress(address) && !isPublicAddress(address))
+  const isLocal = address !== undefined && isLoopbackAddress(address);
+  if (address !== undefined && !isLocal && !isPublicAddress(address))
     return fault("is an address of a private network, which no secret is sent to");
-  if (scheme.toLowerCase() === "http" && address === undefined)
-    return fault(
-      "is asked over http, which anyone on the way can read",
-      `Write ${toAuthority({ ...target, scheme: "https", port: target.port === 80 ? 443 : target.port })}. ${local}`,
-    );
-  if (scheme !== "" && !/^https?$/i.test(scheme)) return fault(`is asked over ${scheme}, not over https`);
-  if (scheme.toLowerCase() === "http" && address !== undefined && !isLoopbackAddress(address))
-    return fault("is asked over http, which anyone on the way can read", local);
+  if (scheme === "http" && !isLocal)
+    return fault("is asked over http, which anyone on the way can read", `Write ${text}. ${local}`);
+  if (scheme !== "http" && scheme !== "https") return fault(`is asked over ${scheme}, not over https`);
   if (address === undefined && domainToASCII(text) !== text) return fault("is not a valid name in ASCII form");
   return fault("is not in its shortest form", `Write ${spelled(target)}.`);
 }

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { hashInSlices } from "../../base/text/hash-in-slices.ts";
 import { inParallel } from "../../base/promises.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { digestForm } from "../../base/text/content.ts";
@@ -139,8 +138,6 @@ function checkSize(count: number, bytes: number): void {
     throw new SkillsError("SOURCE_INVALID", `The skill has more than ${skillLimits.bytes} bytes, the limit.`);
 }
 
-const pieceBytes = 1024 * 1024;
-
 /** Throws SOURCE_INVALID unless the bytes have the digest `sha256:…`. Does not block for long. `what` starts a sentence. */
 async function checkDigest(bytes: Uint8Array, digest: string, what: string): Promise<void> {
   if (!digestForm.test(digest.toLowerCase()))
@@ -148,12 +145,7 @@ async function checkDigest(bytes: Uint8Array, digest: string, what: string): Pro
       "SOURCE_INVALID",
       `${what} has an invalid digest; it must be sha256: and 64 hexadecimal digits.`,
     );
-  const hash = createHash("sha256");
-  for (let at = 0; at < bytes.length; at += pieceBytes) {
-    if (at > 0) await nextTurn();
-    hash.update(bytes.subarray(at, at + pieceBytes));
-  }
-  const received = `sha256:${hash.digest("hex")}`;
+  const received = `sha256:${await hashInSlices(bytes, "sha256")}`;
   if (received === digest.toLowerCase()) return;
   const message = `${what} is not what its index says: its digest is ${received} instead of ${digest.toLowerCase()}.`;
   throw new SkillsError("SOURCE_INVALID", message);

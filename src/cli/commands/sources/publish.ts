@@ -7,14 +7,13 @@ import { shellWord } from "../../../base/text/quoted.ts";
 import { inspectSkill } from "../../../skills/check.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { walkSkill } from "../../../skills/hash.ts";
-import { levels } from "../../../skills/rules.ts";
 import { type Signatures, maxBundleBytes, openSignatures, signatureWords } from "../../../skills/signature.ts";
 import { signatureFile } from "../../../skills/skill.ts";
 import type { SkillFile } from "../../../sources/reader.ts";
 import { type PublishableSkill, parseSource, skillLimits, sourceKindOf } from "../../../sources/source.ts";
 import { allowPrivate, json, token, tokensByOrigin, trustedRoot } from "../../arguments/shared-options.ts";
 import { existingDirectory } from "../../arguments/values.ts";
-import { choice, defineCommand, exit, flag, usageError } from "../../command.ts";
+import { defineCommand, exit, flag, usageError } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { interruptible } from "../../report/terminal.ts";
 
@@ -23,7 +22,6 @@ export const command = defineCommand({
   positionals: { name: "DESTINATION", minimum: 2, maximum: Infinity, values: "files" },
   options: {
     replace: flag("Replace a version that is published with other content."),
-    level: choice(levels, "Refuse skills with errors at this level of acp-skills check."),
     "trusted-root": trustedRoot,
     "allow-private": allowPrivate,
     token,
@@ -44,10 +42,10 @@ export const command = defineCommand({
     const publish = sourceKindOf(source.label)?.publish;
     if (publish === undefined)
       throw usageError("skills are published to registries of OCI artifacts: oci://HOST/REPO[:TAG]");
-    const reading = { level: given.level, signatures: openSignatures(given["trusted-root"]) };
+    const signatures = openSignatures(given["trusted-root"]);
     const skills: PublishableSkill[] = [];
     for (const directory of directories)
-      skills.push(await readPublishable(existingDirectory("DIR", directory), reading));
+      skills.push(await readPublishable(existingDirectory("DIR", directory), signatures));
     const taken = skills.find(({ slug }, index) => skills.findIndex((other) => other.slug === slug) !== index);
     if (taken !== undefined) throw usageError(`two of the directories are the skill ${taken.slug}`);
     const { openFetcher } = await import("../../../sources/fetch.ts");
@@ -81,25 +79,17 @@ export const command = defineCommand({
   },
 });
 
-interface ReadingSkill {
-  readonly level: (typeof levels)[number] | undefined;
-  readonly signatures: Signatures;
-}
-
-/** Throws SOURCE_INVALID for what no agent would be offered, that has an error at the level, or whose signature is not one of its files. */
-async function readPublishable(directory: string, { level, signatures }: ReadingSkill): Promise<PublishableSkill> {
+/** Throws SOURCE_INVALID for what no agent would be offered, or whose signature is not one of its files. */
+async function readPublishable(directory: string, signatures: Signatures): Promise<PublishableSkill> {
   const refused = (why: string): SkillsError =>
     new SkillsError("SOURCE_INVALID", `${directory} is not published: ${why.replace(/\.$/, "")}.`);
   const root = realpathSync(directory);
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const files = await readFiles(root, source, refused);
   if (!files.some(({ path: name }) => name === "SKILL.md")) throw refused("it has no SKILL.md");
-  const inspected = await inspectSkill(files, path.basename(directory), level).catch((error: unknown) => {
+  const inspected = await inspectSkill(files, path.basename(directory)).catch((error: unknown) => {
     throw isSkillsError(error) ? refused(error.message) : error;
   });
-  const error = level === undefined ? undefined : inspected.problems.find(({ severity }) => severity === "error");
-  if (error !== undefined)
-    throw refused(`acp-skills check --level ${level ?? ""} reports ${error.code}: ${error.message}`);
   const { slug, version, description, expects: allowedTools, digest } = inspected;
   const found = await signatures.of(source, { directory: root }, digest);
   if (found.state === "invalid") throw refused(`${signatureWords(found)}; sign it again, or remove ${signatureFile}`);

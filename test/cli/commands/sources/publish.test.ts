@@ -184,16 +184,11 @@ test.each([
   [["oci://127.0.0.1:1/pdf", "skills/absent"], "skills/absent"],
   [["oci://127.0.0.1:1/pdf", "skills/empty"], "it has no SKILL.md"],
   [["oci://127.0.0.1:1/pdf", "skills/broken"], "is not published: no agent can use it: "],
-  [
-    ["oci://127.0.0.1:1/pdf", "skills/styled", "--level", "spec"],
-    "is not published: acp-skills check --level spec reports",
-  ],
   [[`oci://127.0.0.1:1/pdf@sha256:${"0".repeat(64)}`, "skills/pdf"], "what is published gets its digest"],
 ])("publish %j is refused: %s", async (args, why) => {
   writeSkill("pdf");
   mkdirSync(project.at("skills/empty"));
   project.write("skills/broken/SKILL.md", "---\nname: broken\n---\n");
-  project.write("skills/styled/SKILL.md", skillText("other"));
   const { code, stderr } = await cli("publish", ...args);
   expect(code).not.toBe(0);
   expect(stderr).toContain(why);

@@ -16,14 +16,12 @@ import { badSource } from "../../source-label.ts";
 
 /** For all pages of a list, and for all files of a skill. */
 const totalMs = 120_000;
-/** A program without anything to do does not stay. */
-const idleMs = 30_000;
 const filesAtOnce = 4;
 const knownEntries = 10_000;
 const longestReason = 300;
 
 export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOptions): SourceDriver {
-  const servers = new Map<string, OpenServer>();
+  const servers = new Map<string, Promise<ConnectedServer>>();
   const entries = new LimitedMap<string, SkillEntry>(knownEntries);
 
   /** Works with a server within the limit of time; it is connected to at the first use, and again after a failure. */
@@ -37,29 +35,21 @@ export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOpti
     const message = `The server did not answer completely within ${totalMs / 1_000} s; try again.`;
     const cancel = clock.after(totalMs, () => late.abort(new SkillsError("EXECUTION_TIMEOUT", message)));
     const stop = AbortSignal.any([signal, late.signal]);
-    const open = servers.get(text) ?? { users: 0, connected: connect(text, stop), cancelIdle: () => undefined };
-    servers.set(text, open);
-    open.cancelIdle();
-    open.users += 1;
+    const connected = servers.get(text) ?? connect(text, stop);
+    servers.set(text, connected);
     let server: ConnectedServer | undefined;
     try {
-      server = await open.connected;
+      server = await connected;
       return await work(server, stop);
     } catch (error) {
       const fault = stop.aborted ? (stop.reason as Error) : toServerFault(error, server?.failure());
       // After a fault of the connection, nobody knows what it would say next.
       const isUsable = server !== undefined && server.failure() === undefined && isSkillsError(error);
-      if (!isUsable && servers.get(text) === open) servers.delete(text);
-      if (!isUsable && open.users === 1) await server?.close();
+      if (!isUsable && servers.get(text) === connected) servers.delete(text);
+      if (!isUsable) await server?.close();
       throw fault;
     } finally {
       cancel();
-      open.users -= 1;
-      if (open.users === 0)
-        open.cancelIdle = clock.after(idleMs, () => {
-          if (servers.get(text) === open) servers.delete(text);
-          void server?.close();
-        });
     }
   }
 
@@ -109,10 +99,8 @@ export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOpti
         return await readSkill(entry, server, stop);
       }),
     async close() {
-      const open = [...servers.values()];
+      const connected = await Promise.allSettled(servers.values());
       servers.clear();
-      for (const { cancelIdle } of open) cancelIdle();
-      const connected = await Promise.allSettled(open.map(({ connected }) => connected));
       await Promise.all(connected.flatMap((one) => (one.status === "fulfilled" ? [one.value.close()] : [])));
     },
   };
@@ -125,12 +113,6 @@ export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOpti
     if (pinOfEntry(skill) !== pin) throw changed(skill);
     return skill;
   }
-}
-
-interface OpenServer {
-  readonly connected: Promise<ConnectedServer>;
-  users: number;
-  cancelIdle: () => void;
 }
 
 /** What names a server with all its parts, also those that its label does not show. */
@@ -156,8 +138,7 @@ async function readSkill(entry: SkillEntry, { skills }: ConnectedServer, signal:
 }
 
 function changed({ uri }: SkillEntry, cause?: unknown): SkillsError {
-  const message = `The server changed ${shownUri(uri)} after it had listed it; look again at what it offers.`;
-  return new SkillsError("SOURCE_INVALID", message, { cause });
+  return badSource(`The server changed ${shownUri(uri)} after it had listed it; look again at what it offers`, cause);
 }
 
 /** A file that is not what its entry says: nothing of the skill is used. */

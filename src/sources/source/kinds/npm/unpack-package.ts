@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
-import { type Steps, runInSlices } from "../../../../base/promises.ts";
+import { hashInSlices } from "../../../../base/text/hash-in-slices.ts";
 import { readArchive } from "../../../archive/read-archive.ts";
 import { type FileTree, archiveTree, findSkills, isSkill, skillChildren } from "../../../reader/trees.ts";
 import type { PublishedVersion } from "./choose-version.ts";
@@ -24,7 +23,7 @@ export async function unpackPackage(
   signal: AbortSignal,
 ): Promise<FileTree> {
   const what = `${name}@${version}`;
-  const found = await runInSlices(digestOf(bytes));
+  const found = `sha512-${await hashInSlices(bytes, "sha512", "base64")}`;
   if (found !== integrity)
     throw badSource(
       `The tarball of ${what} is not what its registry says: its integrity is ${found} instead of ${integrity}`,
@@ -38,7 +37,10 @@ export async function unpackPackage(
       `The tarball of ${what} has ${manifests.length === 2 ? "two" : manifests.length} package.json: which one counts depends on who reads it`,
     );
   const [manifest] = manifests;
-  const own = manifest === undefined || manifest.bytes.length > manifestBytes ? undefined : toJson(manifest.bytes);
+  const own =
+    manifest === undefined || manifest.bytes.length > manifestBytes
+      ? undefined
+      : parseIfJson(new TextDecoder().decode(manifest.bytes));
   if (manifest === undefined || !isObject(own))
     throw badSource(`The tarball of ${what} has no package.json that can be read`);
   if (own["name"] !== name || own["version"] !== version)
@@ -75,25 +77,6 @@ export function publishedSkills(tree: FileTree): readonly string[] {
 export function skillsInPackage(tree: FileTree): readonly string[] {
   const published = publishedSkills(tree);
   return published.length > 0 ? published : findSkills(tree);
-}
-
-const pieceBytes = 1024 * 1024;
-
-function* digestOf(bytes: Uint8Array): Steps<string> {
-  const hash = createHash("sha512");
-  for (let at = 0; at < bytes.length; at += pieceBytes) {
-    yield undefined;
-    hash.update(bytes.subarray(at, at + pieceBytes));
-  }
-  return `sha512-${hash.digest("base64")}`;
-}
-
-function toJson(bytes: Uint8Array): unknown {
-  return parseIfJson(
-    Buffer.from(bytes)
-      .toString("utf8")
-      .replace(/^\ufeff/, ""),
-  );
 }
 
 function shown(value: unknown): string {

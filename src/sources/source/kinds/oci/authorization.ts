@@ -6,7 +6,14 @@ import type { FindCredentials, RegistryCredentials } from "./credentials.ts";
 import { type OciReference, originOfRegistry } from "./reference.ts";
 
 /** What a repository is asked for. */
-export type RegistryAction = "pull" | "pull,push";
+type RegistryAction = "pull" | "pull,push";
+
+/** How a repository is asked. */
+export interface RegistryOptions {
+  readonly action: RegistryAction;
+  readonly fetcher: Fetcher;
+  readonly find: FindCredentials;
+}
 
 const tokenBytes = 256 * 1024;
 const tokenForm = /^[\x21-\x7E]{1,14000}$/;
@@ -24,14 +31,7 @@ export class RegistryAuthorization {
   readonly #find: FindCredentials;
   #header: string | undefined;
 
-  constructor(
-    place: OciReference,
-    {
-      action,
-      fetcher,
-      find,
-    }: { readonly action: RegistryAction; readonly fetcher: Fetcher; readonly find: FindCredentials },
-  ) {
+  constructor(place: OciReference, { action, fetcher, find }: RegistryOptions) {
     this.#place = place;
     this.#origin = new URL(originOfRegistry(place.registry));
     this.#action = action;

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { SkillsError } from "../../../../base/errors.ts";
+import type { SkillsError } from "../../../../base/errors.ts";
 import { hasTooManyValues, isObject, maxJsonValues, parseIfJson } from "../../../../base/json/json-value.ts";
 import { cleanText } from "../../../../base/text/unsafe-characters.ts";
 import { isSlug } from "../../../../skills/skill.ts";
+import { hashInSlices } from "../../../../base/text/hash-in-slices.ts";
 import { contentDigest } from "./reference.ts";
 import { badSource } from "../../source-label.ts";
 
@@ -115,4 +116,16 @@ export function declaredSkill(annotations: Readonly<Record<string, string>>): De
   ];
   if (!isSlug(name) || description === "") return undefined;
   return { name, description, ...(version !== "" && { version }) };
+}
+
+/** As manifests name content. */
+export async function ociDigest(bytes: Uint8Array, algorithm: "sha256" | "sha512" = "sha256"): Promise<string> {
+  return `${algorithm}:${await hashInSlices(bytes, algorithm)}`;
+}
+
+/** Throws SOURCE_INVALID unless the bytes have the digest. `what` starts a sentence. */
+export async function verifyDigest(bytes: Uint8Array, digest: string, what: string): Promise<void> {
+  const received = await ociDigest(bytes, digest.startsWith("sha512:") ? "sha512" : "sha256");
+  if (received === digest) return;
+  throw badSource(`${what} is not what was asked for: its digest is ${received} instead of ${digest}`);
 }

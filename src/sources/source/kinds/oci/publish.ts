@@ -4,9 +4,8 @@ import parseVersion from "semver/functions/parse.js";
 import { SkillsError } from "../../../../base/errors.ts";
 import { toTarGz } from "../../../archive.ts";
 import type { PublishOptions, PublishReceipt, PublishableSkill } from "../../source-kind.ts";
-import { digestOf } from "./content-digest.ts";
 import { storedCredentials } from "./credentials.ts";
-import { ociMediaTypes } from "./manifest.ts";
+import { ociDigest, ociMediaTypes } from "./manifest.ts";
 import { type PushedContent, pushBlob, pushManifest, toPushedContent } from "./push.ts";
 import { type OciReference, parseReference, toReferenceLabel, toReferenceUrl } from "./reference.ts";
 import { pushSignature } from "./referrers.ts";
@@ -98,7 +97,7 @@ async function toArtifact({
   files,
 }: PublishableSkill): Promise<BuiltArtifact> {
   const layer = await toPushedContent(await toTarGz(files), ociMediaTypes.layer);
-  const unpacked = await digestOf(await promisify(gunzip)(layer.bytes));
+  const unpacked = await ociDigest(await promisify(gunzip)(layer.bytes));
   const said = Object.entries({ name, description, version }).map(
     ([key, value]) => [`dev.toolhive.skills.${key}`, value] as const,
   );

@@ -1,4 +1,4 @@
-import { digestOf } from "./content-digest.ts";
+import { ociDigest } from "./manifest.ts";
 import type { OciRegistry } from "./registry.ts";
 import { badSource } from "../../source-label.ts";
 
@@ -14,7 +14,7 @@ const answerBytes = 256 * 1024;
 /** Content of these bytes, or of a value as JSON. */
 export async function toPushedContent(content: Uint8Array | object, mediaType: string): Promise<PushedContent> {
   const bytes = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content));
-  return { bytes, descriptor: { mediaType, digest: await digestOf(bytes), size: bytes.length } };
+  return { bytes, descriptor: { mediaType, digest: await ociDigest(bytes), size: bytes.length } };
 }
 
 /** Uploads a blob, unless it is there. Throws as `requireSuccess` does, and SOURCE_INVALID for a registry that wants it elsewhere. */

@@ -2,14 +2,14 @@ import { SkillsError, type SkillsErrorCode, isSkillsError } from "../../../../ba
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "../../../fetch.ts";
 import { retryAfterSeconds } from "../../../fetch/read-answer.ts";
-import { type RegistryAction, RegistryAuthorization } from "./authorization.ts";
-import type { FindCredentials } from "./credentials.ts";
-import { digestOf, verifyDigest } from "./content-digest.ts";
+import { RegistryAuthorization, type RegistryOptions } from "./authorization.ts";
 import {
   type BlobDescriptor,
   type ImageIndex,
   type ImageManifest,
   manifestLimits,
+  ociDigest,
+  verifyDigest,
   ociMediaTypes,
   parseOciManifest,
 } from "./manifest.ts";
@@ -40,10 +40,7 @@ export class OciRegistry {
   readonly #authorization: RegistryAuthorization;
   readonly #base: string;
 
-  constructor(
-    reference: OciReference,
-    options: { readonly action: RegistryAction; readonly fetcher: Fetcher; readonly find: FindCredentials },
-  ) {
+  constructor(reference: OciReference, options: RegistryOptions) {
     const { registry, repository } = reference;
     this.place = `${registry}/${repository}`;
     this.origin = originOfRegistry(registry);
@@ -100,7 +97,7 @@ export class OciRegistry {
     const named = contentDigest.test(name) ? name : undefined;
     if (named !== undefined) await verifyDigest(bytes, named, what);
     else if (announced !== undefined && contentDigest.test(announced)) await verifyDigest(bytes, announced, what);
-    const digest = named ?? (await digestOf(bytes));
+    const digest = named ?? (await ociDigest(bytes));
     if (digest === known) return "unchanged";
     return { digest, size: bytes.length, content: parseOciManifest(bytes, what, answer.headers["content-type"]) };
   }

@@ -152,18 +152,6 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("a program that nobody asks for long is ended", async () => {
-  const clock = manualClock();
-  const file = fileIn();
-  await read(sourceOf("child", file), readerOf({ clock }));
-  const child = Number(readFileSync(file, "utf8"));
-  clock.pass(30_000);
-  await until(() => {
-    clock.pass(2_000);
-    return !pidExists(child);
-  });
-});
-
 test.each<[string, Answer, string]>([
   ["with 401", answers.status(401), "answered with status 401 for its skills, which needs credentials"],
   ["with 500", answers.status(500), "answered with status 500 for its skills"],
