@@ -37,11 +37,6 @@ export interface Signatures {
     files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
     digest: string | undefined,
   ): Promise<Signature>;
-  /**
-   * For signatures that others publish beside an artifact, such as referrers of an OCI manifest: a Sigstore bundle of version 0.1 to 0.3 by an
-   * identity, over exactly these bytes (in-toto, or the bytes themselves). Never throws.
-   */
-  ofArtifact(bundle: Uint8Array, artifact: Uint8Array): Promise<Signature>;
   /** Throws INVALID_OPTIONS where the trusted root cannot be used. */
   check(): Promise<void>;
 }
@@ -51,19 +46,16 @@ export function openSignatures(trustedRoot?: string): Signatures {
   let opened: Promise<BundleVerifier> | undefined;
   const open = (): Promise<BundleVerifier> => (opened ??= openVerifier(trustedRoot));
 
-  async function verifyBundle(size: number, verify: (verifier: BundleVerifier) => Signature): Promise<Signature> {
+  async function verify(bytes: Uint8Array, size: number, digest: string | undefined): Promise<Signature> {
     if (size > maxBundleBytes)
       return invalid(`${signatureFile} has more than ${maxBundleBytes / 1024} KiB, the limit of a bundle`);
+    if (digest === undefined) return invalid("the skill has too many files for a digest");
     try {
-      return verify(await open());
+      return (await open()).verify(bytes, digest);
     } catch (error) {
       return invalid(error instanceof Error ? error.message.replace(/\.$/, "") : String(error));
     }
   }
-  const verify = async (bytes: Uint8Array, size: number, digest: string | undefined): Promise<Signature> =>
-    digest === undefined
-      ? invalid("the skill has too many files for a digest")
-      : await verifyBundle(size, (verifier) => verifier.verify(bytes, digest));
 
   return {
     async of({ files, bytes }, { directory }, digest) {
@@ -85,8 +77,6 @@ export function openSignatures(trustedRoot?: string): Signatures {
       if (found === undefined) return unsigned(files.some(({ path }) => path === otherSignatureFile));
       return await verify(found.bytes, found.bytes.length, digest);
     },
-    ofArtifact: (bundle, artifact) =>
-      verifyBundle(bundle.length, (verifier) => verifier.verifyArtifact(bundle, artifact)),
     async check() {
       if (trustedRoot !== undefined) await open();
     },

@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -190,38 +189,6 @@ test("names of signers cannot continue our sentence", () => {
   expect(signatureWords({ state: "signed", signer })).toBe(
     String.raw`signed by "evil\" signed by good" (https://issuer.example)`,
   );
-});
-
-test("bundles of others are verified over the bytes that they are beside, as referrers of OCI manifests are", async () => {
-  const manifest = Buffer.from('{"schemaVersion":2}');
-  const statementOf = (sha256: string) =>
-    Buffer.from(
-      JSON.stringify({
-        _type: "https://in-toto.io/Statement/v1",
-        subject: [{ digest: { sha256 } }],
-        predicateType: "https://sigstore.dev/cosign/sign/v1",
-        predicate: {},
-      }),
-    );
-  const sha256 = createHash("sha256").update(manifest).digest("hex");
-  const bundle = Buffer.from(await signed.keylessSigned(authorities, { statement: statementOf(sha256) }));
-  const signatures = openSignatures(trustedRoot);
-  const words = async (...args: Parameters<typeof signatures.ofArtifact>) =>
-    signatureWords(await signatures.ofArtifact(...args));
-  expect(await words(bundle, manifest)).toBe(`signed by ${signed.identity} (${signed.issuer})`);
-  expect(await words(bundle, Buffer.from("{}"))).toBe(
-    `signature INVALID: it is over another digest (${sha256.slice(0, 12)}), not over this one`,
-  );
-  expect(await words(Buffer.from(await signed.keylessSigned(authorities)), manifest)).toBe(
-    "signature INVALID: it is over another digest (none), not over this one",
-  );
-  expect(await words(Buffer.from(await signed.keySigned()), manifest)).toBe(
-    "signature INVALID: it was made with a key that is not in its bundle",
-  );
-  expect(await words(Buffer.from("{}"), manifest)).toBe(
-    "signature INVALID: its bundle lacks mediaType, content, verificationMaterial",
-  );
-  expect(await words(Buffer.alloc(600_000), manifest)).toMatch(/more than 512 KiB/);
 });
 
 test("a signature over another digest, as haiku.skills publishes them, is named and proves nothing", async () => {

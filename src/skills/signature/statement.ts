@@ -38,17 +38,13 @@ export function parseStatement(bytes: Buffer): SkillStatement | { readonly why: 
   const statement = parseIfJson(bytes.toString());
   if (!isObject(statement) || statement["_type"] !== statementType) return { why: "is not an in-toto statement v1" };
   const { subject, predicate } = statement;
-  if (statement["predicateType"] !== predicateType || !isObject(predicate)) return { why: "is not about a skill" };
+  if (statement["predicateType"] !== predicateType || !isObject(predicate))
+    return { why: "is not about the files of a skill, but over another digest" };
   if (!Array.isArray(subject) || subject.length !== 1) return { why: "is not about exactly one skill" };
-  const digest = digestIn(subject[0], "dirHash");
-  if (digest === undefined) return { why: "has no digest of a skill (dirHash)" };
+  const digests: unknown = isObject(subject[0]) ? subject[0]["digest"] : undefined;
+  const digest = isObject(digests) ? digests["dirHash"] : undefined;
+  if (typeof digest !== "string" || !/^[0-9a-f]{64}$/.test(digest))
+    return { why: "has no digest of a skill (dirHash)" };
   const { publicKey: key } = predicate;
   return { digest, publicKey: typeof key === "string" ? Buffer.from(key, "base64") : undefined };
-}
-
-/** A SHA-256 in the subject of a statement. */
-export function digestIn(subject: unknown, algorithm: string): string | undefined {
-  const digests = isObject(subject) ? subject["digest"] : undefined;
-  const digest = isObject(digests) ? digests[algorithm] : undefined;
-  return typeof digest === "string" && /^[0-9a-f]{64}$/.test(digest) ? digest : undefined;
 }

@@ -1,13 +1,13 @@
-import { X509Certificate, createHash, createPublicKey } from "node:crypto";
+import { X509Certificate, createPublicKey } from "node:crypto";
 import { isUtf8 } from "node:buffer";
 import { isDeepStrictEqual } from "node:util";
 import { type Bundle, BUNDLE_V03_MEDIA_TYPE, ValidationError, bundleFromJSON, bundleToJSON } from "@sigstore/bundle";
 import { TrustedRoot } from "@sigstore/protobuf-specs";
 import { VerificationError, Verifier, toSignedEntity, toTrustMaterial } from "@sigstore/verify";
-import { isObject, parseIfJson, parseUntrustedJson } from "../../base/json/json-value.ts";
+import { isObject, parseUntrustedJson } from "../../base/json/json-value.ts";
 import { quoted } from "../../base/text/quoted.ts";
 import { type Signature, type Signer, keyFingerprint, longestName } from "./signer.ts";
-import { type SkillStatement, digestIn, parseStatement, statementPayload } from "./statement.ts";
+import { type SkillStatement, parseStatement, statementPayload } from "./statement.ts";
 
 /*
  * Loads the packages of Sigstore: imported only where there is a bundle.
@@ -17,8 +17,6 @@ import { type SkillStatement, digestIn, parseStatement, statementPayload } from 
 export interface BundleVerifier {
   /** `digest`: of the skill beside which the bundle is. */
   verify(bytes: Uint8Array, digest: string): Signature;
-  /** A bundle of others, over an artifact, by an identity. */
-  verifyArtifact(bytes: Uint8Array, artifact: Uint8Array): Signature;
 }
 
 /** More would take long to verify, and prove no more. */
@@ -59,13 +57,13 @@ export function createBundleVerifier(root: string): BundleVerifier {
     return { key: hint };
   }
 
-  function certifiedSigner(bundle: Bundle, artifact?: Buffer): Signer {
+  function certifiedSigner(bundle: Bundle): Signer {
     const raw = certificateIn(bundle);
     // The verifier of Sigstore reads some certificates that are not as their standard demands; OpenSSL does not.
     const certificate = new X509Certificate(raw);
     if (!certificate.raw.equals(raw) || !issuers.some((issuer) => certificate.verify(issuer)))
       throw new Invalid(ofNoAuthority);
-    const { identity } = certified.verify(toSignedEntity(bundle, artifact));
+    const { identity } = certified.verify(toSignedEntity(bundle));
     const name = identity?.subjectAlternativeName ?? "";
     const issuer = identity?.extensions?.issuer ?? "";
     const hasBoth = name !== "" && issuer !== "" && name.length <= longestName && issuer.length <= longestName;
@@ -91,32 +89,15 @@ export function createBundleVerifier(root: string): BundleVerifier {
       throw new Invalid(`it is over other files (${statement.digest.slice(0, 12)}), not over these`);
     return { state: "signed", signer };
   }
-  function verifyArtifact(bytes: Uint8Array, artifact: Buffer): Signature {
-    const bundle = bundleFromJSON(parseBundle(bytes));
-    checkProofs(bundle);
-    if (bundle.verificationMaterial.content.$case === "publicKey")
-      throw new Invalid("it was made with a key that is not in its bundle");
-    const signer = certifiedSigner(bundle, artifact);
-    const sha256 = createHash("sha256").update(artifact).digest("hex");
-    const digests = digestsIn(bundle);
-    if (digests.includes(sha256)) return { state: "signed", signer };
-    throw new Invalid(`it is over another digest (${digests[0]?.slice(0, 12) ?? "none"}), not over this one`);
-  }
-  const orInvalid = (verdict: () => Signature): Signature => {
-    try {
-      return verdict();
-    } catch (error) {
-      return { state: "invalid", why: whyInvalid(error) };
-    }
-  };
   return {
-    verify: (bytes, digest) => orInvalid(() => verify(bytes, digest)),
-    verifyArtifact: (bytes, artifact) => orInvalid(() => verifyArtifact(bytes, toBuffer(artifact))),
+    verify(bytes, digest) {
+      try {
+        return verify(bytes, digest);
+      } catch (error) {
+        return { state: "invalid", why: whyInvalid(error) };
+      }
+    },
   };
-}
-
-function toBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** DER; of a chain, the first. */
@@ -126,18 +107,17 @@ function certificateIn({ verificationMaterial: { content } }: Bundle): Buffer {
   return first?.rawBytes ?? Buffer.alloc(0);
 }
 
-/** Each SHA-256 that a bundle is over, in hexadecimal. */
-function digestsIn({ content }: Bundle): readonly string[] {
-  if (content.$case === "messageSignature") return [content.messageSignature.messageDigest.digest.toString("hex")];
-  const statement = parseIfJson(content.dsseEnvelope.payload.toString());
-  const isStatement = content.dsseEnvelope.payloadType === statementPayload && isObject(statement);
-  const subjects = isStatement ? statement["subject"] : undefined;
-  return (Array.isArray(subjects) ? subjects : []).flatMap((subject) => digestIn(subject, "sha256") ?? []);
-}
-
 /** A bundle of version 0.3 with one signature, as far as its form goes. */
 function readBundle(bytes: Uint8Array): { readonly bundle: Bundle; readonly json: unknown } {
-  const json = parseBundle(bytes);
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!isUtf8(buffer)) throw new Invalid("its bundle is not UTF-8");
+  let json: unknown;
+  try {
+    json = parseUntrustedJson(buffer, maxDepth);
+  } catch (error) {
+    throw error instanceof SyntaxError ? new Invalid("its bundle is not JSON") : error;
+  }
+  if (!isObject(json)) throw new Invalid("its bundle is not a JSON object");
   const { mediaType, dsseEnvelope } = json;
   if (mediaType !== BUNDLE_V03_MEDIA_TYPE) {
     const found = typeof mediaType === "string" ? quoted(mediaType) : "none";
@@ -147,19 +127,6 @@ function readBundle(bytes: Uint8Array): { readonly bundle: Bundle; readonly json
   if (Array.isArray(signatures) && signatures.length !== 1)
     throw new Invalid(`it has ${signatures.length} signatures; there must be exactly one`);
   return { bundle: bundleFromJSON(json), json };
-}
-
-function parseBundle(bytes: Uint8Array): Readonly<Record<string, unknown>> {
-  const buffer = toBuffer(bytes);
-  if (!isUtf8(buffer)) throw new Invalid("its bundle is not UTF-8");
-  let json: unknown;
-  try {
-    json = parseUntrustedJson(buffer, maxDepth);
-  } catch (error) {
-    throw error instanceof SyntaxError ? new Invalid("its bundle is not JSON") : error;
-  }
-  if (!isObject(json)) throw new Invalid("its bundle is not a JSON object");
-  return json;
 }
 
 function checkProofs({ verificationMaterial: { tlogEntries, timestampVerificationData } }: Bundle): void {

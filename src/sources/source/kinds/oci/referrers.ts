@@ -7,7 +7,7 @@ import { badSource } from "../../source-label.ts";
 const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json";
 const bundleFamily = /^application\/vnd\.dev\.sigstore\.bundle\b/;
 const created = "org.opencontainers.image.created";
-/** Marks a bundle over the files of the skill, with its digest; those of others are over a manifest. */
+/** Marks a bundle over the files of the skill, with its digest; those of others, over a manifest, prove nothing about these files. */
 const ownBundle = "dev.acp-skills.bundle";
 /** What registries without the referrers API answer. */
 const without: ReadonlySet<number> = new Set([400, 404, 405, 501]);
@@ -32,23 +32,19 @@ function fallbackTag(digest: string): string {
   return digest.replace(":", "-").slice(0, 128);
 }
 
-function isBundle({ artifactType }: BlobDescriptor): boolean {
-  return bundleFamily.test(artifactType ?? "");
-}
-
 /**
- * The Sigstore bundle of what has one of these digests, of the first that has any: ours before those of others, the newest first. It is
- * handed on as it is; whoever trusts it verifies it.
+ * The newest Sigstore bundle over the files of what has one of these digests, of the first that has any. It is handed on as it is; whoever
+ * trusts it verifies it.
  */
 export async function readSignature(
   registry: OciRegistry,
   digests: readonly string[],
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  const rank = ({ annotations }: BlobDescriptor): string =>
-    `${annotations[ownBundle] === undefined ? 0 : 1} ${annotations[created] ?? ""}`;
+  const rank = ({ annotations }: BlobDescriptor): string => annotations[created] ?? "";
   for (const digest of new Set(digests)) {
-    const bundles = (await listReferrers(registry, digest, signal)).filter(isBundle);
+    const all = await listReferrers(registry, digest, signal);
+    const bundles = all.filter(({ annotations }) => annotations[ownBundle] !== undefined);
     const [chosen] = bundles.sort((a, b) => (rank(a) < rank(b) ? 1 : -1));
     if (chosen === undefined) continue;
     const received = await registry.manifest(chosen.digest, signal);

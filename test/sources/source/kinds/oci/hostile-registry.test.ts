@@ -231,7 +231,8 @@ describe("what refers to an artifact", async () => {
 
   async function withReferrer(layer: Piece, subject: object, more: object = {}) {
     const opened = await serve(artifact);
-    const referrer = manifestOf([layer], { artifactType: bundleType, subject, ...more });
+    const annotations = { "dev.acp-skills.bundle": layer.descriptor.digest };
+    const referrer = manifestOf([layer], { artifactType: bundleType, subject, annotations, ...more });
     await pushArtifact(`http://${opened.registry.host}/v2/skills`, "signature", referrer);
     const files = async (): Promise<Readonly<Record<string, string>>> => {
       const [skill] = await opened.list();
@@ -241,9 +242,11 @@ describe("what refers to an artifact", async () => {
     return { ...opened, files, referrer };
   }
 
-  test("is handed on as the signature, also from others", async () => {
+  test("is handed on as the signature, and left alone if it is over another digest, as those of others are", async () => {
     const { files } = await withReferrer(bundle, artifact.top.descriptor);
     expect((await files())["skill.sigstore.json"]).toBe('{"bundle":1}');
+    const { files: others } = await withReferrer(bundle, artifact.top.descriptor, { annotations: {} });
+    expect(await others()).not.toHaveProperty("skill.sigstore.json");
   });
 
   test("is not taken where the skill has one in its files", async () => {
@@ -265,6 +268,7 @@ describe("what refers to an artifact", async () => {
       ...lie.descriptor,
       mediaType: "application/vnd.oci.image.manifest.v1+json",
       artifactType: bundleType,
+      annotations: { "dev.acp-skills.bundle": "x" },
     };
     answerAt(other.registry, /referrers/, answers.json({ schemaVersion: 2, manifests: [entry] }));
     await expect(other.files()).rejects.toThrow(/^The signature sha256:\S+ of \S+\/skills is not one of sha256:/);
