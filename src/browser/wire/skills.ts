@@ -5,6 +5,7 @@ import type { Match } from "../../skills/environment.ts";
 import type { SkillLicense } from "../../skills/licenses.ts";
 import type { DeclaredArgument } from "../../skills/manifest.ts";
 import type { Capabilities } from "../../skills/permissions.ts";
+import type { SkillAdvice } from "../../skills/check.ts";
 import type { Problem } from "../../skills/rules.ts";
 
 /** What the skill browser asks the server of `acp-skills browse`, and what it is answered. JSON; times are milliseconds since 1970. */
@@ -177,16 +178,8 @@ export interface SkillDetail {
 
 export type SkillInput = Readonly<DeclaredArgument>;
 
-/** `path`: relative to the skill; `isOutdated`: other bytes were scanned than it has now. */
-export interface ShownAdvice {
-  readonly tool: string;
-  readonly rule: string;
-  readonly severity: Problem["severity"];
-  readonly message: string;
-  readonly path: string;
-  readonly line?: number | undefined;
-  readonly isOutdated: boolean;
-}
+/** An advice, without what only the scanner's own machine has. */
+export type ShownAdvice = Omit<SkillAdvice, "file" | "sha256">;
 
 /** A problem with the lines around its place. */
 export interface ShownProblem extends Problem {

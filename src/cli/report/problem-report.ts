@@ -3,7 +3,7 @@ import { counted } from "../../base/text/code-points.ts";
 import { safeText } from "./safe-text.ts";
 import { shownPath } from "../../base/paths/location.ts";
 import { type Paint, plainPaint } from "./terminal.ts";
-import type { Advice, CheckReport } from "../../skills/check.ts";
+import type { Advice, CheckReport, SkillAdvice } from "../../skills/check.ts";
 import type { SkillCounts } from "../../skills/skill.ts";
 import { cutToWidth, displayWidth } from "./table.ts";
 
@@ -32,14 +32,15 @@ export const prettyReporter: Reporter = function* (report, context) {
 
 /** What scanners of others say, each under the name of its tool. */
 export function* adviceLines(
-  advice: readonly Advice[],
+  advice: readonly (Advice & Partial<SkillAdvice>)[],
   { paint, maxProblems }: Pick<ReportContext, "paint" | "maxProblems">,
 ): Iterable<string> {
   if (advice.length === 0) return;
   yield `\n${paint("bold", "Advice of others")}, which decides nothing here:\n`;
-  for (const { tool, rule, severity, message, file, line } of advice.slice(0, maxProblems)) {
-    const where = file === "" ? "" : ` ${safeText(file)}${line === undefined ? "" : `:${line}`}`;
-    yield `  ${paint("dim", safeText(`${tool}:`))} ${severity} ${safeText(rule)}${where}: ${safeText(message)}\n`;
+  for (const { tool, rule, severity, message, file, path = file, line, isOutdated } of advice.slice(0, maxProblems)) {
+    const where = path === "" ? "" : ` ${safeText(path)}${line === undefined ? "" : `:${line}`}`;
+    const other = isOutdated === true ? " (of other bytes than these)" : "";
+    yield `  ${paint("dim", safeText(`${tool}${other}:`))} ${severity} ${safeText(rule)}${where}: ${safeText(message)}\n`;
   }
   if (advice.length > maxProblems) yield `  and ${advice.length - maxProblems} more\n`;
   yield "\n";

@@ -56,10 +56,8 @@ export function parseAdvice(bytes: Uint8Array, file: string): readonly Advice[] 
   if (!isObject(log)) return refuse("it is not a JSON object");
   if (log["version"] !== "2.1.0") refuse(`its version is ${JSON.stringify(log["version"] ?? "missing").slice(0, 32)}`);
   if (!Array.isArray(log["runs"])) refuse("it has no array `runs`");
-  return listOf(log["runs"])
-    .slice(0, mostRuns)
-    .flatMap((run) => adviceOfRun(run))
-    .slice(0, mostResults);
+  const runs = listOf(log["runs"]).slice(0, mostRuns);
+  return runs.flatMap((run) => adviceOfRun(run)).slice(0, mostResults);
 }
 
 /** The advice that a project keeps in `.agents/advice/*.sarif`, and why files there cannot be used. Never throws. */
@@ -119,7 +117,7 @@ function adviceOfRun(run: unknown): readonly Advice[] {
       const rule = textOf(at(result, "ruleId")) ?? textOf(at(result, "rule", "id")) ?? "";
       const physical = at(listOf(at(result, "locations"))[0], "physicalLocation");
       const place = at(physical, "artifactLocation");
-      const artifact = artifacts.get(at(place, "uri") ?? noUri);
+      const artifact = artifacts.get(at(place, "uri") ?? "");
       const line = at(physical, "region", "startLine");
       const sha256 = textOf(at(artifact, "hashes", "sha-256"))?.toLowerCase();
       return [
@@ -135,9 +133,6 @@ function adviceOfRun(run: unknown): readonly Advice[] {
       ];
     });
 }
-
-/** Equals no URI of an artifact. */
-const noUri = Symbol("no URI");
 
 function toPath(uri: string): string {
   const path = /^file:/i.test(uri)

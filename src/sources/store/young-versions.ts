@@ -6,7 +6,7 @@ import { attempt } from "../../base/failures/system-error.ts";
 import { isObject, parseIfJson } from "../../base/json/json-value.ts";
 
 /** A version of a skill, as its source offers it. */
-export interface OfferedVersion {
+interface OfferedVersion {
   readonly name: string;
   /** Equal while the bytes are. */
   readonly id: string;

@@ -205,9 +205,5 @@ async function showAdvice(
   const { adviceAbout, readProjectAdvice } = await loadAdviceReader();
   const { advice } = readProjectAdvice(project, files);
   const sha256 = new Map(hashed.map((file) => [file.path, file.sha256]));
-  return adviceAbout(advice, path.basename(directory), sha256).map(
-    ({ tool, rule, severity, message, path: file, line, isOutdated }) => ({
-      ...{ tool, rule, severity, message, path: file, line, isOutdated },
-    }),
-  );
+  return adviceAbout(advice, path.basename(directory), sha256);
 }

@@ -57,27 +57,21 @@ export const command = defineCommand({
     if (directory === undefined) throw usageError("name the directory of the skill to sign");
     const skill = await readSkill(existingDirectory("DIR", directory), terminal);
     return await interruptible(terminal, async (signal) => {
-      const means = await meansOf(given, signal);
-      try {
-        return await sign(skill, { means: means.signing, given, terminal, signal });
-      } finally {
-        await means.close();
+      const { key: file } = given;
+      if (file !== undefined) {
+        const signing = { file, pem: readNamedFile(file, 64 * 1024), passphrase: passphraseIn(given) };
+        return await sign(skill, signing, { given, terminal, signal });
       }
+      const { openKeylessSigning } = await import("./sign/keyless-services.ts");
+      const { signing, close } = await openKeylessSigning(given, signal);
+      return await sign(skill, signing, { given, terminal, signal }).finally(close);
     });
   },
 });
 
 async function generate(file: string, given: Given, terminal: Terminal) {
   const { pem, key } = await generateSigningKey(passphraseIn(given));
-  try {
-    writeFileSync(toAbsolute(file), pem, { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === "") throw error;
-    throw usageError(
-      code === "EEXIST" ? `${file} exists; a key is never replaced` : `${file} cannot be written (${code})`,
-    );
-  }
+  writeNew(toAbsolute(file), pem, 0o600);
   if (given.json === true) await terminal.printJson({ key, path: toAbsolute(file) });
   terminal.note(`wrote ${file}; keep it secret. What it signs is shown as: signed with key ${key}`);
   return exit.done;
@@ -95,21 +89,6 @@ async function readSkill(directory: string, terminal: Terminal): Promise<Skill> 
   );
 }
 
-interface Means {
-  readonly signing: KeySigning | KeylessSigning;
-  readonly close: () => Promise<void> | void;
-}
-
-async function meansOf(given: Given, signal: AbortSignal): Promise<Means> {
-  const { key: file } = given;
-  if (file !== undefined) {
-    const pem = readNamedFile(file, 64 * 1024);
-    return { signing: { file, pem, passphrase: passphraseIn(given) }, close: () => undefined };
-  }
-  const { openKeylessSigning } = await import("./sign/keyless-services.ts");
-  return await openKeylessSigning(given, signal);
-}
-
 function passphraseIn({ passphrase }: Given): string | undefined {
   if (passphrase === undefined) return undefined;
   const [, name] = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(passphrase) ?? [];
@@ -121,18 +100,17 @@ function passphraseIn({ passphrase }: Given): string | undefined {
 }
 
 interface Signing {
-  readonly means: KeySigning | KeylessSigning;
   readonly given: Given;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
 }
 
-async function sign(skill: Skill, { means, given, terminal, signal }: Signing) {
+async function sign(skill: Skill, signing: KeySigning | KeylessSigning, { given, terminal, signal }: Signing) {
   const { name, version, directory } = skill;
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const { digest } = await createSkillHasher().hash(source, directory, signal);
   if (digest === undefined) throw new SkillsError("UNREADABLE", `${name} has too many files for a digest.`);
-  const bundle = await signSkill({ name, version, digest }, means);
+  const bundle = await signSkill({ name, version, digest }, signing);
   const signatures = openSignatures(given["trusted-root"]);
   const signature = await signatures.ofFiles([{ path: signatureFile, bytes: Buffer.from(bundle) }], digest);
   // What others would refuse is not written.
@@ -141,7 +119,7 @@ async function sign(skill: Skill, { means, given, terminal, signal }: Signing) {
     throw new SkillsError("SOURCE_INVALID", `${signatureWords(signature)}; nothing was written: ${fix}.`);
   }
   const file = given.output === undefined ? path.join(directory, signatureFile) : toAbsolute(given.output);
-  writeBundle(file, bundle);
+  writeNew(file, bundle, 0o644, true);
   if (given.json === true) await terminal.printJson({ name, version, digest, signature, path: file });
   const what = `${safeText(name)} ${safeText(version)} (${shortDigest(digest)})`;
   terminal.note(`${what} ${signatureWords(signature)}; wrote ${shownPath(file, terminal.cwd)}`);
@@ -149,16 +127,13 @@ async function sign(skill: Skill, { means, given, terminal, signal }: Signing) {
 }
 
 /** Never through a link, which a project may have left there. */
-function writeBundle(file: string, text: string): void {
+function writeNew(file: string, text: string, mode: number, replaces = false): void {
   try {
-    rmSync(file, { force: true });
-    writeFileSync(file, text, { flag: "wx" });
+    if (replaces) rmSync(file, { force: true });
+    writeFileSync(file, text, { flag: "wx", mode });
   } catch (error) {
     const code = systemCode(error);
-    if (code === "") throw error;
-    throw new SkillsError("UNREADABLE", `${file} cannot be written (${code}).`, {
-      cause: error,
-      facts: { path: file },
-    });
+    const why = code === "EEXIST" ? "exists; a key is never replaced" : `cannot be written (${code})`;
+    throw code === "" ? error : usageError(`${file} ${why}`);
   }
 }

@@ -32,7 +32,7 @@ export const command = defineCommand({
     const states = await findStates(skills, directory, terminal);
     const signatures = await findSigned(skills, options["trusted-root"], terminal);
     if (options.json === true)
-      await terminal.print(jsonLines({ skills: listedSkills(skills, states, signatures), problems, counts }));
+      await terminal.print(jsonLines({ skills: listedSkills(skills, { states, signatures }), problems, counts }));
     else {
       await printTable({ ...snapshot, states, signatures }, roots, terminal);
       await reportMissing(directory, terminal);
@@ -62,11 +62,7 @@ async function findSigned(
   return await (await import("../../listing/find-signatures.ts")).findSignatures(skills, trustedRoot, terminal);
 }
 
-function* listedSkills(
-  skills: readonly OfferedSkill[],
-  states: Standings,
-  signatures: ReadonlyMap<Skill, Signature>,
-): Iterable<object> {
+function* listedSkills(skills: readonly OfferedSkill[], { states, signatures }: TableFacts): Iterable<object> {
   for (const offered of skills) {
     const facts = { state: states.get(offered.skill), signature: signatures.get(offered.skill) };
     yield Object.assign(toListedSkill(offered, facts), { problems: offered.problems });
@@ -79,23 +75,10 @@ function* listedSkills(
  */
 export function toListedSkill(
   offered: OfferedSkill,
-  {
-    digest,
-    state,
-    signature,
-  }: {
-    readonly digest?: string;
-    readonly state?: string | undefined;
-    readonly signature?: Signature | undefined;
-  } = {},
+  facts: Partial<Record<"digest" | "state", string | undefined>> & { readonly signature?: Signature | undefined } = {},
 ): object {
-  const listed = toAvailableSkill(offered, { digest });
-  return Object.assign(listed, {
-    path: offered.skill.file,
-    ...(digest !== undefined && { digest }),
-    ...(state !== undefined && { state }),
-    ...(signature !== undefined && { signature }),
-  });
+  const { digest, state, signature } = facts;
+  return Object.assign(toAvailableSkill(offered, { digest }), { path: offered.skill.file, digest, state, signature });
 }
 
 /** Problems of sources that are printed one by one. */

@@ -40,6 +40,7 @@ import { restoreLocked } from "./install/restore-locked.ts";
 import type { RemoteIndex, RemoteSkill } from "../../../sources/reader.ts";
 import { shortDigest } from "../../../skills/hash.ts";
 import { quoted } from "../../../base/text/quoted.ts";
+import { adviceLines } from "../../report/problem-report.ts";
 import { labelled, safeText } from "../../report/safe-text.ts";
 
 const options = {
@@ -160,7 +161,7 @@ async function install({ index, found, where, given, terminal, signal }: Found):
   for (const { downloaded, plan } of plans)
     if (!isJson && plan.act !== "nothing") {
       await terminal.print(describeDownload(downloaded, toWords(downloaded, plan), terminal.paint));
-      await terminal.print(describeAdvice(adviceOn(downloaded), terminal.paint));
+      await terminal.print(adviceLines(adviceOn(downloaded), { paint: terminal.paint, maxProblems: most }));
     }
   for (const line of reasonLines(refusals, " cannot be installed")) terminal.note(line);
   const todo = plans.flatMap(({ downloaded, plan }): ConfirmedInstall[] => {
@@ -240,16 +241,6 @@ async function readAdvice(
 }
 
 const noAdvice = { advice: [], problems: [] };
-
-function* describeAdvice(advice: readonly SkillAdvice[], paint: Paint): Iterable<string> {
-  const field = labelled((style, text) => paint(style, `  ${text}`), 14);
-  for (const { tool, severity, rule, message, path, line, isOutdated } of advice.slice(0, most)) {
-    const where = `${path === "" ? "" : ` ${path}`}${line === undefined ? "" : `:${line}`}`;
-    const other = isOutdated ? " (of other bytes than these)" : "";
-    yield field("advice", `${tool}${other}: ${severity} ${rule}${where}: ${message}`);
-  }
-  if (advice.length > most) yield field("advice", `and ${advice.length - most} more`);
-}
 
 function toWords({ inspected }: Downloaded, plan: InstallPlan): string {
   if (plan.act === "refuse") return `refused: ${plan.what}`;

@@ -37,16 +37,9 @@ export const command = defineCommand({
     const signatures = openSignatures(options["trusted-root"]);
     await signatures.check();
     for (const [name, entry] of lock.entries) {
-      if (entry.sourceType === "node_modules") {
-        results.push({ name, result: { state: "unverifiable" } });
-        continue;
-      }
-      const result = await stateOf(skills, name, entry);
-      if (result.state === "missing") {
-        results.push({ name, result });
-        continue;
-      }
-      const signature = await signatureOf(skills, name, result, signatures);
+      const isLinked = entry.sourceType === "node_modules";
+      const result = isLinked ? ({ state: "unverifiable" } as const) : await stateOf(skills, name, entry);
+      const signature = "installed" in result ? await signatureOf(skills, name, result, signatures) : undefined;
       results.push({ name, result, signature, signer: entry.signer });
     }
     const unfinished = unfinishedWords(where);
@@ -69,7 +62,7 @@ export const command = defineCommand({
 interface Verified {
   readonly name: string;
   readonly result: InstalledState | { readonly state: "unverifiable" };
-  readonly signature?: Signature;
+  readonly signature?: Signature | undefined;
   /** Whom the lock pins. */
   readonly signer?: Signer | undefined;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isSkillsError } from "../../../base/errors.ts";
+import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { RunHost, SecretAnswer } from "../../sandbox.ts";
 import { requestLimits } from "../frames.ts";
 import { hopByHop } from "./tunnel.ts";
@@ -32,8 +32,9 @@ export function openSecretEndpoint(
     response.once("close", () => left.abort(new Error("The script has closed the connection.")));
     const { [`${prefix}url`]: url, [`${prefix}secret`]: secret = names.length === 1 ? names[0] : undefined } =
       request.headers;
+    const wanted = `${prefix}url: https://host/path and ${prefix}secret: ${names.join(" or ")}`;
     if (typeof url !== "string" || typeof secret !== "string")
-      throw new Refusal(`Send the headers ${prefix}url: https://host/path and ${prefix}secret: ${names.join(" or ")}.`);
+      throw new SkillsError("VALIDATION_ERROR", `Send the headers ${wanted}.`);
     const headers = pairsOf(request.rawHeaders).filter(([name]) => {
       const lower = name.toLowerCase();
       return !lower.startsWith(prefix) && !ofConnection.has(lower);
@@ -56,11 +57,6 @@ export function openSecretEndpoint(
   };
 }
 
-/** A request that cannot be understood. */
-class Refusal extends Error {
-  override readonly name = "Refusal";
-}
-
 const statuses: Readonly<Partial<Record<string, number>>> = {
   VALIDATION_ERROR: 400,
   PERMISSION_DENIED: 403,
@@ -70,9 +66,7 @@ const statuses: Readonly<Partial<Record<string, number>>> = {
 
 /** Says what our own errors say; of others, nothing. */
 function refuse(response: ServerResponse, error: unknown): void {
-  const isOurs = isSkillsError(error);
-  const code = isOurs ? error.code : error instanceof Refusal ? "VALIDATION_ERROR" : "INTERNAL";
-  const text = isOurs || error instanceof Refusal ? error.message : "The request failed.";
+  const [code, text] = isSkillsError(error) ? [error.code, error.message] : ["INTERNAL", "The request failed."];
   const headers = { "content-type": "text/plain; charset=utf-8", [`${prefix}error`]: code, connection: "close" };
   response.writeHead(statuses[code] ?? 502, headers).end(`${text}\n`);
 }
@@ -83,7 +77,8 @@ async function readBody(request: IncomingMessage): Promise<Uint8Array> {
   for await (const part of request) {
     parts.push(part as Buffer);
     size += (part as Buffer).length;
-    if (size > requestLimits.bodyBytes) throw new Refusal(`The body has more than ${requestLimits.bodyBytes} bytes.`);
+    if (size > requestLimits.bodyBytes)
+      throw new SkillsError("VALIDATION_ERROR", `The body has more than ${requestLimits.bodyBytes} bytes.`);
   }
   return Buffer.concat(parts);
 }

@@ -35,17 +35,11 @@ const grant = z.union([
   }),
 ]);
 
+const wholeNumber = (most: number): z.ZodType => z.int().min(0).max(most);
+
 const ofSettings = Object.entries(settings).map(([name, { values, about }]) => [
   name,
-  (typeof values[0] === "number"
-    ? z
-        .int()
-        .min(0)
-        .max(values.length - 1)
-    : z.literal([...values])
-  )
-    .describe(about)
-    .optional(),
+  (typeof values[0] === "number" ? wholeNumber(values.length - 1) : z.literal([...values])).describe(about).optional(),
 ]);
 
 const ofLists = Object.entries(lists).map(([name, { about }]) => [

@@ -63,11 +63,9 @@ test("shows what agents run by themselves, and the advice that the project keeps
   expect(code).toBe(0);
   expect(stdout).toContain('  runs itself   "git branch"\n');
   expect(stdout).toContain("  warning       SKILL.md:10 dynamic-command: agents that load the skill themselves run");
-  expect(stdout).toContain("  advice        Scanner: warning rule-1 SKILL.md:9: Runs git.\n");
-  expect(stdout).toContain(
-    "  advice        Scanner (of other bytes than these): warning rule-1 SKILL.md:9: Was worse.\n",
-  );
-  expect(stdout.match(/advice /g)).toHaveLength(2);
+  expect(stdout).toContain("  Scanner: warning rule-1 SKILL.md:9: Runs git.\n");
+  expect(stdout).toContain("  Scanner (of other bytes than these): warning rule-1 SKILL.md:9: Was worse.\n");
+  expect(stdout.match(/Scanner/g)).toHaveLength(2);
   expect(stderr).toContain(".agents/advice/bad.sarif: it is not a JSON object");
   expect((await cli("show", "alpha")).stdout).toContain('runs itself    "git branch"\n');
 });

@@ -53,11 +53,7 @@ export function readNpmSettings(env: NodeJS.ProcessEnv = process.env, home = hom
     },
     authorizationFor(url) {
       for (const place of placesOf(new URL(url)))
-        for (const [key, scheme] of [
-          ["_authToken", "Bearer"],
-          ["_auth", "Basic"],
-        ] as const) {
-          // prettier-ignore
+        for (const [key, scheme] of Object.entries({ _authToken: "Bearer", _auth: "Basic" })) {
           const found = valueOf(`${place}:${key}`);
           if (found === undefined) continue;
           if ("unset" in found) {
