@@ -17,7 +17,7 @@ const wrapper = {
   run_code: 39,
   "blob of 8 MiB": 24,
 };
-const add = { "add URL NAME": 78 };
+const add = { "add URL NAME": 79 };
 
 test.each([
   ["through the wrapper", walkWrapper, wrapper],

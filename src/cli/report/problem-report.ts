@@ -25,7 +25,7 @@ export const prettyReporter: Reporter = function* (report, context) {
   const more = notShown(report.problems, maxProblems);
   if (more !== undefined) yield `${more}\n\n`;
   yield* rulesTable(report, context);
-  yield* adviceLines(report.advice ?? [], context);
+  if (report.advice?.length) yield* adviceLines(report.advice, context);
   // Without skills, the message that none were found replaces the summary.
   if (report.checked > 0 || report.problems.length > 0) yield `${summary(report, context)}\n`;
 };
@@ -35,7 +35,6 @@ export function* adviceLines(
   advice: readonly (Advice & Partial<SkillAdvice>)[],
   { paint, maxProblems }: Pick<ReportContext, "paint" | "maxProblems">,
 ): Iterable<string> {
-  if (advice.length === 0) return;
   yield `\n${paint("bold", "Advice of others")}, which decides nothing here:\n`;
   for (const { tool, rule, severity, message, file, path = file, line, isOutdated } of advice.slice(0, maxProblems)) {
     const where = path === "" ? "" : ` ${safeText(path)}${line === undefined ? "" : `:${line}`}`;

@@ -161,7 +161,8 @@ async function install({ index, found, where, given, terminal, signal }: Found):
   for (const { downloaded, plan } of plans)
     if (!isJson && plan.act !== "nothing") {
       await terminal.print(describeDownload(downloaded, toWords(downloaded, plan), terminal.paint));
-      await terminal.print(adviceLines(adviceOn(downloaded), { paint: terminal.paint, maxProblems: most }));
+      const advice = adviceOn(downloaded);
+      if (advice.length > 0) await terminal.print(adviceLines(advice, { paint: terminal.paint, maxProblems: most }));
     }
   for (const line of reasonLines(refusals, " cannot be installed")) terminal.note(line);
   const todo = plans.flatMap(({ downloaded, plan }): ConfirmedInstall[] => {

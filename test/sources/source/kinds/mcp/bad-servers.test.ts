@@ -116,7 +116,7 @@ async function until(isIt: () => boolean): Promise<void> {
 /** A file that a server writes. */
 function fileIn(): string {
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-mcp-")));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }));
   return path.join(directory, "file");
 }
 
