@@ -79,7 +79,7 @@ describeInBrowser("the view of a skill", () => {
     writeFileSync(file, manifest("1.0.0", '"https://a.example", "https://c.example"'));
     const alert = page.getByRole("alert");
     await expect.poll(() => alert.textContent()).toMatch(/changed\. Nothing was decided.*c\.example/s);
-    expect(await dialog.isVisible()).toBe(false);
+    await expect.poll(() => dialog.isVisible()).toBe(false);
     expect(decisions).toHaveLength(1);
 
     await page.getByRole("button", { name: "Revoke …" }).click();
