@@ -1,4 +1,4 @@
-import { domainToASCII } from "node:url";
+import { domainToASCII, domainToUnicode } from "node:url";
 import {
   type Target,
   isLoopbackAddress,
@@ -68,6 +68,9 @@ export function fromUse(use: string): { readonly name: string; readonly host: st
   return { name: use.slice(0, at), host: use.slice(at + 1) };
 }
 
+/** Newer versions of Node take what only looks like the ASCII form of a name as it is. */
+const isAsciiName = (text: string): boolean => domainToASCII(text) === text && !domainToUnicode(text).includes("xn--");
+
 /** The only target that a host of a secret stands for; undefined if it is none. */
 export function targetOfSecretHost(host: string): Target | undefined {
   const isPlain = host.startsWith("http://");
@@ -75,7 +78,7 @@ export function targetOfSecretHost(host: string): Target | undefined {
   if (target === undefined || spelled(target) !== host) return undefined;
   const { text, address } = target.host;
   if (text === "localhost" || text.endsWith(".localhost")) return undefined;
-  if (address === undefined) return isPlain || domainToASCII(text) !== text ? undefined : target;
+  if (address === undefined) return isPlain || !isAsciiName(text) ? undefined : target;
   return isLoopbackAddress(address) || (!isPlain && isPublicAddress(address)) ? target : undefined;
 }
 
@@ -113,7 +116,7 @@ export function secretHostFault(host: unknown): { readonly what: string; readonl
   if (scheme === "http" && !isLocal)
     return fault("is asked over http, which anyone on the way can read", `Write ${text}. ${local}`);
   if (scheme !== "http" && scheme !== "https") return fault(`is asked over ${scheme}, not over https`);
-  if (address === undefined && domainToASCII(text) !== text) return fault("is not a valid name in ASCII form");
+  if (address === undefined && !isAsciiName(text)) return fault("is not a valid name in ASCII form");
   return fault("is not in its shortest form", `Write ${spelled(target)}.`);
 }
 
