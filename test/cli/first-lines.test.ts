@@ -115,7 +115,8 @@ test.each(lines)("the first line of what acp-skills %s reports has at most 100 c
 });
 
 test("an error that is too long goes on below its first line, where a clause ends, and loses nothing", () => {
-  const long = "The skill key.use needs approval to read the value of API_KEY. There is nobody to ask here. Approve it.";
+  const long =
+    "The skill key.use needs approval to read the value of API_KEY. There is nobody to ask here. Approve it.";
   expect(errorLines(long)).toEqual([
     "The skill key.use needs approval to read the value of API_KEY.",
     "There is nobody to ask here. Approve it.",

@@ -196,7 +196,18 @@ test("of a recorded conversation", async () => {
 });
 
 /** Parts of what is printed. */
-const parts = ["approval", "capabilities", "counts", "problem", "run-result", "share", "signature", "signer", "spread", "stored-run"];
+const parts = [
+  "approval",
+  "capabilities",
+  "counts",
+  "problem",
+  "run-result",
+  "share",
+  "signature",
+  "signer",
+  "spread",
+  "stored-run",
+];
 
 afterAll(() => {
   const names = Object.keys(schema.$defs).filter((name) => !parts.includes(name));
