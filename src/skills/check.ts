@@ -3,7 +3,7 @@ import { SkillsError, isSkillsError } from "../base/errors.ts";
 import { joinPath } from "../base/paths/at-real-path.ts";
 import { describeDemand, readFileRequirements, statedRequirements } from "./environment.ts";
 import { type SkillFiles, memorySkillSource } from "./files.ts";
-import { createSkillHasher } from "./hash.ts";
+import { type HashedFile, createSkillHasher } from "./hash.ts";
 import { readHostCommands } from "./manifest.ts";
 import { findBodyFaults, readsBody } from "./manifest/check-document.ts";
 import { type Capabilities, permissionsOf } from "./permissions.ts";
@@ -107,6 +107,8 @@ export interface InspectedSkill {
   readonly expects: readonly string[];
   /** What agents that load it themselves run on this machine: shown, never run here. */
   readonly hostCommands: readonly string[];
+  /** All that its digest covers. */
+  readonly files: readonly HashedFile[];
   /** Paths of files that `execute_skill` can run. */
   readonly scripts: readonly string[];
   /** What it needs of the machine, in words. */
@@ -143,6 +145,7 @@ export async function inspectSkill(
     version: skill.version,
     description: skill.description,
     digest: hashed.digest,
+    files: hashed.files,
     wants: permissionsOf(skill),
     expects: skill.allowedTools ?? [],
     hostCommands: readHostCommands(skill.file, source.files),

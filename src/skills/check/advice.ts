@@ -5,6 +5,7 @@ import { hasTooManyValues, isObject, maxJsonValues, parseIfJson } from "../../ba
 import { cleanText } from "../../base/text/unsafe-characters.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import type { SkillFiles } from "../files.ts";
+import type { HashedFile } from "../hash.ts";
 
 /** What somebody else's scanner says about a file. It is shown as theirs, and decides nothing. Its texts are clean. */
 export interface Advice {
@@ -83,12 +84,13 @@ export function readProjectAdvice(
   return { advice: advice.slice(0, mostResults), problems };
 }
 
-/** The advice about one skill, by the name of its directory and the sha256 of each of its files, wherever the scanner found these. */
+/** The advice about one skill, by the name of its directory and its files, wherever the scanner found these. */
 export function adviceAbout(
   advice: readonly Advice[],
   directoryName: string,
-  sha256: ReadonlyMap<string, string>,
+  files: readonly Pick<HashedFile, "path" | "sha256">[],
 ): readonly SkillAdvice[] {
+  const sha256 = new Map(files.map((file) => [file.path, file.sha256]));
   return advice.flatMap((one) => {
     const parts = one.file.split("/");
     for (

@@ -3,7 +3,15 @@ import { type SkillPlace, describeSkills, readSkillTexts } from "./trees/describ
 import type { FileTree } from "./trees/file-tree.ts";
 
 export { describeSkills } from "./trees/describe-skills.ts";
-export { type FileTree, archiveTree, findSkills, isSkill, readSkillFrom, skillChildren } from "./trees/file-tree.ts";
+export {
+  type FileTree,
+  archiveTree,
+  findSkills,
+  isSkill,
+  nameOf,
+  readSkillFrom,
+  skillChildren,
+} from "./trees/file-tree.ts";
 
 /** Names and describes the skills in these directories of a tree; what is left out is reported. */
 export async function listSkillsOf(

@@ -55,12 +55,12 @@ test("whatever a log holds, its texts are short and without control characters, 
 });
 
 test("finds what is about a skill by the name of its directory and its files, wherever it was scanned", () => {
-  const sha256 = new Map([
-    ["SKILL.md", "a".repeat(64)],
-    ["scripts/run.sh", "b".repeat(64)],
-  ]);
+  const files = [
+    { path: "SKILL.md", sha256: "a".repeat(64) },
+    { path: "scripts/run.sh", sha256: "b".repeat(64) },
+  ];
   const about = (uri: string, hash?: string) =>
-    adviceAbout(read(sarifLog([{ uri, text: "x", ...(hash !== undefined && { sha256: hash }) }])), "pdf", sha256).map(
+    adviceAbout(read(sarifLog([{ uri, text: "x", ...(hash !== undefined && { sha256: hash }) }])), "pdf", files).map(
       ({ path, isOutdated }) => [path, isOutdated],
     );
   expect(about(".agents/skills/pdf/SKILL.md")).toEqual([["SKILL.md", false]]);

@@ -204,6 +204,5 @@ async function showAdvice(
 ): Promise<readonly ShownAdvice[]> {
   const { adviceAbout, readProjectAdvice } = await loadAdviceReader();
   const { advice } = readProjectAdvice(project, files);
-  const sha256 = new Map(hashed.map((file) => [file.path, file.sha256]));
-  return adviceAbout(advice, path.basename(directory), sha256);
+  return adviceAbout(advice, path.basename(directory), hashed);
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock-file.ts";
 import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
@@ -231,17 +230,12 @@ async function readAdvice(
   { form, base }: SkillsPlace,
   terminal: Terminal,
 ): Promise<(downloaded: Downloaded) => readonly SkillAdvice[]> {
+  if (form === "global") return () => [];
   const { adviceAbout, readProjectAdvice } = await loadAdviceReader();
-  const { advice, problems } = form === "global" ? noAdvice : readProjectAdvice(base, diskSkillFiles());
+  const { advice, problems } = readProjectAdvice(base, diskSkillFiles());
   for (const problem of problems) terminal.note(problem);
-  return ({ files, inspected: { key } }) => {
-    if (advice.length === 0) return [];
-    const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
-    return adviceAbout(advice, key, new Map(files.map(({ path, bytes }) => [path, hash(bytes)])));
-  };
+  return ({ inspected: { key, files } }) => adviceAbout(advice, key, files);
 }
-
-const noAdvice = { advice: [], problems: [] };
 
 function toWords({ inspected }: Downloaded, plan: InstallPlan): string {
   if (plan.act === "refuse") return `refused: ${plan.what}`;

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, realpathSync } from "node:fs";
+import { closeSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SkillsError } from "../../../../base/errors.ts";
@@ -8,7 +8,7 @@ import { holdDirectory, listHeld, openAtRealPath, readInto, within } from "../..
 import { readGuardedFile } from "../../../../base/paths/read-guarded-file.ts";
 import { readInstalled } from "../../../lock/read-installed.ts";
 import type { RemoteSkill, SkillFile } from "../../../reader.ts";
-import { type FileTree, listSkillsOf } from "../../../reader/trees.ts";
+import { type FileTree, archiveTree, listSkillsOf, nameOf } from "../../../reader/trees.ts";
 import type { PinnedContent } from "../../source-kind.ts";
 import { installedText, parsePackageText, toPin } from "./package-text.ts";
 import { publishedSkills, skillPlaces } from "./unpack-package.ts";
@@ -65,7 +65,7 @@ export async function listInstalledPackages(
 async function listSkillsIn(found: InstalledPackage, dependency: string, signal: AbortSignal) {
   const tree = manifestsOf(found.real);
   const pin = toPin({ ...found, integrity: undefined });
-  const fallback = found.name.replace(/^.*\//, "");
+  const fallback = nameOf(found.name);
   const content = (directory: string): PinnedContent => ({
     type: "pinned",
     source: installedLabel,
@@ -118,19 +118,12 @@ function findInstalled(project: string, dependency: string): InstalledPackage | 
 /** The SKILL.md files of a package, wherever skills may be. */
 function manifestsOf(real: string): FileTree {
   const directories = ["", ...skillPlaces.flatMap((place) => childrenOf(real, place))];
-  const files = new Map(
-    directories.flatMap((directory) => {
-      const file = directory === "" ? "SKILL.md" : `${directory}/SKILL.md`;
-      const size = attempt(() => sizeOf(path.join(real, ...file.split("/"))), undefined);
-      return size === undefined ? [] : [[file, { size, executable: false, isLink: false }] as const];
-    }),
-  );
-  return {
-    files,
-    refused: [],
-    read: (paths) =>
-      Promise.resolve(new Map(paths.map((file) => [file, readSmallFile(path.join(real, ...file.split("/")))]))),
-  };
+  const files = directories.flatMap((directory) => {
+    const file = directory === "" ? "SKILL.md" : `${directory}/SKILL.md`;
+    const bytes = attempt(() => readSmallFile(path.join(real, ...file.split("/"))), undefined);
+    return bytes === undefined ? [] : [{ path: file, bytes, executable: false }];
+  });
+  return archiveTree({ files, links: [], unusable: [] });
 }
 
 function childrenOf(real: string, place: string): readonly string[] {
@@ -140,21 +133,13 @@ function childrenOf(real: string, place: string): readonly string[] {
   return entries.flatMap((entry) => (entry.isDirectory() ? [`${place}/${entry.name}`] : []));
 }
 
-function sizeOf(real: string): number | undefined {
-  const descriptor = openAtRealPath(real);
-  try {
-    const found = fstatSync(descriptor);
-    return found.isFile() ? found.size : undefined;
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
+/** At most one byte more than a manifest may have, which is too large then. */
 function readSmallFile(real: string): Buffer {
   const descriptor = openAtRealPath(real);
   try {
-    const buffer = Buffer.alloc(manifestBytes);
-    return buffer.subarray(0, readInto(descriptor, buffer));
+    const buffer = Buffer.alloc(manifestBytes + 1);
+    // A copy: thousands of buffers of the largest size would not fit into memory.
+    return Buffer.from(buffer.subarray(0, readInto(descriptor, buffer)));
   } finally {
     closeSync(descriptor);
   }

@@ -2,7 +2,7 @@ import { SkillsError } from "../../../../base/errors.ts";
 import { hasTooManyValues, maxJsonValues, parseIfJson } from "../../../../base/json/json-value.ts";
 import { LimitedMap } from "../../../../base/limited-map.ts";
 import { requireSuccess } from "../../../fetch/read-answer.ts";
-import { type FileTree, listSkillsOf, readSkillFrom } from "../../../reader/trees.ts";
+import { type FileTree, listSkillsOf, nameOf, readSkillFrom } from "../../../reader/trees.ts";
 import type { RemoteAnswer } from "../../../fetch.ts";
 import type { PinnedContent, SourceDriver, SourceDriverOptions } from "../../source-kind.ts";
 import { type PublishedVersion, chooseVersion } from "./choose-version.ts";
@@ -92,7 +92,7 @@ export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriver
       refuseOther(published, source.ref);
       const tree = await filesOf(pin, chosen.open);
       const { name, version, deprecated, publishedAt } = published;
-      const fallback = name.replace(/^.*\//, "");
+      const fallback = nameOf(name);
       const places = skillsInPackage(tree).map((directory) => ({
         directory,
         fallback,

@@ -3,7 +3,7 @@ import type { ArchiveContent } from "../../../archive/archive-content.ts";
 import { remotePathFault } from "../../../archive/check-path.ts";
 import { readArchive } from "../../../archive/read-archive.ts";
 import { skillLimits } from "../../../archive/skill-limits.ts";
-import { type FileTree, archiveTree } from "../../../reader/trees.ts";
+import { type FileTree, archiveTree, nameOf } from "../../../reader/trees.ts";
 import type { SkillFile } from "../../../reader.ts";
 import { type BlobDescriptor, type ImageManifest, ociMediaTypes } from "./manifest.ts";
 import type { OciRegistry } from "./registry.ts";
@@ -60,12 +60,12 @@ async function stackLayers({ layers }: ImageManifest, registry: OciRegistry, sig
     if ((descriptor.urls ?? []).length > 0) throw badSource(`${what} is somewhere else than in the registry`);
     const bytes = await registry.blob(descriptor, what, signal);
     const layer = isArchive(descriptor) ? await unpack(bytes, left, what, signal) : oneFile(bytes, descriptor, what);
-    const removed = layer.files.filter(({ path }) => nameIn(path).startsWith(whiteout));
+    const removed = layer.files.filter(({ path }) => nameOf(path).startsWith(whiteout));
     if ((whiteouts -= removed.length) < 0)
       throw badSource(`The layers have more than ${artifactLimits.whiteouts} whiteouts`);
     for (const { path } of removed) for (const all of [files, links]) remove(all, path);
     for (const file of layer.files) {
-      if (nameIn(file.path).startsWith(whiteout)) continue;
+      if (nameOf(file.path).startsWith(whiteout)) continue;
       left -= file.bytes.length;
       // A copy: the archive that it is a part of may be much larger.
       files.set(file.path, { ...file, bytes: new Uint8Array(file.bytes) });
@@ -112,13 +112,9 @@ function oneFile(bytes: Uint8Array, { annotations, mediaType }: BlobDescriptor, 
 
 /** Removes what a whiteout hides: all in its directory, or the file or directory of its name. */
 function remove(all: Map<string, unknown>, marker: string): void {
-  const name = nameIn(marker);
+  const name = nameOf(marker);
   const directory = marker.slice(0, marker.length - name.length);
   const hidden = name === opaque ? directory : `${directory}${name.slice(whiteout.length)}`;
   const inside = name === opaque ? directory : `${hidden}/`;
   for (const path of all.keys()) if (path === hidden || path.startsWith(inside)) all.delete(path);
-}
-
-function nameIn(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

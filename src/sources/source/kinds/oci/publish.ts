@@ -3,6 +3,7 @@ import { gunzip } from "node:zlib";
 import parseVersion from "semver/functions/parse.js";
 import { SkillsError } from "../../../../base/errors.ts";
 import { toTarGz } from "../../../archive.ts";
+import { nameOf } from "../../../reader/trees.ts";
 import type { PublishOptions, PublishReceipt, PublishableSkill } from "../../source-kind.ts";
 import { storedCredentials } from "./credentials.ts";
 import { ociDigest, ociMediaTypes } from "./manifest.ts";
@@ -67,7 +68,7 @@ async function publishSkill(
   }
   const { signature } = skill;
   const isNewlySigned = signature !== undefined && (await pushSignature(registry, index.descriptor, signature, signal));
-  const name = place.repository.slice(place.repository.lastIndexOf("/") + 1);
+  const name = nameOf(place.repository);
   const notes =
     name === skill.slug
       ? []

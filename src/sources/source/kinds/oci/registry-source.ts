@@ -4,7 +4,7 @@ import { LimitedMap } from "../../../../base/limited-map.ts";
 import { inParallel } from "../../../../base/promises.ts";
 import { isSkillsError } from "../../../../base/errors.ts";
 import { byCodePoint } from "../../../../base/text/code-points.ts";
-import { type FileTree, findSkills, listSkillsOf, readSkillFrom } from "../../../reader/trees.ts";
+import { type FileTree, findSkills, listSkillsOf, nameOf, readSkillFrom } from "../../../reader/trees.ts";
 import { signatureFile } from "../../../../skills/skill.ts";
 import type { RemoteIndex, RemoteSkill, SeenBefore, SkillFile } from "../../../reader.ts";
 import type { PinnedContent, SourceDriver, SourceDriverOptions } from "../../source-kind.ts";
@@ -179,7 +179,7 @@ async function listManifest(
   if (declared !== undefined) return { skills: [{ ...declared, content: toContent(digest, listing) }], problems: [] };
   const { registry, reference, filesOf, signal } = listing;
   const tree = await filesOf(manifest, digest, registry, signal);
-  const fallback = reference.repository.slice(reference.repository.lastIndexOf("/") + 1);
+  const fallback = nameOf(reference.repository);
   const places = findSkills(tree).map((directory) => ({
     directory,
     fallback,
