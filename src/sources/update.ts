@@ -80,7 +80,7 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
   for (const source of named.given) confirmSource(where, source);
   const indexes = new Map<string, Promise<RemoteIndex>>();
   const readOnce = (source: Source): Promise<RemoteIndex> => {
-    const key = JSON.stringify([source.kind, source.url, source.ref ?? "", source.kind === "scheme" && source.label]);
+    const key = JSON.stringify([source.kind, source.url, source.label]);
     const known = indexes.get(key) ?? readNow(reader, source, signal);
     indexes.set(key, known);
     return known;
