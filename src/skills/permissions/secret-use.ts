@@ -1,4 +1,5 @@
 import { domainToASCII, domainToUnicode } from "node:url";
+import { isObject } from "../../base/json/json-value.ts";
 import {
   type Target,
   isLoopbackAddress,
@@ -135,7 +136,7 @@ function* secretFaults(value: unknown): Generator<SecretFault, void> {
   const nameFault = (name: unknown, at: SecretFault["at"]): SecretFault => {
     return { code, at, message: `${JSON.stringify(name)} is not a valid secret name`, fix };
   };
-  if (!isTable(value)) {
+  if (!isObject(value)) {
     if (typeof value !== "string" || !secretName.test(value)) yield nameFault(value, []);
     return;
   }
@@ -192,16 +193,12 @@ export function* faultsOfSecrets(declared: unknown): Generator<SecretFault, void
   if (!Array.isArray(declared)) return;
   for (const [index, secret] of declared.entries())
     for (const fault of secretFaults(secret)) yield { ...fault, at: [index, ...fault.at] };
-  const names = declared.map((secret: unknown) => (isTable(secret) ? secret["name"] : secret));
+  const names = declared.map((secret: unknown) => (isObject(secret) ? secret["name"] : secret));
   for (const [index, secret] of declared.entries()) {
     const first = names.indexOf(names[index]);
-    if (first === index || (!isTable(secret) && !isTable(declared[first]))) continue;
+    if (first === index || (!isObject(secret) && !isObject(declared[first]))) continue;
     const message = `several entries of secrets have the name ${JSON.stringify(names[index])}`;
     const fix = "Write one entry for each secret, with all of its hosts.";
     yield { code: "manifest-secret-invalid", at: [index], message, fix };
   }
-}
-
-function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
