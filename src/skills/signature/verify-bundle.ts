@@ -47,12 +47,7 @@ export function createBundleVerifier(root: string): BundleVerifier {
     const { hint } = bundle.verificationMaterial.content.publicKey;
     const key = statement.publicKey;
     if (key === undefined || keyFingerprint(key) !== hint) throw new Invalid("its statement names another key");
-    const validFor = (): boolean => true;
-    const finder = (): { publicKey: ReturnType<typeof readKey>; validFor: () => boolean } => ({
-      publicKey: readKey(key),
-      validFor,
-    });
-    const ofKey = { ...material, publicKey: finder };
+    const ofKey = { ...material, publicKey: () => ({ publicKey: readKey(key), validFor: () => true }) };
     new Verifier(ofKey, { tlogThreshold: 0, timestampThreshold: 0 }).verify(toSignedEntity(bundle));
     return { key: hint };
   }
