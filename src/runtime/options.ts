@@ -84,7 +84,7 @@ export interface SkillsOptions extends RenamedOptions {
   readonly grants?: readonly string[];
   /** A policy file besides those of the organisation and the project. Default: `$ACP_SKILLS_POLICY`. */
   readonly policy?: string;
-  /** A `trusted_root.json` of another Sigstore than the public one, by which signatures of skills are verified. */
+  /** The `trusted_root.json` of a Sigstore of your own. Default: that of the public one, which this package has. */
   readonly trustedRoot?: string;
   /** A file to which each row of the ledger is appended, too; "-": `log` gets it. Others may move the file away. */
   readonly audit?: string;

@@ -1,7 +1,7 @@
 import { shortDigest } from "../skills/hash.ts";
 import { quoted } from "../base/text/quoted.ts";
 import { type Capabilities, beyond, inWords, isNothing, noCapabilities, shortParts } from "../skills/permissions.ts";
-import { counted } from "../base/text/code-points.ts";
+import { capitalised, counted } from "../base/text/code-points.ts";
 import type { Grant, Reach, Subject } from "./trust/grants.ts";
 import type { CallingSkill, TrustRequest } from "./trust.ts";
 import type { ChangedFile } from "../skills/files.ts";
@@ -223,10 +223,6 @@ function whatOf(wants: Capabilities, news: Capabilities | undefined): ReturnType
 
 function secretsOf({ secrets: { length } }: Capabilities): string {
   return length === 0 ? "" : counted(length, "secret");
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const longestLine = 64 * 1024;

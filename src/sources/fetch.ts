@@ -227,7 +227,7 @@ async function ask(
     const asked = agent.request({
       origin: url.origin,
       path: url.pathname + url.search,
-      method: method,
+      method,
       headers: { ...headers, ...ownHeaders },
       body: body ?? null,
       signal,

@@ -30,7 +30,6 @@ import {
 
 export { renameWords, wantedWords } from "./install/skill-words.ts";
 export {
-  type DeniesSigner,
   type Downloaded,
   type Downloading,
   type SignerTerms,

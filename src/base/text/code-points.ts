@@ -57,3 +57,8 @@ export function shortList(words: readonly string[], most: number): string {
   const more = words.length > most ? ` and ${words.length - most} more` : "";
   return `${words.slice(0, most).join(", ")}${more}`;
 }
+
+/** Words as the beginning of a sentence. */
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

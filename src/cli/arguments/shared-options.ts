@@ -22,7 +22,7 @@ export const listing = { ...roots, cwd, json } as const satisfies OptionTable;
 
 export const trustedRoot = text(
   "FILE",
-  "Verify signatures against the trusted_root.json of another Sigstore than the public one.",
+  "Verify signatures with FILE, the trusted_root.json of a Sigstore of your own.",
 );
 
 export const dataNote =

@@ -38,10 +38,11 @@ export function chooseSkills({ source, skills }: RemoteIndex, names: readonly st
   });
 }
 
-export type DeniesSigner = (
+/** Why a skill of a URL is not installed because of who signed it, as a policy has it; undefined if it is. */
+type DeniesSigner = (
   skill: { readonly name: string; readonly url: string },
-  signature: Signature,
-) => Promise<string | undefined>;
+  signature: () => Promise<Signature>,
+) => Promise<{ readonly why: string } | undefined>;
 
 export interface Downloading {
   readonly reader: SourceReader;
@@ -49,7 +50,6 @@ export interface Downloading {
   readonly level?: Level | undefined;
   /** Who signed a skill is verified by these. Default: by the trusted root of this package. */
   readonly signatures?: Signatures | undefined;
-  /** Why skills of a URL are not installed because of who signed them, as a sentence; see policies. */
   readonly deniesSigner?: DeniesSigner | undefined;
   readonly signal: AbortSignal;
 }
@@ -67,8 +67,9 @@ export async function download(
     const error = level === undefined ? undefined : inspected.problems.find(({ severity }) => severity === "error");
     if (error === undefined) {
       const signature = await signatures.ofFiles(files, inspected.digest);
-      const why = await deniesSigner?.({ name: inspected.name, url: source.url }, signature);
-      return why === undefined ? { remote, files, inspected, signature } : { remote, why };
+      const of = { name: inspected.name, url: source.url };
+      const denial = await deniesSigner?.(of, () => Promise.resolve(signature));
+      return denial === undefined ? { remote, files, inspected, signature } : { remote, why: denial.why };
     }
     return { remote, why: `acp-skills check --level ${level} reports ${error.code}: ${error.message}` };
   } catch (error) {

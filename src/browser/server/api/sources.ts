@@ -25,11 +25,7 @@ export const mountSources: MountBrowse = (door) => {
     async "POST /api/sources/plan"({ json, signal }) {
       const { changes, problems, ...made } = await makePlan(await json(planRequest), {
         ...{ read, door, signal },
-        minimumDays: app.policyFor(door.directory).minimumAge,
-        deniesSigner: async (skill, signature) => {
-          const policy = app.policyFor(door.directory);
-          return (await policy.deniesSigner?.(skill, () => Promise.resolve(signature)))?.why;
-        },
+        policy: app.policyFor(door.directory),
       });
       const { id, digest } = await plans.add(made);
       const [nonce, directory] = [nonces.of(id, digest), shownDirectory(made.where, door)];

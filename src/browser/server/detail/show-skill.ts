@@ -8,7 +8,7 @@ import { describeDemand, matchSkill } from "../../../skills/environment.ts";
 import { type HashedSkill, orNothing, walkSkill } from "../../../skills/hash.ts";
 import { findLicense } from "../../../skills/licenses.ts";
 import type { FullTrustRequest } from "../../../runtime/trust.ts";
-import type { ShownAdvice, SkillDetail, SkillPart, ShownProblem } from "../../wire/skills.ts";
+import type { SkillDetail, SkillPart, ShownProblem } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
 import { findMentions, showPermissions, toWants } from "./permissions.ts";
@@ -96,8 +96,13 @@ const readers: Readonly<Record<SkillPart, PartReader>> = {
   },
   async problems({ shown: { offered, problems }, hashed, door: { app, directory: project } }) {
     const { files } = app.source;
-    const advice = offered === undefined ? [] : await showAdvice(offered.skill, { project, files, hashed });
-    return { problems: withFrames(problems, files), advice };
+    const { adviceAbout, readProjectAdvice } = await loadAdviceReader();
+    const { advice } = readProjectAdvice(project, files);
+    const name = offered && path.basename(offered.skill.directory);
+    return {
+      problems: withFrames(problems, files),
+      advice: name === undefined ? [] : adviceAbout(advice, name, hashed),
+    };
   },
   async permissions({ shown: { offered }, digest, door, signal }) {
     if (offered === undefined) return { permissions: noPermissions };
@@ -187,22 +192,4 @@ function withFrames(problems: readonly Problem[], files: Pick<SkillFiles, "head"
     const shown = texts.get(file)?.slice(first - 1, Math.min(endLine + context, first + mostLines - 1)) ?? [];
     return { ...problem, frame: shown.map((text, at) => ({ line: first + at, text: text.slice(0, longestLine) })) };
   });
-}
-
-/** What scanners of others say about a skill, as a project keeps it. `hashed`: the files of the skill. */
-async function showAdvice(
-  { directory }: Pick<Skill, "directory">,
-  {
-    project,
-    files,
-    hashed,
-  }: {
-    readonly project: string;
-    readonly files: SkillFiles;
-    readonly hashed: HashedSkill["files"];
-  },
-): Promise<readonly ShownAdvice[]> {
-  const { adviceAbout, readProjectAdvice } = await loadAdviceReader();
-  const { advice } = readProjectAdvice(project, files);
-  return adviceAbout(advice, path.basename(directory), hashed);
 }

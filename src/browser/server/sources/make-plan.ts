@@ -11,7 +11,6 @@ import {
 import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
 import {
   type ConfirmedInstall,
-  type DeniesSigner,
   chooseSkills,
   downloadAll,
   planInstalls,
@@ -22,6 +21,7 @@ import {
   wantedWords,
 } from "../../../sources/install.ts";
 import { signatureWords } from "../../../skills/signature.ts";
+import type { Policy } from "../../../runtime/trust.ts";
 import type { Lock } from "../../../sources/lock.ts";
 import { namedSources, readLock } from "../../../sources/lock-file.ts";
 import { type SkillsPlace, findSkillsDirectory } from "../../../sources/skills-place.ts";
@@ -47,10 +47,7 @@ const terms = { isAsked: true, allowsSignerChange: false } as const;
 interface Planning {
   readonly read: LimitedRead;
   readonly door: Pick<BrowseDoor, "directory" | "home" | "allowPrivate">;
-  /** How many days old a version must be before an update takes it. */
-  readonly minimumDays: number;
-  /** What a policy says about who signed a skill. */
-  readonly deniesSigner: DeniesSigner;
+  readonly policy: Pick<Policy, "minimumAge" | "deniesSigner">;
   readonly signal: AbortSignal;
 }
 
@@ -70,7 +67,7 @@ interface Over extends Pick<MadePlan, "where" | "lock"> {
 async function planNew(
   { source: text, names }: Extract<PlanRequest, { source: string }>,
   { where, lock, skills }: Over,
-  { read, deniesSigner, signal }: Planning,
+  { read, policy: { deniesSigner }, signal }: Planning,
 ): Promise<MadePlan> {
   const source = parseSource(text);
   const { index, found } = await read({ typed: [source], signal }, async (reader, reading) => {
@@ -113,7 +110,7 @@ async function planNew(
 async function planUpdates(
   names: readonly string[],
   { where, lock, skills }: Over,
-  { read, door: { allowPrivate }, minimumDays, deniesSigner, signal }: Planning,
+  { read, door: { allowPrivate }, policy: { minimumAge: minimumDays, deniesSigner }, signal }: Planning,
 ): Promise<MadePlan> {
   const keys = new Set(names.length === 0 ? lock.entries.keys() : names.map((name) => keyOf(lock, name)));
   const entries = [...lock.entries].filter(([key]) => keys.has(key));

@@ -1,3 +1,4 @@
+import { capitalised } from "../../../base/text/code-points.ts";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../../base/failures/system-error.ts";
@@ -107,7 +108,7 @@ const templates = {
 /** Text by file name. */
 function filesOf(kind: keyof typeof templates, name: string): Readonly<Record<string, string>> {
   const words = name.replace(/[-.]/g, " ");
-  const title = words.charAt(0).toUpperCase() + words.slice(1);
+  const title = capitalised(words);
   const read = (file: string): string =>
     readFileSync(packageUrl(`cli/commands/authoring/init/${kind}/${file}`), "utf8");
   const fill = (text: string): string => text.replaceAll("SKILL_NAME", name).replaceAll("SKILL_TITLE", title);

@@ -17,7 +17,6 @@ import {
   recheckOptions,
   recordInstalls,
   skillsPlaceFromOptions,
-  signerRule,
   withReader,
 } from "./install/source-options.ts";
 import {
@@ -98,7 +97,7 @@ export const command = defineCommand({
         reader,
         level: given.level,
         signatures,
-        deniesSigner: signerRule(policy),
+        deniesSigner: policy.deniesSigner,
         signal,
       });
       terminal.progress.done();

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { capitalised } from "../../../../base/text/code-points.ts";
 import { useRef } from "preact/hooks";
 import type { SkillGrant, SkillPermissions } from "../../../wire/skills.ts";
 import { DiffText } from "../../parts/diff-text.tsx";
@@ -89,10 +90,6 @@ export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Ele
       <ConfirmDialog deciding={deciding} outcome={heading} />
     </>
   );
-}
-
-function capitalised(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function Changes({ widened, changedFiles }: SkillPermissions): JSX.Element | null {

@@ -13,7 +13,6 @@ import type { SourceLister } from "../../../../sources/reader.ts";
 import type { Source } from "../../../../sources/source.ts";
 import { openSignatures } from "../../../../skills/signature.ts";
 import type { Question } from "../../../../runtime/question.ts";
-import type { DeniesSigner } from "../../../../sources/install.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { localLedger } from "../../../../runtime/ledger.ts";
 import { defaultDataDirectory } from "../../../../base/paths/directories.ts";
@@ -42,7 +41,7 @@ export function skillsPlaceFromOptions(options: OptionValues<typeof place>, term
 export const installing = {
   level: choice(levels, "Refuse skills with errors at this level of acp-skills check."),
   "discard-changes": flag("Replace skills changed here, or without a hash in the lock; the changes are lost."),
-  "allow-signer-change": flag("Install skills that another signer signed than the lock pins, or nobody."),
+  "allow-signer-change": flag("Accept another signer than the one in the lock, or none."),
 } as const satisfies OptionTable;
 
 /** Says that a lock names no skills or does not exist, with its path: a person may be in another directory than they think. */
@@ -111,7 +110,7 @@ export async function withUpdates(
       ...looking,
       reader,
       signatures,
-      deniesSigner: signerRule(policy),
+      deniesSigner: policy.deniesSigner,
       named,
       allowPrivate,
       minimumDays: policy.minimumAge,
@@ -120,11 +119,6 @@ export async function withUpdates(
     terminal.progress.done();
     return await work(found, signal);
   });
-}
-
-/** What a policy says about who signed what is to be installed. */
-export function signerRule({ deniesSigner }: Pick<Policy, "deniesSigner">): DeniesSigner {
-  return async (skill, signature) => (await deniesSigner?.(skill, () => Promise.resolve(signature)))?.why;
 }
 
 /**
