@@ -86,6 +86,11 @@ export function openSignatures(trustedRoot?: string): Signatures {
 /** What haiku.skills publishes: it is over a hash of the files without separators, which different skills can have. */
 const otherSignatureFile = "SKILL.sigstore";
 
+/** What is assumed where nothing says who signed a skill. */
+export function noSignature(): Promise<Signature> {
+  return Promise.resolve({ state: "unsigned" });
+}
+
 function unsigned(hasOther: boolean): Signature {
   if (!hasOther) return { state: "unsigned" };
   return { state: "unsigned", note: `its ${otherSignatureFile} is over another digest than approvals are for` };

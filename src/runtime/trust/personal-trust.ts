@@ -1,4 +1,4 @@
-import type { Signature } from "../../skills/signature.ts";
+import { type Signature, noSignature } from "../../skills/signature.ts";
 import { type Steps, runInSlices } from "../../base/promises.ts";
 import { type Capabilities, isNothing } from "../../skills/permissions.ts";
 import type { Question, Reply } from "../question.ts";
@@ -189,5 +189,3 @@ export interface StandingSkill {
   /** Called only where a policy demands a signer. Absent: nobody looks. */
   readonly signature?: (digest: string) => Promise<Signature>;
 }
-
-const noSignature = (): Promise<Signature> => Promise.resolve({ state: "unsigned" });

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { changesOf } from "../../skills/files.ts";
+import { noSignature } from "../../skills/signature.ts";
 import { covers, isNothing, onlyCapabilities } from "../../skills/permissions.ts";
 import { type Question, type Reply, askAboutSkill } from "../question.ts";
 import type { Asker, Authorization, FullTrustRequest, GrantTerms, TrustOptions, TrustRequest } from "../trust.ts";
@@ -134,7 +135,7 @@ export async function decideRun(
   const policy = policyFor(asker.directory);
   const refusal = policy.denies(subject, needs);
   if (refusal !== undefined) return { allowed: false, ...refusal };
-  const { signature = unknownSigner } = request;
+  const { signature = noSignature } = request;
   const unsigned = await policy.deniesSigner?.(subject, signature);
   if (unsigned !== undefined) return { allowed: false, ...unsigned };
   const stored = await decisions.stored(asker.directory, policy);
@@ -171,8 +172,6 @@ export async function decideRun(
   const refused = session?.refused.get(placeAsked(request));
   return refused && refusalOf(request, refused);
 }
-
-const unknownSigner: NonNullable<TrustRequest["signature"]> = () => Promise.resolve({ state: "unsigned" });
 
 function placeAsked({ subject, calledBy }: TrustRequest): string {
   return questionKey("run", subject.directory, calledBy?.name);

@@ -8,7 +8,7 @@ import type { SkillDetail, SkillGrant, SkillPermissions, Wants } from "../../wir
 import type { SkillSource } from "../../../skills/files.ts";
 import { type WalkedFile, orNothing } from "../../../skills/hash.ts";
 import { subjectOfOffered } from "../../../runtime/runs.ts";
-import { signatureWords } from "../../../skills/signature.ts";
+import { noSignature, signatureWords } from "../../../skills/signature.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 
@@ -37,8 +37,7 @@ export async function showPermissions(
   // Without an earlier approval there is nothing to compare with.
   const isChanged = digest !== undefined && grants.length > 0 && !grants.some(({ isCurrent }) => isCurrent);
   const question = isChanged ? await trust.questionFor(requestOf(digest), asker) : undefined;
-  const { signature = () => Promise.resolve({ state: "unsigned" as const }) } =
-    digest === undefined ? {} : requestOf(digest);
+  const { signature = noSignature } = digest === undefined ? {} : requestOf(digest);
   const signed = await signature();
   const denied = policy.denies(subject, needs) ?? (await policy.deniesSigner?.(subject, signature));
   return {
