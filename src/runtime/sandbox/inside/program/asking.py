@@ -10,16 +10,20 @@ __builtins__ = dict(vars(builtins))
 BODY_LIMIT = 1024 * 1024
 
 
-class FetchError(Exception):
-    """The host refused to make a request, or got no answer."""
+class AnsweredError(Exception):
+    """What the host answered is an error of a type that it names."""
 
-    def __init__(self, type: str, message: str):
-        super().__init__(type, message)
+    def __init__(self, type: str, message: str, *more):
+        super().__init__(type, message, *more)
         self.type = type
         self.message = message
 
     def __str__(self) -> str:
         return f"{self.type}: {self.message}"
+
+
+class FetchError(AnsweredError):
+    """The host refused to make a request, or got no answer."""
 
 
 class Response:

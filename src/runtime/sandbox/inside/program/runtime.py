@@ -8,7 +8,7 @@ import sys
 from _thread import allocate_lock
 from types import ModuleType
 
-from asking import FetchError, to_fetch, why_hidden
+from asking import AnsweredError, FetchError, to_fetch, why_hidden
 from entry import call, is_awaiting, join_args, settle
 from result import is_envelope, to_plain
 
@@ -19,17 +19,12 @@ ARGS_LIMIT = 4 * 1024 * 1024
 _open = builtins.open
 
 
-class SkillError(Exception):
+class SkillError(AnsweredError):
     """A called skill failed."""
 
     def __init__(self, type: str, message: str, run_id: str | None = None):
         super().__init__(type, message, run_id)
-        self.type = type
-        self.message = message
         self.run_id = run_id
-
-    def __str__(self) -> str:
-        return f"{self.type}: {self.message}"
 
 
 class BlobError(Exception):
