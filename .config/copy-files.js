@@ -8,6 +8,7 @@ const files = [
   ...["wrap-adapters.lua", "wrap-agents.el", "wrap-agents.lua", "wrap-providers.lua"].map(
     (name) => `cli/commands/setup/editors/${name}`,
   ),
+  "cluster/database/migrations",
   "runtime/caller/guide/SKILL.md",
   "runtime/sandbox/inside",
   "runtime/sandbox/processes/show_project.py",

@@ -39,15 +39,21 @@ const mayImport = {
   "runtime/options": ["base", "skills", "wire", "sources"],
   "runtime/ports": ["base", "skills", "sources", "runtime"],
   "runtime/app": ["base", "skills", "sources", "runtime"],
+  cluster: [
+    ...["base", "skills", "wire", "sources", "serve/config", "runtime/blobs", "runtime/ledger", "runtime/options"],
+    ...forDoors,
+  ],
+  // Joins what a process is made of.
+  "parts.ts": ["base", "cluster", "runtime/options", ...forDoors],
   mcp: ["base", "skills", "wire", ...forDoors],
-  acp: ["base", "skills", "wire", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
+  acp: ["base", "skills", "wire", "parts.ts", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
   // Each on a thread of its own: what both import is what they say to each other.
   "acp/relay": [
     ...["base", "wire", "runtime/options"],
     ...["emission", "messages", "negotiation", "remote-service", "skill-service"].map((file) => `acp/${file}`),
   ],
   "acp/service": [
-    ...["base", "skills", "wire", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
+    ...["base", "skills", "wire", "parts.ts", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
     ...["emission", "messages", "negotiation", "skill-service"].map((file) => `acp/${file}`),
   ],
   client: ["wire"],
@@ -64,7 +70,19 @@ const mayImport = {
   conformance: ["base", "wire", "client", "acp"],
   evals: ["base", "skills", "wire", "client", "acp", "conformance", "runtime/options", ...forDoors],
   cli: [
-    ...["base", "skills", "wire", "sources", "mcp", "acp", "serve", "browser/server", "conformance", "evals"],
+    ...[
+      "base",
+      "skills",
+      "wire",
+      "sources",
+      "parts.ts",
+      "mcp",
+      "acp",
+      "serve",
+      "browser/server",
+      "conformance",
+      "evals",
+    ],
     ...["runtime/blobs", "runtime/ledger", "runtime/options", "runtime/sandbox", ...forDoors],
   ],
   "index.ts": ["base", "skills", "wire", "client", "acp", "runtime/options", ...forDoors],
@@ -88,6 +106,7 @@ const packagesOf = {
   wire: ["zod"],
   sources: ["@modelcontextprotocol/client", "semver", "smol-toml", "undici", "zod"],
   runtime: ["execa", "js-yaml", "semver", "spdx-expression-parse", "zod"],
+  cluster: ["@aws-sdk/client-s3", "pg", "pg-boss", "zod"],
   mcp: ["@modelcontextprotocol/server"],
   acp: ["@agentclientprotocol/sdk", "execa"],
   client: ["@leeoniya/ufuzzy"],

@@ -1,6 +1,7 @@
 import { type App, openApp } from "../runtime/app.ts";
 import { type Caller, createCaller } from "../runtime/caller.ts";
 import { SkillsError, isSkillsError } from "../base/errors.ts";
+import { openParts } from "../parts.ts";
 import { readOptions } from "../runtime/options.ts";
 import type { Replay } from "../runtime/runs.ts";
 import type { RunEvent } from "../wire/run-event.ts";
@@ -49,7 +50,8 @@ export async function callTools(
   if (status !== exit.done) return status;
   refuseIdleGrants(options.grant, catalog);
   const { log } = terminal;
-  const app = openApp(readOptions({ log, ...runningOptions }, { home: terminal.home }));
+  const settings = readOptions({ log, ...runningOptions }, { home: terminal.home });
+  const app = openApp(settings, await openParts(settings));
   const printed = openSafeLines(
     (text) => terminal.echo(text),
     (text) => toOwnPaths(text, { catalog, cwd: terminal.cwd }),

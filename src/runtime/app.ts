@@ -19,6 +19,7 @@ import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/file
 import { createSkillHasher } from "../skills/hash.ts";
 import { type Signatures, openSignatures } from "../skills/signature.ts";
 import { type Skillset, openSkillset } from "../skills/skillset.ts";
+import type { Runs } from "./runs.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { GivenPorts } from "./ports.ts";
 import type { Trust } from "./trust.ts";
@@ -54,6 +55,7 @@ interface OpenTools {
   readonly toolbox: Calls;
   readonly environment: LocalRunEnvironment;
   readonly trust: Trust;
+  readonly runs: Runs;
 }
 
 /** All rooms, joined: the same for every door. It knows no door. */
@@ -95,7 +97,8 @@ export class App {
     this.#now = now;
     this.#ports = ports;
     const remote = settings.sources.map((text) => sourceRoot(dataDirectory, parseSource(text)));
-    this.#skillset = skillset ?? openSkillset({ ...settings, remote });
+    const local = skillset ?? openSkillset({ ...settings, remote });
+    this.#skillset = ports.addSkills?.(local) ?? local;
     this.source = source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
     this.ledger = countRefusals(ports.ledger ?? localLedger(dataDirectory, { log, now, audit }), clock);
     this.sessionRecords = diskSessionRecords(path.join(dataDirectory, "sessions"), { clock, log });
@@ -166,6 +169,11 @@ export class App {
     return (await this.#opened()).trust;
   }
 
+  /** Executes runs; loaded with the tools. */
+  async runs(): Promise<Runs> {
+    return (await this.#opened()).runs;
+  }
+
   /** What isolates code here, which is opened to find out, or why nothing does. Rejects with CLOSED. */
   async findSandbox(): Promise<FoundSandbox> {
     return await (await this.#opened()).environment.findSandbox();
@@ -207,13 +215,21 @@ export class App {
       ],
     );
     const { dataDirectory, blobs: blobLimits } = this.#settings;
-    const environment = openRunEnvironment(this.#settings, this.#ports.openSandbox);
+    const { openSandbox, records, place } = this.#ports;
+    const environment = openRunEnvironment(this.#settings, { openSandbox, records });
     const { blobs, source, hasher, signatures, log } = this;
     const { trust, configured } = createLocalTrust(this.#settings, {
       approvals: this.#ports.approvals,
       ledger: this.ledger,
       policyFor: this.policyFor,
       now: this.#now,
+    });
+    const runs = new Runs({
+      ...environment,
+      trust,
+      configured,
+      ...recordInLedger(this.ledger, this.#now),
+      place,
     });
     const toolbox = new Toolbox({
       blobs,
@@ -225,12 +241,7 @@ export class App {
       dataDirectory,
       now: this.#now,
       trust,
-      runs: new Runs({
-        ...environment,
-        trust,
-        configured,
-        ...recordInLedger(this.ledger, this.#now),
-      }),
+      runs,
       onUse: (use) => {
         this.ledger.record(use);
       },
@@ -238,7 +249,7 @@ export class App {
     if (this.#closing === undefined) this.#sweepAfter(firstSweepAfterMs);
     this.#trust = trust;
     for (const listener of this.#trustListeners.splice(0)) listener(trust);
-    return { toolbox, environment, trust };
+    return { toolbox, environment, trust, runs };
   }
 
   #sweepAfter(ms: number): void {
@@ -276,5 +287,6 @@ export class App {
     } catch (error) {
       failed(error);
     }
+    await this.#ports.close?.().catch(failed);
   }
 }

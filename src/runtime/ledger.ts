@@ -60,6 +60,8 @@ export interface LedgerEntry {
 export interface Ledger {
   /** Records an entry. Never throws; returns why it could not be recorded. */
   record(entry: LedgerEntry): string | undefined;
+  /** Waits until what was recorded survives this machine; returns why it does not. Never rejects. Absent: it does when `record` returns. */
+  flush?(): Promise<string | undefined>;
   /** The entries, oldest first where they were recorded in the order of their times; unreadable lines are skipped. */
   read(): AsyncIterable<LedgerEntry>;
   /** Entries after it are ignored. Idempotent; never throws. */

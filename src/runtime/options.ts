@@ -95,6 +95,11 @@ export interface SkillsOptions extends RenamedOptions {
   /** Limits on blobs; those that are left out keep their defaults. */
   readonly blobs?: BlobLimits;
   /**
+   * The URL of a PostgreSQL database, `postgres://USER@HOST/DATABASE`, that servers and workers share: runs, blobs, approvals and the ledger
+   * are there, and runs are executed by workers. Default: `$ACP_SKILLS_CLUSTER`.
+   */
+  readonly cluster?: string;
+  /**
    * Parts of your own in place of ours, each by the `file:` URL or path of a module whose default export opens it: an `OpenPort` of
    * `acp-skills/ports`. The modules run on the thread of the skills, so that nothing they do holds up messages. If one cannot be loaded,
    * sessions go on without skills: ours is never used in its place.
@@ -113,11 +118,12 @@ export interface InjectedOptions {
 
 /** Options with every default filled in. */
 export interface Settings extends Required<
-  Omit<SkillsOptions, keyof RenamedOptions | "policy" | "trustedRoot" | "secretsFile" | "audit" | "ports"> &
+  Omit<SkillsOptions, keyof RenamedOptions | "policy" | "trustedRoot" | "secretsFile" | "audit" | "cluster" | "ports"> &
     InjectedOptions
 > {
   /** URLs. */
   readonly ports: { readonly [Port in (typeof portNames)[number]]?: string };
+  readonly cluster: string | undefined;
   readonly policy: string | undefined;
   readonly trustedRoot: string | undefined;
   readonly secretsFile: string | undefined;
@@ -162,6 +168,7 @@ const rules: Readonly<Record<Exclude<keyof SkillsOptions, keyof RenamedOptions>,
     accepts: (value) =>
       Array.isArray(value) && value.every((text) => typeof text === "string" && parseGrant(grantText(text))),
   },
+  cluster: aText,
   policy: aText,
   trustedRoot: aText,
   audit: aText,
@@ -216,6 +223,7 @@ export function readOptions(
     home,
     dataDirectory: resolve(options.dataDirectory ?? defaultDataDirectory(home, env, platform)),
     grants: (options.grants ?? []).map(grantText),
+    cluster: options.cluster ?? (env.ACP_SKILLS_CLUSTER || undefined),
     policy: policy === undefined ? undefined : resolve(policy),
     trustedRoot: options.trustedRoot === undefined ? undefined : resolve(options.trustedRoot),
     audit: audit === undefined || audit === "-" ? audit : resolve(audit),

@@ -1,9 +1,11 @@
 import { SkillsError } from "../base/errors.ts";
 import { type CopiedFile, toCopy, toHex } from "../skills/files.ts";
+import type { Skillset } from "../skills/skillset.ts";
 import type { SourceReader } from "../sources/reader.ts";
 import type { BlobStore, BlobUpkeep } from "./blobs.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Settings } from "./options.ts";
+import type { RunPlace, RunStore } from "./runs.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { ApprovalStore } from "./trust/approvals.ts";
 
@@ -53,6 +55,13 @@ export type OpenPort<Name extends keyof Ports> = (context: PortContext) => Ports
  * @hidden
  */
 export interface GivenPorts extends Partial<Pick<Ports, "blobs" | "approvals" | "ledger">> {
+  readonly records?: RunStore;
+  /** Where runs are executed instead of here. */
+  readonly place?: RunPlace;
+  /** Adds skills of elsewhere, after all others, to each session. */
+  readonly addSkills?: (skillset: Skillset) => Skillset;
+  /** Closes what the parts share, after the app has closed each of them. */
+  readonly close?: () => Promise<void>;
   readonly openSandbox?: () => Promise<Sandbox>;
   readonly openReader?: () => Promise<SourceReader>;
 }

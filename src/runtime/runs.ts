@@ -32,6 +32,7 @@ import {
   skillChanged,
 } from "./runs/plan.ts";
 import { type Replay, type ReplayOptions, replayRun } from "./runs/replay.ts";
+import type { PlacedRun, RunPlace } from "./runs/run-place.ts";
 import type { RunCaller } from "./runs/run-caller.ts";
 import { RunQueue, type RunQueueOptions } from "./runs/run-queue.ts";
 import type { RunResult, RunSpec } from "./runs/run-spec.ts";
@@ -41,10 +42,11 @@ export { type Standings, findStandings, subjectOf, subjectOfOffered, trustReques
 export { type CalledSkill, callsOf, isDeclared } from "./runs/plan.ts";
 export { writeWholeResult } from "./runs/record.ts";
 export type { JsonDifference, Replay } from "./runs/replay.ts";
+export type { PlacedRun, RunPlace } from "./runs/run-place.ts";
 export { openRunEnvironment, packagesIn, runRecordsIn } from "./runs/run-environment.ts";
 export { defaultRunLimits, maxMountedBytes, maxTimeoutMs } from "./runs/run-limits.ts";
 export type { RunFailure, RunResult, RunSpec } from "./runs/run-spec.ts";
-export { type StoredRun, diskRunStore } from "./runs/run-store.ts";
+export { type RunStore, type StoredRun, diskRunStore } from "./runs/run-store.ts";
 
 type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
 
@@ -59,8 +61,10 @@ export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, Ru
   readonly trust: AuthorizeOptions["trust"];
   readonly configured: ConfiguredGrants;
   readonly records: Omit<RunStore, "close">;
+  /** Where runs are executed instead of here. */
+  readonly place?: RunPlace | undefined;
   /** Records that a run that goes beyond its sandbox starts. Never throws; returns why it could not. */
-  readonly recordStart: (run: StartedRun) => string | undefined;
+  readonly recordStart: (run: StartedRun) => Promise<string | undefined>;
   /** Records that a secret was sent for code that does not have it. Must not throw. */
   readonly recordSent: (run: Omit<StartedRun, "isolation" | "by">, sent: SentStep) => void;
   /** Milliseconds since 1970. */
@@ -127,13 +131,18 @@ export class Runs {
 
   /** What would isolate the run; throws where this machine cannot run it. */
   async #prepare(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun["isolation"]> {
+    const { place } = this.#options;
+    if (place?.takes(spec) === true) return place.name;
     return (await prepareRun(spec, caller, this.#options, signal)).isolation;
   }
 
   #checksOf(spec: RunSpec, caller: RunCaller, signal: AbortSignal) {
     return {
       checkMachine: () => this.#prepare(spec, caller, signal),
-      checkSupport: (program, needs) => checkSupport(program, needs, caller, this.#options),
+      checkSupport: async (program, needs) => {
+        if (this.#options.place?.takes({ program, needs }) === true) return;
+        await checkSupport(program, needs, caller, this.#options);
+      },
     } satisfies Partial<AuthorizeOptions>;
   }
 
@@ -144,11 +153,12 @@ export class Runs {
   async run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult> {
     // One signal may be that of a whole turn; from the eleventh run on, Node would warn of a leak.
     setMaxListeners(0, signal);
-    const { trust } = this.#options;
+    const { trust, place } = this.#options;
     const once: AllowedOnce = new Set();
     const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
       // Before the queue: neither a refusal nor a person should have to wait.
       const by = await authorize(spec, caller, { trust, signal, once, ...this.#checksOf(spec, caller, signal) });
+      if (place?.takes(spec) === true) return await place.execute({ ...run, by });
       const queue = isRemote(spec) ? this.#invocations : this.#queue;
       const leave = await queue.enter(caller.owner, signal, (behind) =>
         run.notify({ type: "queued", behind, ...(spec.skill && { skill: spec.skill.name }) }),
@@ -160,6 +170,12 @@ export class Runs {
       }
     });
     return result;
+  }
+
+  /** Executes a run that another process has authorized, queued and records. Throws as `run` does. */
+  async executePlaced({ by, ...run }: PlacedRun): Promise<EndedRun> {
+    const starts: CurrentRun["starts"] = (step) => run.notify({ type: "started", ...step, by });
+    return await executeRun({ ...run, starts }, this.#environment);
   }
 
   /** Runs a recorded run of any owner again and compares; see `replayRun`. For people only. */
@@ -207,9 +223,10 @@ export class Runs {
 
   /** A run that is killed together with this process has been recorded, if it could use anything beyond its sandbox. */
   #startOf({ spec, caller, notify }: QueuedRun, by: string): CurrentRun["starts"] {
-    return (step) => {
+    return async (step) => {
       const isInside = isNothing(spec.needs) && !isRemote(spec);
-      const fault = isInside ? undefined : this.#options.recordStart({ spec, caller, isolation: step.isolation, by });
+      const start = { spec, caller, isolation: step.isolation, by };
+      const fault = isInside ? undefined : await this.#options.recordStart(start);
       if (fault !== undefined) throw unrecorded(spec.skill?.name ?? "", fault);
       notify({ type: "started", ...step, by });
     };

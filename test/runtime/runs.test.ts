@@ -69,7 +69,7 @@ describe("the start of a run that goes beyond its sandbox", () => {
   const open = async (extra: string, fault?: string) => {
     const recorded: unknown[] = [];
     const atStart: (readonly unknown[])[] = [];
-    const recordStart = ({ spec, by }: StartedRun) => (recorded.push([spec.runId, by]), fault);
+    const recordStart = ({ spec, by }: StartedRun) => (recorded.push([spec.runId, by]), Promise.resolve(fault));
     const readSecret = (): Promise<string> => Promise.resolve("hunter2hunter2");
     const script = (): typeof returned => (atStart.push([...recorded]), returned);
     const more = { policy: allowsAll, readSecret, recordStart };

@@ -15,6 +15,10 @@ export const running = {
   ),
   "secrets-file": text("FILE", "Read secrets that are not in the environment from FILE (NAME=value lines)."),
   "trusted-root": trustedRoot,
+  cluster: text(
+    "URL",
+    "Share runs, blobs, approvals and the ledger in the PostgreSQL database at URL; its workers run code.",
+  ),
   isolation: choice(
     ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"],
     "What isolates code. Default: auto, the best that is available.",
@@ -26,8 +30,13 @@ export function toRunningOptions({
   grant = [],
   "secrets-file": secretsFile,
   "trusted-root": root,
+  cluster,
   isolation,
-}: OptionValues<typeof running>): Pick<SkillsOptions, "grants" | "secretsFile" | "trustedRoot" | "isolation"> {
+}: OptionValues<typeof running>): Pick<
+  SkillsOptions,
+  "grants" | "secretsFile" | "trustedRoot" | "cluster" | "isolation"
+> {
+  if (cluster !== undefined) refusePassword(cluster);
   for (const text of grant) {
     const parsed = parseGrant(grantText(text));
     if (parsed === undefined)
@@ -40,8 +49,17 @@ export function toRunningOptions({
     grants: grant,
     ...(secretsFile !== undefined && { secretsFile: toAbsolute(secretsFile) }),
     ...(root !== undefined && { trustedRoot: toAbsolute(root) }),
+    ...(cluster !== undefined && { cluster }),
     ...(isolation !== undefined && { isolation }),
   };
+}
+
+/** Others can read a command line. */
+function refusePassword(cluster: string): void {
+  if (URL.canParse(cluster) && new URL(cluster).password !== "")
+    throw usageError(
+      "--cluster: others can read a password on a command line; put the URL into ACP_SKILLS_CLUSTER, or the password into PGPASSWORD or a file that PGPASSFILE names",
+    );
 }
 
 /** The options of a command that offers skills and runs their code, as settings. Throws INVALID_OPTIONS. */

@@ -4,7 +4,7 @@ import type { RunsOptions, StartedRun } from "../runs.ts";
 
 /** Writes what runs do beyond their sandboxes into the ledger: never the path of a request, its headers or its body. */
 export function recordInLedger(
-  ledger: Pick<Ledger, "record">,
+  ledger: Pick<Ledger, "record" | "flush">,
   now: () => number,
 ): Pick<RunsOptions, "recordStart" | "recordSent"> {
   const entryOf = (event: string, { spec, caller }: Pick<StartedRun, "spec" | "caller">): LedgerEntry => {
@@ -22,9 +22,10 @@ export function recordInLedger(
     };
   };
   return {
-    recordStart({ isolation, by, ...run }) {
+    async recordStart({ isolation, by, ...run }) {
       const about = inShort(run.spec.needs);
-      return ledger.record({ ...entryOf("start", run), isolation, outcome: "started", about, grant: by });
+      const fault = ledger.record({ ...entryOf("start", run), isolation, outcome: "started", about, grant: by });
+      return fault ?? (await ledger.flush?.());
     },
     recordSent(run, { secret, host, method, status }) {
       const outcome = status !== undefined && status < 400 ? "completed" : "failed";

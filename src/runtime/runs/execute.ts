@@ -27,7 +27,7 @@ export interface CurrentRun {
   readonly caller: RunCaller;
   readonly notify: (step: RunStep) => void;
   /** Announces the start, as the last step before it. Throws PERMISSION_DENIED where that has to be recorded, and cannot be. */
-  readonly starts: (step: Omit<Extract<RunStep, { readonly type: "started" }>, "type" | "by">) => void;
+  readonly starts: (step: Omit<Extract<RunStep, { readonly type: "started" }>, "type" | "by">) => Promise<void> | void;
   readonly signal: AbortSignal;
   /** What was allowed for the outermost run only. */
   readonly once: AllowedOnce;
@@ -115,7 +115,7 @@ export async function executeRun(
       sent.length === 0
         ? undefined
         : openSecretRequests({ secrets: sent, open, clock, deadline: nesting.deadline, notify });
-    starts({ isolation, ...(packages !== undefined && { packages: packages.digest }) });
+    await starts({ isolation, ...(packages !== undefined && { packages: packages.digest }) });
     const end = await execute({ ...record.host, ...(requests && { fetch: requests.fetch }) }, signal);
     // The caller has gone: nobody can receive a result.
     if (end.type === "cancelled") signal.throwIfAborted();

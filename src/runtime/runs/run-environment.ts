@@ -13,7 +13,7 @@ import { liesIn } from "../../base/paths/location.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { envFileSecrets, firstOf, hasKeychain, keychainSecrets, memorySecrets } from "../secrets.ts";
 import type { RunsOptions } from "../runs.ts";
-import { diskRunStore } from "./run-store.ts";
+import { type RunStore, diskRunStore } from "./run-store.ts";
 import type { FoundSandbox } from "../../skills/environment.ts";
 
 /** What runs need, from the settings; the sandbox is opened with the first run. */
@@ -49,15 +49,18 @@ export function runRecordsIn(dataDirectory: string): string {
 /** Queued runs for each running one. */
 const waitingEach = 32;
 
-/** `openGiven`: opens a sandbox in place of the tiers. */
-export function openRunEnvironment(settings: RunSettings, openGiven?: () => Promise<Sandbox>): LocalRunEnvironment {
+/** `openSandbox`: in place of the tiers; `records`: in place of those on disk. */
+export function openRunEnvironment(
+  settings: RunSettings,
+  given: { readonly openSandbox?: (() => Promise<Sandbox>) | undefined; readonly records?: RunStore | undefined } = {},
+): LocalRunEnvironment {
   const { secretsFile, isolation, dataDirectory, allowPrivate, clock, log } = settings;
   const secrets = firstOf([
     memorySecrets(process.env),
     ...(secretsFile === undefined ? [] : [envFileSecrets(secretsFile)]),
     ...(hasKeychain(process.platform) ? [keychainSecrets(process.platform)] : []),
   ]);
-  const records = diskRunStore(runRecordsIn(dataDirectory), { log });
+  const records = given.records ?? diskRunStore(runRecordsIn(dataDirectory), { log });
   const concurrency = Math.max(2, availableParallelism());
   const digests = new LimitedMap<string, Promise<string>>(100);
 
@@ -79,7 +82,7 @@ export function openRunEnvironment(settings: RunSettings, openGiven?: () => Prom
   }
 
   const sandbox = openLater(async () => {
-    if (openGiven !== undefined) return await stayingFor(openGiven());
+    if (given.openSandbox !== undefined) return await stayingFor(given.openSandbox());
     const { sandbox: opened, tiers } = await open(false);
     if (opened === undefined) throw nothingIsolates(tiers);
     return opened;

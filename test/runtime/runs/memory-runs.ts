@@ -33,7 +33,7 @@ export function openMemoryRuns(
     withoutSandbox: () => Promise.resolve(memorySandbox(script, { clock, tier: "none" })),
     ...openTrust({ grants, policy }),
     records: memoryRunStore(),
-    recordStart: () => undefined,
+    recordStart: () => Promise.resolve(undefined),
     recordSent: () => undefined,
     openRequests: () => Promise.reject(new Error("No secret is sent in this test.")),
     now: () => clock.now(),

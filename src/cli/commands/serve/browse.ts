@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../runtime/app.ts";
 import { canIdentifyPeerUsers } from "../../../base/network/peer-users.ts";
+import { openParts } from "../../../parts.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { running, toSkillsOptions } from "../../arguments/running-options.ts";
 import { cwd, roots } from "../../arguments/shared-options.ts";
@@ -40,7 +41,7 @@ export const command = defineCommand({
     const settings = readOptions(toSkillsOptions(options, terminal.log), { home: terminal.home });
     // What runCommand sets for commands that read once and end.
     setFlagsFromString("--semi-space-growth-factor=2");
-    const app = openApp(settings);
+    const app = openApp(settings, await openParts(settings));
     const { signal, stop } = onInterruption();
     const idle = new AbortController();
     let stopReading = (): void => undefined;

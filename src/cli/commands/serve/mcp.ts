@@ -3,6 +3,7 @@ import { whenParentGone } from "../../../base/processes/live-process.ts";
 import { createCaller } from "../../../runtime/caller.ts";
 import { serveMcp } from "../../../mcp/serve-mcp.ts";
 import { logIdleGrants, readOptions } from "../../../runtime/options.ts";
+import { openParts } from "../../../parts.ts";
 import { logProblemsOf } from "../../../skills/skillset.ts";
 import { running, toSkillsOptions } from "../../arguments/running-options.ts";
 import { cwd, roots } from "../../arguments/shared-options.ts";
@@ -19,7 +20,7 @@ export const command = defineCommand({
     const { log } = terminal;
     const directory = existingDirectory("--cwd", options.cwd);
     const settings = readOptions(toSkillsOptions(options, log));
-    const app = openApp(settings);
+    const app = openApp(settings, await openParts(settings));
     const session = app.openSession({ cwd: directory });
     logProblemsOf(session, log);
     logIdleGrants(settings.grants, session.catalog, log);

@@ -3,6 +3,7 @@ import { appendFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../runtime/app.ts";
 import { every, isLoopbackListenHost } from "../../../serve/listen.ts";
+import { openParts } from "../../../parts.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { logPublishedProblems } from "../../../skills/skillset.ts";
 import { newToken, toTokenDigest } from "../../../wire/http.ts";
@@ -66,7 +67,7 @@ export const command = defineCommand({
       given.callers.length === 0 && isLoopbackListenHost(host)
         ? withLocalCaller(given)
         : { config: given, tokens: undefined };
-    const app = openApp(settings);
+    const app = openApp(settings, await openParts(settings));
     const { signal, stop } = onInterruption();
     let stopFollowing = (): void => undefined;
     try {

@@ -140,7 +140,7 @@ export async function openAttackedWorld(
   const [inside, outside] = [recording("memory"), recording("none")];
   let count = 0;
   const runs = new Runs({
-    recordStart: () => undefined,
+    recordStart: () => Promise.resolve(undefined),
     recordSent: () => undefined,
     openRequests: () => Promise.reject(new Error("No secret is sent in this test.")),
     sandbox: () => Promise.resolve(inside),

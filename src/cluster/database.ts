@@ -1,0 +1,51 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+
+export { openDatabase } from "./database/open-database.ts";
+export { parseClusterUrl } from "./database/cluster-url.ts";
+export { migrate, schemaFault } from "./database/migrate.ts";
+
+/** What runs statements: the database, or a transaction of it. */
+export interface Queries {
+  /**
+   * Runs one statement. Columns of type `bigint` and times have to be cast in it, to `float8`. Rejects with `QUERY_FAILED`'s reason, see
+   * `databaseFault`.
+   */
+  query<Row extends object = Record<string, unknown>>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<readonly Row[]>;
+}
+
+/**
+ * The port to the database of a cluster: all that its members share. What is stored is named in full (`acp_skills.runs`), and all times are
+ * those of the database, because the clocks of members differ.
+ */
+export interface Database extends Queries {
+  /** Commits what `work` did when it resolves; rejects as it does, and nothing was done. */
+  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  /**
+   * Calls `onMessage` at each message of a channel, and `onConnected` whenever messages arrive (again): those from before may be lost, so
+   * that what they are about has to be read. Neither may throw. Returns a function that ends this.
+   */
+  listen(channel: ClusterChannel, onMessage: (payload: string) => void, onConnected: () => void): () => void;
+  /** Waits for nothing that still runs. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+/** The channels of messages between members. A message only names what has changed. */
+export type ClusterChannel =
+  | "acp_skills_runs"
+  | "acp_skills_events"
+  | "acp_skills_cancel"
+  | "acp_skills_catalog"
+  | "acp_skills_callers"
+  | "acp_skills_queues";
+
+export interface DatabaseOptions {
+  /** Reports lost connections, once until there is one again. */
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Statements at a time; further ones wait. Default: 10. */
+  readonly connections?: number;
+}

@@ -1,0 +1,36 @@
+import { isSkillsError } from "../../base/errors.ts";
+
+/** A statement that failed. `isOutage`: the database was not reached, or ended the connection, so that the same may succeed later. */
+export class DatabaseError extends Error {
+  override readonly name = "DatabaseError";
+  readonly isOutage: boolean;
+  /** SQLSTATE; empty where the database gave none. */
+  readonly state: string;
+
+  constructor(message: string, { cause, state, isOutage }: { cause: unknown; state: string; isOutage: boolean }) {
+    super(message, { cause });
+    this.state = state;
+    this.isOutage = isOutage;
+  }
+}
+
+/** Classes of SQLSTATE that say nothing about the statement: connection, resources, intervention, system. */
+const outages = /^(?:08|53|57P|58|25006)/;
+const form = /^[0-9A-Z]{5}$/;
+
+/** An error of the driver, as one of ours; all others unchanged. */
+export function toDatabaseError(error: unknown): unknown {
+  if (error instanceof DatabaseError || isSkillsError(error) || !(error instanceof Error)) return error;
+  const { code = "" } = error as { readonly code?: string };
+  if (form.test(code) && "severity" in error)
+    return new DatabaseError(error.message, { cause: error, state: code, isOutage: outages.test(code) });
+  const isOfDriver =
+    "syscall" in error ||
+    /^(?:Connection terminated|Query read timeout|timeout |Client (?:has|was))/i.test(error.message);
+  return isOfDriver ? new DatabaseError(error.message, { cause: error, state: "", isOutage: true }) : error;
+}
+
+/** Whether the database was not reached, or could not work, at the moment. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof DatabaseError && error.isOutage;
+}

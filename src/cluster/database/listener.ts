@@ -1,0 +1,119 @@
+import type { Client } from "pg";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { ClusterChannel } from "../database.ts";
+
+interface Subscription {
+  readonly channel: ClusterChannel;
+  readonly onMessage: (payload: string) => void;
+  readonly onConnected: () => void;
+}
+
+/** After a lost connection: the first attempt, and the longest pause between later ones. */
+const firstPauseMs = 100;
+const longestPauseMs = 5_000;
+/** A connection that a network has forgotten is noticed after two of these. */
+const heartbeatMs = 5_000;
+
+/** One connection for all messages, opened with the first subscription and opened again when it breaks. */
+export function openListener(
+  connect: () => Client,
+  { log, clock }: { readonly log: Log; readonly clock: Clock },
+): {
+  listen(channel: ClusterChannel, onMessage: (payload: string) => void, onConnected: () => void): () => void;
+  close(): void;
+} {
+  const subscriptions = new Set<Subscription>();
+  let client: Client | undefined;
+  let isConnected = false;
+  let isClosed = false;
+  let isReported = false;
+  let pause = firstPauseMs;
+  let stopTimer = (): void => undefined;
+
+  async function open(): Promise<void> {
+    const opened = (client = connect());
+    opened.on("error", (error) => lost(opened, error));
+    opened.on("end", () => lost(opened, new Error("the connection ended")));
+    opened.on("notification", ({ channel, payload = "" }) => {
+      for (const subscription of [...subscriptions])
+        if (subscription.channel === channel) subscription.onMessage(payload);
+    });
+    try {
+      await opened.connect();
+      const listened = new Set<ClusterChannel>();
+      const missing = (): ClusterChannel | undefined =>
+        [...subscriptions].find(({ channel }) => !listened.has(channel))?.channel;
+      for (let channel = missing(); channel !== undefined; channel = missing()) {
+        await opened.query(`listen ${channel}`);
+        listened.add(channel);
+      }
+    } catch (error) {
+      lost(opened, error);
+      return;
+    }
+    if (client !== opened) return;
+    if (isReported) log("info", "Messages of the cluster arrive again.");
+    [isConnected, isReported, pause] = [true, false, firstPauseMs];
+    beat(opened);
+    for (const { onConnected } of [...subscriptions]) onConnected();
+  }
+
+  /** Sees a connection that is silently gone. */
+  function beat(opened: Client): void {
+    stopTimer = clock.after(heartbeatMs, () => {
+      const stop = clock.after(heartbeatMs, () => lost(opened, new Error("it does not answer")));
+      opened.query("select 1").then(
+        () => {
+          stop();
+          if (client === opened) beat(opened);
+        },
+        (error: unknown) => {
+          stop();
+          lost(opened, error);
+        },
+      );
+    });
+  }
+
+  function lost(opened: Client, error: unknown): void {
+    if (client !== opened) return;
+    client = undefined;
+    isConnected = false;
+    stopTimer();
+    opened.end().catch(() => undefined);
+    if (isClosed) return;
+    if (!isReported)
+      log(
+        "warning",
+        `Messages of the cluster do not arrive: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    isReported = true;
+    stopTimer = clock.after(pause, () => void open());
+    pause = Math.min(longestPauseMs, pause * 2);
+  }
+
+  return {
+    listen(channel, onMessage, onConnected) {
+      const subscription = { channel, onMessage, onConnected };
+      const isNew = ![...subscriptions].some((one) => one.channel === channel);
+      subscriptions.add(subscription);
+      const opened = client;
+      if (opened === undefined && !isReported) void open();
+      else if (opened !== undefined && isConnected)
+        (isNew ? opened.query(`listen ${channel}`) : Promise.resolve()).then(
+          () => subscriptions.has(subscription) && client === opened && onConnected(),
+          (error: unknown) => lost(opened, error),
+        );
+      return () => void subscriptions.delete(subscription);
+    },
+    close() {
+      isClosed = true;
+      subscriptions.clear();
+      stopTimer();
+      const opened = client;
+      client = undefined;
+      opened?.end().catch(() => undefined);
+    },
+  };
+}

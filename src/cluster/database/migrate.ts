@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { packageUrl } from "../../base/paths/location.ts";
+import { SkillsError } from "../../base/errors.ts";
+import { DatabaseError } from "./database-error.ts";
+import type { Database, Queries } from "../database.ts";
+
+/** One step of the schema: a file `NUMBER-NAME.sql`, which is never changed after its release. */
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  /** The oldest schema whose programs can go on after this step: they use nothing that it takes away. */
+  readonly oldest: number;
+  readonly sql: string;
+}
+
+/** Any number, the same for all: one migration at a time. */
+const lock = 7_331_202_611;
+const fileForm = /^(\d{3})-([a-z-]+)\.sql$/;
+const oldestForm = /^-- oldest: (\d+)\n/;
+
+/** The steps that this version of the package knows, in order. */
+export function knownMigrations(): readonly Migration[] {
+  const directory = packageUrl("cluster/database/migrations/");
+  return readdirSync(directory)
+    .toSorted()
+    .flatMap((file) => {
+      const [, number, name = ""] = fileForm.exec(file) ?? [];
+      if (number === undefined) return [];
+      const sql = readFileSync(new URL(file, directory), "utf8");
+      return [{ number: Number(number), name, oldest: Number(oldestForm.exec(sql)?.[1]), sql }];
+    });
+}
+
+/**
+ * Applies the steps that are missing, all or none. Returns their names; none where there is nothing to do. Throws INVALID_OPTIONS where the
+ * database is newer than this package.
+ */
+export async function migrate(
+  database: Database,
+  migrations: readonly Migration[] = knownMigrations(),
+): Promise<readonly string[]> {
+  return await database.transaction(async (queries) => {
+    await queries.query("select pg_advisory_xact_lock($1)", [lock]);
+    const before = await readSchema(queries);
+    const newest = migrations.at(-1)?.number ?? 0;
+    if (before !== undefined && before.number > newest) throw tooNew(before.number, newest);
+    const missing = migrations.filter(({ number }) => number > (before?.number ?? 0));
+    for (const { number, name, oldest, sql } of missing) {
+      await runAll(queries, sql);
+      await queries.query("insert into acp_skills.migrations (number, name, oldest) values ($1, $2, $3)", [
+        number,
+        name,
+        oldest,
+      ]);
+    }
+    return missing.map(({ number, name }) => `${number} ${name}`);
+  });
+}
+
+/** Why this package cannot use the database as its schema is now, as a sentence; undefined if it can. */
+export async function schemaFault(
+  queries: Queries,
+  migrations: readonly Migration[] = knownMigrations(),
+): Promise<string | undefined> {
+  const own = migrations.at(-1)?.number ?? 0;
+  const schema = await readSchema(queries);
+  if (schema === undefined)
+    return "The database has no tables of acp-skills yet: acp-skills cluster migrate creates them.";
+  if (schema.number < own)
+    return `The database has schema ${schema.number}, and this version of acp-skills needs ${own}: acp-skills cluster migrate changes it; servers of the version before go on meanwhile.`;
+  return schema.oldest > own ? tooNew(schema.number, own).message : undefined;
+}
+
+/** The newest step, and the oldest schema whose programs can go on. Undefined before the first one. */
+async function readSchema(queries: Queries): Promise<{ readonly number: number; readonly oldest: number } | undefined> {
+  const [table] = await queries.query<{ found: boolean }>(
+    "select to_regclass('acp_skills.migrations') is not null as found",
+  );
+  if (table?.found !== true) return undefined;
+  const [row] = await queries.query<{ number: number; oldest: number }>(
+    "select max(number) as number, max(oldest) as oldest from acp_skills.migrations having count(*) > 0",
+  );
+  return row;
+}
+
+function tooNew(found: number, own: number): SkillsError {
+  return new SkillsError(
+    "INVALID_OPTIONS",
+    `The database has schema ${found}, and this version of acp-skills knows ${own} only: update acp-skills here.`,
+    { facts: { option: "cluster" } },
+  );
+}
+
+/** Several statements in one message are one implicit transaction, inside of ours; the driver takes them only without values. */
+async function runAll(queries: Queries, sql: string): Promise<void> {
+  try {
+    for (const statement of statementsOf(sql)) await queries.query(statement);
+  } catch (error) {
+    if (error instanceof DatabaseError && error.state === "42501")
+      throw new SkillsError("INVALID_OPTIONS", `The role may not change the database: ${error.message}`, {
+        cause: error,
+        facts: { option: "cluster" },
+      });
+    throw error;
+  }
+}
+
+/** Statements end at a semicolon at the end of a line; a body between `$$` is one. */
+export function statementsOf(sql: string): readonly string[] {
+  const statements: string[] = [];
+  let current = "";
+  for (const line of sql.split("\n")) {
+    if (/^\s*--/.test(line)) continue;
+    current += `${line}\n`;
+    const isInBody = (current.match(/\$\$/g) ?? []).length % 2 === 1;
+    if (isInBody || !/;\s*$/.test(line)) continue;
+    statements.push(current.trim());
+    current = "";
+  }
+  if (current.trim() !== "") statements.push(current.trim());
+  return statements;
+}

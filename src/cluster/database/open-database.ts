@@ -1,0 +1,118 @@
+import type * as driver from "pg";
+import type { Client, ClientConfig, Pool, PoolClient } from "pg";
+import { SkillsError } from "../../base/errors.ts";
+import type { ClusterChannel, Database, DatabaseOptions, Queries } from "../database.ts";
+import type { ClusterUrl } from "./cluster-url.ts";
+import { toDatabaseError } from "./database-error.ts";
+import { openListener } from "./listener.ts";
+
+/** Longer than any statement of ours takes on a busy server; a connection that a network has forgotten fails after it. */
+const queryTimeoutMs = 30_000;
+const connectTimeoutMs = 10_000;
+
+/** Opens connections as they are needed, so that an unreachable database is no error here. Rejects with INVALID_OPTIONS without the driver. */
+export async function openDatabase(url: ClusterUrl, options: DatabaseOptions): Promise<Database> {
+  const pg = await loadDriver();
+  const config: ClientConfig = {
+    host: url.host,
+    port: url.port,
+    user: url.user,
+    password: url.password,
+    database: url.database,
+    ssl: url.ssl,
+    keepAlive: true,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: queryTimeoutMs,
+    application_name: "acp-skills",
+  };
+  return new PooledDatabase(
+    new pg.Pool({ ...config, max: options.connections ?? 10 }),
+    () => new pg.Client(config),
+    options,
+  );
+}
+
+async function loadDriver(): Promise<typeof driver> {
+  try {
+    return await import("pg");
+  } catch (error) {
+    throw new SkillsError("INVALID_OPTIONS", "--cluster needs the packages pg and pg-boss: npm install pg pg-boss", {
+      cause: error,
+      facts: { option: "cluster" },
+    });
+  }
+}
+
+class PooledDatabase implements Database {
+  readonly #pool: Pool;
+  readonly #listener: ReturnType<typeof openListener>;
+  #closing: Promise<void> | undefined;
+
+  constructor(pool: Pool, connect: () => Client, { log, clock }: DatabaseOptions) {
+    this.#pool = pool;
+    // Without a listener, an idle connection that breaks would end this process. The next statement gets another one.
+    pool.on("error", () => undefined);
+    this.#listener = openListener(connect, { log, clock });
+  }
+
+  async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    this.#expectOpen();
+    try {
+      return (await this.#pool.query<Row>(text, [...values])).rows;
+    } catch (error) {
+      throw toDatabaseError(error);
+    }
+  }
+
+  async transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    this.#expectOpen();
+    let client: PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw toDatabaseError(error);
+    }
+    let broken: Error | undefined;
+    const onError = (error: Error): void => void (broken = error);
+    client.on("error", onError);
+    try {
+      await client.query("begin");
+      const result = await work({
+        query: async (text, values = []) => {
+          try {
+            return (await client.query(text, [...values])).rows as never;
+          } catch (error) {
+            throw toDatabaseError(error);
+          }
+        },
+      });
+      await client.query("commit");
+      return result;
+    } catch (error) {
+      // A connection that cannot even do that is closed below.
+      await client.query("rollback").catch(() => void (broken = new Error("It was not rolled back.")));
+      throw toDatabaseError(error);
+    } finally {
+      client.off("error", onError);
+      client.release(broken ?? false);
+    }
+  }
+
+  listen(channel: ClusterChannel, onMessage: (payload: string) => void, onConnected: () => void): () => void {
+    this.#expectOpen();
+    return this.#listener.listen(channel, onMessage, onConnected);
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#listener.close();
+    await this.#pool.end().catch(() => undefined);
+  }
+
+  #expectOpen(): void {
+    if (this.#closing !== undefined) throw new SkillsError("CLOSED", "The connection to the cluster was closed.");
+  }
+}

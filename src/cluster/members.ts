@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Database } from "./database.ts";
+
+export type MemberKind = "server" | "wrapper" | "worker";
+
+/** A member renews its lease this often, by its own clock; the lease counts by that of the database. */
+const renewEveryMs = 5_000;
+const leaseSeconds = 20;
+
+/** This process as others of the cluster see it. */
+export interface Member {
+  readonly id: string;
+  /** Ends its lease. Idempotent; never rejects. */
+  leave(): Promise<void>;
+}
+
+export interface MemberOptions {
+  readonly kind: MemberKind;
+  readonly version: string;
+  /** What runs can ask for of a worker. */
+  readonly labels?: readonly string[];
+  /** Runs at a time. */
+  readonly concurrency?: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Announces this process, and goes on with that until it leaves. */
+export async function joinCluster(database: Database, options: MemberOptions): Promise<Member> {
+  const { kind, version, labels = [], concurrency = 0, clock, log } = options;
+  const id = randomUUID();
+  let stop = (): void => undefined;
+  let leaving: Promise<void> | undefined;
+
+  /** Also announces it again where a long outage has removed it. */
+  async function renew(): Promise<void> {
+    await database.query(
+      `insert into acp_skills.members (id, kind, host, pid, version, labels, concurrency, lease_until)
+       values ($1, $2, $3, $4, $5, $6, $7, now() + make_interval(secs => $8))
+       on conflict (id) do update set seen_at = now(), lease_until = excluded.lease_until`,
+      [id, kind, hostname().slice(0, 253), process.pid, version, [...labels], concurrency, leaseSeconds],
+    );
+  }
+  function renewLater(): void {
+    stop = clock.after(renewEveryMs, () => {
+      renew()
+        .catch((error: unknown) => log("warning", `This member of the cluster was not renewed: ${String(error)}`))
+        .finally(() => leaving === undefined && renewLater());
+    });
+  }
+  async function leave(): Promise<void> {
+    stop();
+    await database.query("delete from acp_skills.members where id = $1", [id]).catch(() => undefined);
+  }
+
+  await renew();
+  renewLater();
+  return { id, leave: () => (leaving ??= leave()) };
+}

@@ -1,0 +1,33 @@
+import { PGlite } from "@electric-sql/pglite";
+import type { Database } from "../../src/cluster/database.ts";
+import { migrate } from "../../src/cluster/database.ts";
+
+/** PostgreSQL in this process, with one connection: for tests on machines that have no server. Migrated and empty. */
+export async function openPglite(): Promise<Database> {
+  const pglite = await PGlite.create();
+  let closing: Promise<void> | undefined;
+  const database: Database = {
+    query: async (text, values = []) => (await pglite.query(text, [...values])).rows as never,
+    transaction: async (work) =>
+      await pglite.transaction(
+        async (transaction) =>
+          await work({
+            query: async (text, values = []) => (await transaction.query(text, [...values])).rows as never,
+          }),
+      ),
+    listen(channel, onMessage, onConnected) {
+      let isOpen = true;
+      const listening = pglite.listen(channel, (payload) => {
+        if (isOpen) onMessage(payload);
+      });
+      void listening.then(() => isOpen && onConnected());
+      return () => {
+        isOpen = false;
+        void listening.then((stop) => stop());
+      };
+    },
+    close: () => (closing ??= pglite.close()),
+  };
+  await migrate(database);
+  return database;
+}
