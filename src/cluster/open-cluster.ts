@@ -2,6 +2,7 @@ import { SkillsError } from "../base/errors.ts";
 import type { Settings } from "../runtime/options.ts";
 import type { GivenPorts } from "../runtime/ports.ts";
 import { type Database, openDatabase, parseClusterUrl, schemaFault } from "./database.ts";
+import { openClusterApprovals } from "./approvals.ts";
 import { type MemberKind, joinCluster } from "./members.ts";
 
 /** What the job queue needs. */
@@ -46,6 +47,7 @@ export async function openCluster(settings: Settings, kind: MemberKind = "server
   const database = await connectCluster(settings);
   const member = await joinCluster(database, { kind, ...settings });
   return {
+    approvals: openClusterApprovals(database, settings),
     close: async () => {
       await member.leave();
       await database.close();

@@ -1,0 +1,253 @@
+import type { ApprovalScope, ApprovalStore, Approvals } from "../../runtime/trust.ts";
+import type { CopiedFile } from "../../skills/files.ts";
+import type { Database, Queries } from "../database.ts";
+import type { Log } from "../../base/log.ts";
+import { changeApprovals, nothingApproved, toApprovedCopy } from "../../runtime/ports.ts";
+import { LimitedMap } from "../../base/limited-map.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
+import { DatabaseError } from "../database/database-error.ts";
+import { readScope, toApprovals, writeScope } from "./approval-rows.ts";
+import { scopeKey } from "./approval-keys.ts";
+
+const maxScopes = 10_000;
+const maxScopeCharacters = 4 * 1024 * 1024;
+/** Of one person; a further version's changes cannot be shown later. */
+const maxCopies = 1_000;
+const maxRemembered = 256;
+
+/** A person's answers as rows, in the database of a cluster. The person is the role of the connection. */
+export function openClusterApprovals(database: Database, options: { readonly log: Log }): ApprovalStore {
+  return new ClusterApprovals(database, options);
+}
+
+interface Known {
+  readonly revision: string;
+  readonly approvals: Approvals;
+}
+
+interface ReadRow {
+  readonly key: string;
+  readonly revision: string;
+  readonly head: string;
+  /** Null where the revision is that which was known before the statement. */
+  readonly grants: readonly string[] | null;
+  readonly blocks: readonly string[] | null;
+  readonly known: Known | undefined;
+}
+
+class ClusterApprovals implements ApprovalStore {
+  readonly #database: Database;
+  readonly #log: Log;
+  readonly #known = new LimitedMap<string, Known>(maxRemembered);
+  /** Scopes that the next statement asks for. */
+  #next: { readonly keys: Set<string>; readonly rows: Promise<ReadonlyMap<string, ReadRow>> } | undefined;
+  #isOut = false;
+  readonly #damaged = new LimitedMap<string, string>(maxRemembered);
+
+  constructor(database: Database, { log }: { readonly log: Log }) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /** In an outage nothing is granted, and what was blocked remains so. */
+  async read(scope: ApprovalScope): Promise<Approvals> {
+    const key = scopeKey(scope).toString("hex");
+    try {
+      const row = (await this.#rows(key)).get(key);
+      if (this.#isOut) this.#log("info", "Approvals of the cluster can be read again.");
+      this.#isOut = false;
+      return this.#toApprovals(scope, key, row);
+    } catch (error) {
+      if (!this.#isOut)
+        this.#log(
+          "warning",
+          `The approvals of the cluster cannot be read, so that nothing is granted: ${words(error)}`,
+        );
+      this.#isOut = true;
+      return { ...nothingApproved(scope), blocks: this.#known.get(key)?.approvals.blocks ?? [] };
+    }
+  }
+
+  #toApprovals(scope: ApprovalScope, key: string, row: ReadRow | undefined): Approvals {
+    if (row === undefined) {
+      this.#known.delete(key);
+      return nothingApproved(scope);
+    }
+    const { head, grants, blocks, revision, known } = row;
+    if (known !== undefined && grants === null) return known.approvals;
+    const toRow = (value: string): { readonly value: string } => ({ value });
+    try {
+      const rows = { head, grants: (grants ?? []).map(toRow), blocks: (blocks ?? []).map(toRow) };
+      const approvals = toApprovals(scope, rows);
+      this.#known.delete(key);
+      this.#known.set(key, { revision, approvals });
+      return approvals;
+    } catch (error) {
+      if (this.#damaged.get(key) !== revision) this.#log("warning", `${unknownRows(scope)}: ${words(error)}`);
+      this.#damaged.set(key, revision);
+      return { ...nothingApproved(scope), blocks: known?.approvals.blocks ?? [] };
+    }
+  }
+
+  /** What several read at the same moment is one statement. */
+  #rows(key: string): Promise<ReadonlyMap<string, ReadRow>> {
+    if (this.#next === undefined) {
+      const keys = new Set<string>();
+      const rows = Promise.resolve().then(() => {
+        this.#next = undefined;
+        return this.#query([...keys]);
+      });
+      this.#next = { keys, rows };
+    }
+    this.#next.keys.add(key);
+    return this.#next.rows;
+  }
+
+  async #query(keys: readonly string[]): Promise<ReadonlyMap<string, ReadRow>> {
+    const known = new Map(keys.map((key) => [key, this.#known.get(key)]));
+    const wanted = keys.map((key) => ({ key, known: known.get(key)?.revision }));
+    const rows = await this.#database.query<Omit<ReadRow, "known">>(
+      `select encode(s.scope_key, 'hex') as key, s.revision::text, s.head,
+         case when s.revision::text is distinct from wanted.known then array(
+           select g.value from acp_skills.grants g
+           where g.person = s.person and g.scope_key = s.scope_key order by g.position) end as grants,
+         case when s.revision::text is distinct from wanted.known then array(
+           select b.value from acp_skills.blocks b
+           where b.person = s.person and b.scope_key = s.scope_key order by b.position) end as blocks
+       from json_to_recordset($1::json) as wanted (key text, known text)
+       join acp_skills.approval_scopes s
+         on s.person = session_user::text and s.scope_key = decode(wanted.key, 'hex')`,
+      [JSON.stringify(wanted)],
+    );
+    return new Map(rows.map((row) => [row.key, { ...row, known: known.get(row.key) }]));
+  }
+
+  async change(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<Approvals> {
+    return await this.#orUnreadable("stored in", () =>
+      this.#database.transaction(async (queries) => {
+        // Also where there is no row yet.
+        await queries.query("select pg_advisory_xact_lock(hashtextextended(session_user::text || $1::text, 39))", [
+          scopeKey(scope).toString("hex"),
+        ]);
+        const before = await readForChange(queries, scope);
+        const after = changeApprovals(scope, before.approvals, change);
+        if (after === before.approvals) return after;
+        await expectRoom(queries, scope, after);
+        // See the migration: whoever acts on approvals holds it shared.
+        await queries.query("select pg_advisory_xact_lock(hashtextextended(session_user::text, 38))");
+        await writeScope(queries, scope, { before, after });
+        const remaining = new Set(after.grants.map(({ digest }) => digest));
+        if (before.approvals.grants.some(({ digest }) => !remaining.has(digest))) await removeCopies(queries);
+        return after;
+      }),
+    );
+  }
+
+  async scopes(): Promise<readonly ApprovalScope[]> {
+    const rows = await this.#orUnreadable("read from", () =>
+      this.#database.query<{ scope: string }>(
+        "select scope from acp_skills.approval_scopes where person = session_user::text limit $1",
+        [maxScopes],
+      ),
+    );
+    const all = rows.map(({ scope }) => JSON.parse(scope) as ApprovalScope);
+    const projects = all.flatMap((scope) => (scope === "everywhere" ? [] : [scope.project])).sort();
+    return [
+      ...(projects.length < all.length ? (["everywhere"] as const) : []),
+      ...projects.map((project) => ({ project })),
+    ];
+  }
+
+  async readCopy(digest: string): Promise<readonly CopiedFile[] | undefined> {
+    if (toApprovedCopy(digest, []) === undefined) return undefined;
+    try {
+      const [row] = await this.#database.query<{ files: string }>(
+        "select files from acp_skills.approved_copies where person = session_user::text and digest = decode($1, 'hex')",
+        [digest.replace("sha256:", "")],
+      );
+      // Text that is not that of its file is left out.
+      return row && toApprovedCopy(digest, JSON.parse(row.files) as readonly CopiedFile[]);
+    } catch (error) {
+      this.#log("warning", `What changed in an approved version of a skill cannot be shown: ${words(error)}`);
+      return undefined;
+    }
+  }
+
+  async keepCopy(digest: string, files: readonly CopiedFile[]): Promise<void> {
+    const copy = toApprovedCopy(digest, files);
+    if (copy === undefined) return;
+    try {
+      await this.#database.transaction(async (queries) => {
+        // So that its grant is not removed meanwhile.
+        await queries.query("select pg_advisory_xact_lock_shared(hashtextextended(session_user::text, 38))");
+        await queries.query(
+          `insert into acp_skills.approved_copies (person, digest, files)
+           select session_user::text, decode($1, 'hex'), $2
+           where exists (select from acp_skills.grants
+               where person = session_user::text and digest = decode($1, 'hex'))
+             and (select count(*) from acp_skills.approved_copies where person = session_user::text) < $3
+           on conflict do nothing`,
+          [digest.replace("sha256:", ""), JSON.stringify(copy), maxCopies],
+        );
+      });
+    } catch (error) {
+      this.#log("warning", `What changes in this approved version of a skill cannot be shown later: ${words(error)}`);
+    }
+  }
+
+  async #orUnreadable<Result>(verb: string, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      const message = `Approvals cannot be ${verb} the database of the cluster: ${error.message}.`;
+      const hint = "Try again once the database can be reached.";
+      throw new SkillsError("UNREADABLE", message, { cause: error, facts: { hint } });
+    }
+  }
+}
+
+/** Throws UNREADABLE for rows that this version cannot read, and so must not replace. */
+async function readForChange(queries: Queries, scope: ApprovalScope): ReturnType<typeof readScope> {
+  try {
+    return await readScope(queries, scope);
+  } catch (error) {
+    if (error instanceof DatabaseError || isSkillsError(error)) throw error;
+    const message = `${unknownRows(scope)}, and nothing can be stored there: ${words(error)}`;
+    throw new SkillsError("UNREADABLE", message, { cause: error, facts: { hint: "Update acp-skills here." } });
+  }
+}
+
+/** Throws QUOTA_EXCEEDED. */
+async function expectRoom(queries: Queries, scope: ApprovalScope, after: Approvals): Promise<void> {
+  const refuse = (message: string): SkillsError => {
+    const hint = "acp-skills approvals list shows them, acp-skills approvals revoke ID removes one.";
+    return new SkillsError("QUOTA_EXCEEDED", message, { facts: { hint } });
+  };
+  if (JSON.stringify(after).length > maxScopeCharacters)
+    throw refuse(`The approvals of one scope would exceed ${maxScopeCharacters / 1024 / 1024} Mi characters.`);
+  const [row] = await queries.query<{ full: boolean }>(
+    `select count(*) >= $1 and not coalesce(bool_or(scope_key = $2), false) as full
+     from acp_skills.approval_scopes where person = session_user::text`,
+    [maxScopes, scopeKey(scope)],
+  );
+  if (row?.full === true)
+    throw refuse(`There are approvals for ${maxScopes.toLocaleString("en")} projects, the limit.`);
+}
+
+/** Those whose version no grant names any more. */
+async function removeCopies(queries: Queries): Promise<void> {
+  await queries.query(
+    `delete from acp_skills.approved_copies c where person = session_user::text and not exists (
+       select from acp_skills.grants g where g.person = c.person and g.digest = c.digest)`,
+  );
+}
+
+function unknownRows(scope: ApprovalScope): string {
+  const place = scope === "everywhere" ? "everywhere" : `the project ${JSON.stringify(scope.project)}`;
+  return `The approvals for ${place} in the cluster are of another version of acp-skills, so that no grant in them counts`;
+}
+
+function words(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 300);
+}
