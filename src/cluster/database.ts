@@ -33,14 +33,9 @@ export interface Database extends Queries {
   close(): Promise<void>;
 }
 
-/** The channels of messages between members. A message only names what has changed. */
+/** The channels of messages between members, each of which has one of its own. A message only names what has changed. */
 export type ClusterChannel =
-  | "acp_skills_runs"
-  | "acp_skills_events"
-  | "acp_skills_cancel"
-  | "acp_skills_catalog"
-  | "acp_skills_callers"
-  | "acp_skills_queues";
+  "acp_skills_catalog" | "acp_skills_callers" | "acp_skills_queues" | `acp_skills_to_${string}`;
 
 export interface DatabaseOptions {
   /** Reports lost connections, once until there is one again. */

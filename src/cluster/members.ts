@@ -18,6 +18,8 @@ export interface Member {
 }
 
 export interface MemberOptions {
+  /** Default: a new one. */
+  readonly id?: string;
   readonly kind: MemberKind;
   readonly version: string;
   /** What runs can ask for of a worker. */
@@ -30,8 +32,7 @@ export interface MemberOptions {
 
 /** Announces this process, and goes on with that until it leaves. */
 export async function joinCluster(database: Database, options: MemberOptions): Promise<Member> {
-  const { kind, version, labels = [], concurrency = 0, clock, log } = options;
-  const id = randomUUID();
+  const { id = randomUUID(), kind, version, labels = [], concurrency = 0, clock, log } = options;
   let stop = (): void => undefined;
   let leaving: Promise<void> | undefined;
 

@@ -1,9 +1,15 @@
 import { SkillsError } from "../base/errors.ts";
 import type { Settings } from "../runtime/options.ts";
 import type { GivenPorts } from "../runtime/ports.ts";
+import { runRetention } from "../runtime/runs.ts";
 import { type Database, openDatabase, parseClusterUrl, schemaFault } from "./database.ts";
-import { openClusterApprovals } from "./approvals.ts";
-import { type MemberKind, joinCluster } from "./members.ts";
+import { blockKey, openClusterApprovals } from "./approvals.ts";
+import { joinCluster } from "./members.ts";
+import { openJobQueue } from "./runs/job-queue.ts";
+import { openMailbox } from "./runs/mailbox.ts";
+import { ClusterPlace } from "./runs/place-runs.ts";
+import { ClusterRunRecords } from "./runs/run-records.ts";
+import { type SkillPacks, openSkillPacks } from "./skills.ts";
 
 /** What the job queue needs. */
 const leastNode = [22, 12] as const;
@@ -17,17 +23,16 @@ export function clusterNodeFault(node: string = process.versions.node): string |
 }
 
 /** Connects to the database of the settings and checks its schema. Rejects with INVALID_OPTIONS. */
-export async function connectCluster({
-  cluster,
-  clock,
-  log,
-}: Pick<Settings, "cluster" | "clock" | "log">): Promise<Database> {
+export async function connectCluster(
+  { cluster, clock, log }: Pick<Settings, "cluster" | "clock" | "log">,
+  connections = 10,
+): Promise<Database> {
   const refuse = (message: string, cause?: unknown): SkillsError =>
     new SkillsError("INVALID_OPTIONS", message, { cause, facts: { option: "cluster" } });
   const fault = clusterNodeFault();
   if (fault !== undefined) throw refuse(fault);
   const url = parseClusterUrl(cluster ?? "");
-  const database = await openDatabase(url, { clock, log });
+  const database = await openDatabase(url, { clock, log, connections });
   try {
     const unusable = await schemaFault(database);
     if (unusable !== undefined) throw refuse(unusable);
@@ -42,15 +47,58 @@ export async function connectCluster({
   }
 }
 
-/** The parts of a member of the cluster that the settings name. Rejects with INVALID_OPTIONS. */
-export async function openCluster(settings: Settings, kind: MemberKind = "server"): Promise<GivenPorts> {
-  const database = await connectCluster(settings);
-  const member = await joinCluster(database, { kind, ...settings });
+/** What every member shares, servers and workers. */
+interface SharedRooms {
+  readonly parts: Omit<GivenPorts, "place" | "addSkills" | "close">;
+  readonly packs: SkillPacks;
+  close(): Promise<void>;
+}
+
+export function openShared(database: Database, settings: Settings, member: string): SharedRooms {
+  const { log } = settings;
+  const packs = openSkillPacks();
   return {
-    approvals: openClusterApprovals(database, settings),
-    close: async () => {
-      await member.leave();
-      await database.close();
+    packs,
+    parts: {
+      approvals: openClusterApprovals(database, settings),
+      records: new ClusterRunRecords({ database, member, log }),
     },
+    close: () => Promise.resolve(),
   };
+}
+
+/** The parts of a server or wrapper of the cluster that the settings name. Rejects with INVALID_OPTIONS. */
+export async function openCluster(settings: Settings): Promise<GivenPorts> {
+  const { clock, log } = settings;
+  const database = await connectCluster(settings);
+  const closing: (() => unknown)[] = [() => database.close()];
+  const close = async (): Promise<void> => {
+    for (const each of closing.toReversed()) await Promise.resolve(each()).catch(() => undefined);
+  };
+  try {
+    const own = await joinCluster(database, { kind: "server", ...settings });
+    const member = own.id;
+    closing.push(() => own.leave());
+    const shared = openShared(database, settings, member);
+    closing.push(() => shared.close());
+    const { packs, parts } = shared;
+    const records = new ClusterRunRecords({ database, member, log });
+    const queue = await openJobQueue(database, { log, supervise: false });
+    closing.push(() => queue.close());
+    const mailbox = openMailbox(database, member);
+    const place = new ClusterPlace({
+      ...{ database, queue, packs, mailbox, member, clock, log },
+      blockKey: ({ scope, skill, from }) => blockKey(scope, skill, from),
+      ttlMs: runRetention.ttlMs,
+      onPlaced: (runId) => records.leaveToWorkers(runId),
+    });
+    closing.push(
+      () => mailbox.close(),
+      () => place.close(),
+    );
+    return { ...parts, records, place, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

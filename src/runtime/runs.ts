@@ -2,11 +2,13 @@ import { setMaxListeners } from "node:events";
 import { SkillsError, isSkillsError } from "../base/errors.ts";
 import type { RunStep } from "../wire/run-event.ts";
 import { isNothing } from "../skills/permissions.ts";
+import type { Trust } from "./trust.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
 import {
   type AllowedOnce,
   type AuthorizeOptions,
   type ExpectedAuthorization,
+  authorizationFacts,
   authorize,
   callersOf,
   createGrantPins,
@@ -42,11 +44,14 @@ export { type Standings, findStandings, subjectOf, subjectOfOffered, trustReques
 export { type CalledSkill, callsOf, isDeclared } from "./runs/plan.ts";
 export { writeWholeResult } from "./runs/record.ts";
 export type { JsonDifference, Replay } from "./runs/replay.ts";
-export type { PlacedRun, RunPlace } from "./runs/run-place.ts";
+export type { RunCaller } from "./runs/run-caller.ts";
+export { runSpec } from "./runs/run-spec.ts";
+export type { EndedRun } from "./runs/execute.ts";
+export type { PlacedRun, RunPlace, SubmittedRun } from "./runs/run-place.ts";
 export { openRunEnvironment, packagesIn, runRecordsIn } from "./runs/run-environment.ts";
 export { defaultRunLimits, maxMountedBytes, maxTimeoutMs } from "./runs/run-limits.ts";
 export type { RunFailure, RunResult, RunSpec } from "./runs/run-spec.ts";
-export { type RunStore, type StoredRun, diskRunStore } from "./runs/run-store.ts";
+export { type RunStore, type StoredRun, diskRunStore, parseStoredRun, runRetention } from "./runs/run-store.ts";
 
 type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
 
@@ -58,7 +63,7 @@ interface CheckedRun {
 }
 
 export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, RunQueueOptions {
-  readonly trust: AuthorizeOptions["trust"];
+  readonly trust: AuthorizeOptions["trust"] & Pick<Trust, "blockersOf">;
   readonly configured: ConfiguredGrants;
   readonly records: Omit<RunStore, "close">;
   /** Where runs are executed instead of here. */
@@ -158,7 +163,10 @@ export class Runs {
     const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
       // Before the queue: neither a refusal nor a person should have to wait.
       const by = await authorize(spec, caller, { trust, signal, once, ...this.#checksOf(spec, caller, signal) });
-      if (place?.takes(spec) === true) return await place.execute({ ...run, by });
+      if (place?.takes(spec) === true) {
+        const facts = await authorizationFacts(spec, caller, { trust, signal, once });
+        return await place.execute({ ...run, by, facts });
+      }
       const queue = isRemote(spec) ? this.#invocations : this.#queue;
       const leave = await queue.enter(caller.owner, signal, (behind) =>
         run.notify({ type: "queued", behind, ...(spec.skill && { skill: spec.skill.name }) }),
@@ -174,8 +182,13 @@ export class Runs {
 
   /** Executes a run that another process has authorized, queued and records. Throws as `run` does. */
   async executePlaced({ by, ...run }: PlacedRun): Promise<EndedRun> {
-    const starts: CurrentRun["starts"] = (step) => run.notify({ type: "started", ...step, by });
-    return await executeRun({ ...run, starts }, this.#environment);
+    const { spec, caller } = run;
+    const notify = (step: RunStep): void => {
+      if (step.type === "secret_sent") this.#options.recordSent({ spec, caller }, step);
+      run.notify(step);
+    };
+    const starts: CurrentRun["starts"] = (step) => notify({ type: "started", ...step, by });
+    return await executeRun({ ...run, notify, starts }, this.#environment);
   }
 
   /** Runs a recorded run of any owner again and compares; see `replayRun`. For people only. */

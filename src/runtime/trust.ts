@@ -4,6 +4,7 @@ import type { Signature } from "../skills/signature.ts";
 import type { Capabilities } from "../skills/permissions.ts";
 import type { Ask } from "./question.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
+import type { ApprovalScope } from "./trust/approvals.ts";
 import type { DecisionsOptions } from "./trust/decisions.ts";
 import type { Reach, Subject } from "./trust/grants.ts";
 import type { Policy } from "./trust/policy.ts";
@@ -56,6 +57,13 @@ export interface Asker {
   readonly ask?: Ask | undefined;
   /** For a remote caller: what counts instead of the approvals of this machine's user and of `--grant`. */
   readonly grants?: ConfiguredGrants | undefined;
+}
+
+/** A block that would refuse a skill: of these, none is there now. */
+export interface Blocker {
+  readonly scope: ApprovalScope;
+  readonly skill: string;
+  readonly from: "own" | "project" | "remote";
 }
 
 /** A skill whose code calls another one. */

@@ -111,18 +111,18 @@ describe.skipIf(postgresFault())("a database of a server", () => {
     const messages: string[] = [];
     let connected = 0;
     const stop = database.listen(
-      "acp_skills_runs",
+      "acp_skills_queues",
       (payload) => messages.push(payload),
       () => connected++,
     );
     await expect.poll(() => connected).toBe(1);
-    await database.query("select pg_notify('acp_skills_runs', 'one')");
+    await database.query("select pg_notify('acp_skills_queues', 'one')");
     await expect.poll(() => messages).toEqual(["one"]);
     server.kill();
     await expect(database.query("select pg_sleep(20)")).rejects.toSatisfy(isOutage);
     await server.start();
     await expect.poll(() => connected, { timeout: 15_000 }).toBe(2);
-    await database.query("select pg_notify('acp_skills_runs', 'two')");
+    await database.query("select pg_notify('acp_skills_queues', 'two')");
     await expect.poll(() => messages).toEqual(["one", "two"]);
     stop();
   }, 60_000);

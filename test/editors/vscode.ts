@@ -13,7 +13,7 @@ import { cache, installOnce } from "./debian.ts";
 import { installPlugins, pluginFolder } from "./plugins.ts";
 import { wrapper } from "./wrapped-chat.ts";
 
-const server = "code-server@4.139.0";
+const server = "code-server@4.139.1";
 const extension = "formulahendry.acp-client-0.2.0";
 /** What its native modules are compiled with. */
 const libraries = ["krb5-gssapi", "libsecret-1", "x11", "xkbfile"];

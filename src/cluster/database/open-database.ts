@@ -43,6 +43,11 @@ async function loadDriver(): Promise<typeof driver> {
   }
 }
 
+/** Several statements at a time, as the migrations of the queue are, have no rows. */
+function rowsOf<Row>({ rows }: { readonly rows?: Row[] }): readonly Row[] {
+  return rows ?? [];
+}
+
 class PooledDatabase implements Database {
   readonly #pool: Pool;
   readonly #listener: ReturnType<typeof openListener>;
@@ -58,7 +63,7 @@ class PooledDatabase implements Database {
   async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     this.#expectOpen();
     try {
-      return (await this.#pool.query<Row>(text, [...values])).rows;
+      return rowsOf<Row>(await this.#pool.query<Row>(text, [...values]));
     } catch (error) {
       throw toDatabaseError(error);
     }
@@ -80,7 +85,7 @@ class PooledDatabase implements Database {
       const result = await work({
         query: async (text, values = []) => {
           try {
-            return (await client.query(text, [...values])).rows as never;
+            return rowsOf(await client.query(text, [...values])) as never;
           } catch (error) {
             throw toDatabaseError(error);
           }

@@ -1,6 +1,6 @@
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Asker, Authorization, CallingSkill, FullTrustRequest, Trust } from "../trust.ts";
+import type { Asker, Authorization, Blocker, CallingSkill, FullTrustRequest, Trust } from "../trust.ts";
 import { type Capabilities, isNothing, permissionsOf, noCapabilities } from "../../skills/permissions.ts";
 import { checkDeclared, skillTooLarge } from "./plan/plan-run.ts";
 import { presentDependenciesOf, programOf } from "./plan/plan-skill-run.ts";
@@ -50,8 +50,7 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
   if (refusal !== undefined) throw denied({ allowed: false, ...refusal });
   let by: string | undefined;
   for await (const { request, isCall, program } of requestsOf(spec, caller, options)) {
-    const { subject, calledBy } = request;
-    const key = JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest]);
+    const key = callKey(request);
     if (once.has(key)) continue;
     if (isCall && asker.ask === undefined) continue;
     const isUndecided = (await trust.decide(request, asker)) === undefined;
@@ -68,6 +67,68 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
     if (authorization.allowed && !isCall) by ??= authorization.by;
   }
   return by ?? "sandbox";
+}
+
+/** What an authorization rests on, for whoever has to see later whether it is still in force. */
+export interface AuthorizationFacts {
+  /** Ids of the approvals that allow the run and what it mounts. */
+  readonly grants: readonly string[];
+  /** A block of any of them would refuse it. */
+  readonly blockers: readonly Blocker[];
+  /** Calls that anything else than a stored approval allows, as `AllowedOnce` has them. */
+  readonly calls: readonly string[];
+  /** Every skill whose bytes the run can need: those that it mounts, and those that its code, or theirs, can call. */
+  readonly skills: readonly { readonly skill: Skill; readonly digest: string }[];
+}
+
+const grantId = /^grant_[0-9a-f]{16}$/;
+
+/** What a run that `authorize` let pass is allowed by, and all skills that it can need. Throws PERMISSION_DENIED if it is not any more. */
+export async function authorizationFacts(
+  spec: RunSpec,
+  caller: RunCaller,
+  {
+    trust,
+    signal,
+    once,
+  }: Pick<AuthorizeOptions, "signal" | "once"> & { readonly trust: Pick<Trust, "decide" | "blockersOf"> },
+): Promise<AuthorizationFacts> {
+  const asker = askerOf(caller);
+  const grants = new Set<string>();
+  const calls = new Set<string>(once);
+  const blockers: Blocker[] = [];
+  for await (const { request, isCall } of requestsOf(spec, caller, { signal })) {
+    const key = callKey(request);
+    const decided = await trust.decide(request, asker);
+    const isStored = decided?.allowed === true && grantId.test(decided.by);
+    if (isCall) {
+      if (decided?.allowed === true && !isStored) calls.add(key);
+      continue;
+    }
+    if (decided?.allowed !== true && !once.has(key)) throw denied(decided ?? takenBack(request.subject.name));
+    if (isStored) grants.add(decided.by);
+    blockers.push(...trust.blockersOf(request.subject, asker));
+  }
+  return { grants: [...grants], blockers, calls: [...calls], skills: await skillsOf(spec, caller, signal) };
+}
+
+function takenBack(name: string): Extract<Authorization, { readonly allowed: false }> {
+  return { allowed: false, why: `What allowed ${name} was taken back.`, hint: "The user can approve it again." };
+}
+
+async function skillsOf(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<AuthorizationFacts["skills"]> {
+  const digests = new Map<Skill, string>();
+  for (const { slug, version, digest } of [...spec.mounts, ...spec.brokered])
+    digests.set(caller.skills.find(slug, version).skill, digest);
+  // A map yields what is added while it is read.
+  for (const skill of digests.keys())
+    for (const called of presentDependenciesOf(skill, caller.skills))
+      if (!digests.has(called)) digests.set(called, await hash(called, caller, signal));
+  return [...digests].map(([skill, digest]) => ({ skill, digest }));
+}
+
+function callKey({ subject, calledBy }: Pick<FullTrustRequest, "subject" | "calledBy">): string {
+  return JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest]);
 }
 
 /** Nobody has to approve what cannot run here. A run that cannot is refused; such a call fails in the code that makes it. */
@@ -136,7 +197,7 @@ export function callersOf({ skill: own, mounts }: RunSpec, caller: Pick<RunCalle
 async function* requestsOf(
   spec: RunSpec,
   caller: RunCaller,
-  { signal, calledBy: outer = [undefined] }: AuthorizeOptions,
+  { signal, calledBy: outer = [undefined] }: Pick<AuthorizeOptions, "signal" | "calledBy">,
 ) {
   const { program } = spec;
   const digests = new Map<Skill, Promise<string>>();

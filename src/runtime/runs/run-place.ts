@@ -1,3 +1,4 @@
+import type { AuthorizationFacts } from "./authorize.ts";
 import type { EndedRun, CurrentRun } from "./execute.ts";
 import type { RunSpec } from "./run-spec.ts";
 
@@ -7,6 +8,11 @@ export interface PlacedRun extends Omit<CurrentRun, "starts"> {
   readonly by: string;
 }
 
+/** A run that somebody else has to execute, with all that this needs. */
+export interface SubmittedRun extends PlacedRun {
+  readonly facts: AuthorizationFacts;
+}
+
 /** The port to where runs wait and are executed, where that is not this process. */
 export interface RunPlace {
   /** What results of `check` name as their isolation. */
@@ -14,8 +20,8 @@ export interface RunPlace {
   /** Whether it executes such runs; others are executed by this process. */
   takes(run: Pick<RunSpec, "program" | "needs">): boolean;
   /**
-   * Executes a run in its turn, and records it; `notify` gets each step but its end. Rejects as `Runs.run` does, and with the reason of
+   * Executes a run in its turn, and records it; `notify` gets that it is queued, the listener of the caller all other steps but its end. Rejects as `Runs.run` does, and with the reason of
    * `signal`, which cancels the run. Its blobs are in the store of the caller when this resolves.
    */
-  execute(run: PlacedRun): Promise<EndedRun>;
+  execute(run: SubmittedRun): Promise<EndedRun>;
 }

@@ -29,6 +29,11 @@ const storedRunSchema = z.strictObject({
 
 export type StoredRun = z.infer<typeof storedRunSchema>;
 
+/** Checks a record. Throws ZodError. */
+export function parseStoredRun(value: unknown): StoredRun {
+  return storedRunSchema.parse(value);
+}
+
 /** Limits of what is stored. */
 export interface RunRetention {
   readonly ttlMs: number;
@@ -106,7 +111,7 @@ class DiskRunStore implements RunStore {
 
   constructor(directory: string, { now = Date.now, log, ...retention }: DiskRunStoreOptions) {
     this.#directory = directory;
-    this.#options = { ...defaultRetention, ...retention, now, log };
+    this.#options = { ...runRetention, ...retention, now, log };
     this.#pending = new LimitedMap(this.#options.maxRuns);
     this.#written = new LimitedMap(this.#options.maxRuns);
   }
@@ -276,7 +281,7 @@ async function namesIn(directory: string): Promise<string[]> {
   }
 }
 
-export const defaultRetention: RunRetention = Object.freeze({
+export const runRetention: RunRetention = Object.freeze({
   ttlMs: 24 * 60 * 60 * 1000,
   maxRuns: 10_000,
   maxBytes: 64 * 1024 * 1024,

@@ -28,6 +28,11 @@ export class ConfiguredGrants {
     });
   }
 
+  /** What was given, where that names exact bytes. */
+  get exactTexts(): readonly string[] {
+    return this.#grants.flatMap(({ form, text }) => (form === "digest" ? [text] : []));
+  }
+
   get isEmpty(): boolean {
     return this.#grants.length === 0;
   }

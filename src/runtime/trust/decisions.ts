@@ -67,10 +67,17 @@ export class Decisions {
     );
     for (const subject of subjects) {
       const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
-      const places = kindOf(subject) === "project" ? [subject.source, path.dirname(subject.directory)] : [];
+      const places = blockPlaces(subject);
       if (stored.some(isIn) || (await Promise.all(places.map(above))).flat().some(isIn)) blocked.add(subject);
     }
     return blocked;
+  }
+
+  /** Where a block of this skill can stand. */
+  scopesOfBlocks(subject: Versionless, directory: string | undefined, policy: Policy): readonly ApprovalScope[] {
+    const above = blockPlaces(subject).flatMap((place) => this.#placesAbove(place, policy));
+    const own = directory === undefined ? [] : [this.#options.projectOf(directory, policy.worktrees)];
+    return ["everywhere", ...[...new Set([...own, ...above])].map((project) => ({ project }))];
   }
 
   /** The directories above the skills of a directory, and their project. */
@@ -198,6 +205,10 @@ export class Decisions {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
+}
+
+function blockPlaces(subject: Versionless): readonly string[] {
+  return kindOf(subject) === "project" ? [subject.source, path.dirname(subject.directory)] : [];
 }
 
 /** Passes on the first call only. */

@@ -5,6 +5,7 @@ import type { Question, Reply } from "../question.ts";
 import type {
   Asker,
   Authorization,
+  Blocker,
   FullTrustRequest,
   GrantTerms,
   ReadSkill,
@@ -13,7 +14,7 @@ import type {
 } from "../trust.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 import { Decisions, onlyOnce, questionKey } from "./decisions.ts";
-import { type Grant, type Subject, reachIndex } from "./grants.ts";
+import { type Grant, type Subject, kindOf, reachIndex } from "./grants.ts";
 import { Questions } from "./questions.ts";
 import { ReadApproval } from "./read-approval.ts";
 import { onlyPolicy } from "./refusals.ts";
@@ -41,6 +42,12 @@ export class Trust {
   /** Decides as `authorize` does, without asking and without a record; undefined where a person would be asked. */
   async decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined> {
     return await decideRun(request, asker, this.#context);
+  }
+
+  /** Every block that would refuse this skill to this asker. */
+  blockersOf(subject: Omit<Subject, "digest">, { directory }: Pick<Asker, "directory">): readonly Blocker[] {
+    const scopes = this.#decisions.scopesOfBlocks(subject, directory, this.policyFor(directory));
+    return scopes.map((scope) => ({ scope, skill: subject.name, from: kindOf(subject) }));
   }
 
   /** The question that `authorize` would ask; undefined where none may be asked. */

@@ -1,16 +1,11 @@
-import {
-  type RunRetention,
-  type RunStore,
-  type StoredRun,
-  defaultRetention,
-} from "../../../src/runtime/runs/run-store.ts";
+import { type RunRetention, type RunStore, type StoredRun, runRetention } from "../../../src/runtime/runs/run-store.ts";
 
 /** Records of runs in memory. `now` is in milliseconds since 1970. */
 export function memoryRunStore({
   now = Date.now,
-  ttlMs = defaultRetention.ttlMs,
-  maxRuns = defaultRetention.maxRuns,
-  maxBytes = defaultRetention.maxBytes,
+  ttlMs = runRetention.ttlMs,
+  maxRuns = runRetention.maxRuns,
+  maxBytes = runRetention.maxBytes,
 }: Partial<RunRetention> & { readonly now?: () => number } = {}): RunStore {
   /** Oldest first, as JSON: what is stored does not change afterwards. */
   let kept: { readonly runId: string; readonly owner: string; readonly createdAt: number; readonly json: string }[] =

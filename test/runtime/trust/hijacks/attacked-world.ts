@@ -149,6 +149,7 @@ export async function openAttackedWorld(
       policyFor: (directory) => trust.policyFor(directory),
       decide: (...given) => trust.decide(...given),
       questionFor: (...given) => trust.questionFor(...given),
+      blockersOf: (...given) => trust.blockersOf(...given),
       async authorize(...given) {
         at("planned");
         const authorization = await trust.authorize(...given);

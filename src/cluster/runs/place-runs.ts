@@ -1,0 +1,299 @@
+import { createHash } from "node:crypto";
+import { SkillsError, type SkillsErrorCode } from "../../base/errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { EndedRun, RunPlace, RunSpec, StoredRun, SubmittedRun } from "../../runtime/runs.ts";
+import { permissionsOf } from "../../skills/permissions.ts";
+import type { RunStep } from "../../wire/run-event.ts";
+import { isOutage } from "../database/database-error.ts";
+import type { Database, Queries } from "../database.ts";
+import type { SkillPacks } from "../skills.ts";
+import type { JobQueue } from "./job-queue.ts";
+import { type Mailbox, post } from "./mailbox.ts";
+import { demandKey, hasEffects, parseLabels, toRunContext } from "./run-context.ts";
+import { cancelRun, insertRun } from "./run-rows.ts";
+
+/** Runs that may wait, of one owner and of all. */
+const mostWaiting = { ofOwner: 200, all: 20_000 };
+/** A message that a run has changed can be lost with its connection. */
+const askEveryMs = 5_000;
+/** How long a run is submitted again while the database is not reached. */
+const submitForMs = 30_000;
+
+interface PlaceOptions {
+  readonly database: Database;
+  readonly queue: JobQueue;
+  readonly packs: SkillPacks;
+  readonly mailbox: Mailbox;
+  /** The id of this member. */
+  readonly member: string;
+  readonly blockKey: (blocker: SubmittedRun["facts"]["blockers"][number]) => Buffer;
+  readonly ttlMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called before a run is put into the queue: from then on workers record it. */
+  readonly onPlaced: (runId: string) => void;
+}
+
+/** A run that this member waits for. */
+interface Awaited {
+  /** The last event that was passed on. */
+  fence: number;
+  number: number;
+  isAsking: boolean;
+  isStale: boolean;
+  readonly run: SubmittedRun;
+  readonly end: (ended: EndedRun) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** The state of a run, and its events since the last look. */
+interface RunState {
+  readonly status: StoredRun["status"];
+  readonly result: string | null;
+  readonly error: string | null;
+  readonly news: string | null;
+}
+
+/** Puts runs into the queue of the cluster, and waits for what workers report. Those that need this machine stay here. */
+export class ClusterPlace implements RunPlace {
+  readonly name = "cluster";
+  readonly #options: PlaceOptions;
+  readonly #awaited = new Map<string, Awaited>();
+  readonly #stops: (() => void)[];
+  #stopAsking = (): void => undefined;
+
+  constructor(options: PlaceOptions) {
+    this.#options = options;
+    const { mailbox } = options;
+    this.#stops = [mailbox.on("changed", (runId) => this.#ask(runId)), mailbox.onConnected(() => this.#askAll())];
+    this.#askLater();
+  }
+
+  /** What needs the directory of a session, or the rights of this machine's user, stays where that is. */
+  takes({ program, needs }: Pick<RunSpec, "program" | "needs">): boolean {
+    return program.type !== "remote" && needs.project === "none" && needs.isolation === undefined;
+  }
+
+  async execute(run: SubmittedRun): Promise<EndedRun> {
+    const { spec, signal } = run;
+    const { onPlaced } = this.#options;
+    signal.throwIfAborted();
+    const labels = this.#labelsOf(run);
+    await this.#prepare(run, labels);
+    const ended = new Promise<EndedRun>((end, fail) => {
+      this.#awaited.set(spec.runId, { fence: 0, number: 0, isAsking: false, isStale: false, run, end, fail });
+    });
+    // Whoever awaits it below comes later.
+    ended.catch(() => undefined);
+    const cancel = (): void => this.#cancel(spec.runId);
+    try {
+      onPlaced(spec.runId);
+      run.notify({ type: "queued", behind: 0, ...(spec.skill && { skill: spec.skill.name }) });
+      await this.#submit(run, labels);
+      signal.addEventListener("abort", cancel, { once: true });
+      if (signal.aborted) cancel();
+      return await ended;
+    } finally {
+      signal.removeEventListener("abort", cancel);
+      this.#awaited.delete(spec.runId);
+    }
+  }
+
+  #labelsOf({ spec, caller }: SubmittedRun): readonly string[] {
+    if (spec.skill === undefined) return [];
+    const { skill } = caller.skills.find(spec.skill.slug, spec.skill.version);
+    const written = skill.metadata[demandKey] ?? "";
+    const labels = parseLabels(written);
+    if (labels !== undefined) return labels;
+    const hint = "Report this to its author: labels are words such as gpu or arch=arm64, eight at most.";
+    const message = `The skill ${skill.name} demands workers by labels that none can have: ${written.slice(0, 200)}`;
+    throw new SkillsError("NOT_EXECUTABLE", message, { facts: { hint } });
+  }
+
+  /** Everything that takes long, and can be done twice. */
+  async #prepare({ facts, signal }: SubmittedRun, labels: readonly string[]): Promise<void> {
+    const { packs, queue } = this.#options;
+    try {
+      if (labels.length > 0) await this.#expectLabels(labels);
+      for (const { skill, digest } of facts.skills) await packs.store(skill, digest, signal);
+      await queue.prepare(labels);
+    } catch (error) {
+      throw toRunError(error);
+    }
+  }
+
+  async #expectLabels(labels: readonly string[]): Promise<void> {
+    const [row] = await this.#options.database.query<{ found: boolean }>(
+      "select exists (select from acp_skills.worker_labels where labels @> $1::text[]) as found",
+      [[...labels]],
+    );
+    if (row?.found === true) return;
+    const message = `No worker of the cluster has the labels ${labels.join(", ")}.`;
+    throw new SkillsError("SANDBOX_UNAVAILABLE", message, {
+      facts: { hint: "acp-skills cluster status shows the workers and their labels." },
+    });
+  }
+
+  async #submit(run: SubmittedRun, labels: readonly string[]): Promise<void> {
+    const { database, queue, member, blockKey, ttlMs } = this.#options;
+    const { spec, facts } = run;
+    const ownerKey = createHash("sha256").update(spec.owner).digest();
+    const row = {
+      runId: spec.runId,
+      ownerKey,
+      member,
+      labels,
+      spec: JSON.stringify(spec),
+      context: JSON.stringify(toRunContext(run)),
+      grantIds: facts.grants,
+      blockKeys: facts.blockers.map(blockKey),
+      hasEffects: hasEffects(run, permissionsOf),
+      events: JSON.stringify([{ atMs: 0, type: "queued", behind: 0, ...(spec.skill && { skill: spec.skill.name }) }]),
+      ttlMs,
+    };
+    const { clock } = this.#options;
+    const start = clock.now();
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await database.transaction(async (queries) => {
+          // An outage may have lost the answer, and not the run.
+          if (attempt > 0 && (await isThere(queries, spec.runId))) return;
+          if (!(await insertRun(queries, row, mostWaiting))) throw tooManyWaiting();
+          await queue.send(queries, { runId: spec.runId, labels, ownerKey });
+        });
+        return;
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        // Whether it is in the queue is not known, and nobody will wait for it.
+        if (run.signal.aborted || clock.now() - start > submitForMs) {
+          this.#cancel(spec.runId);
+          throw toRunError(error);
+        }
+        await waitFor(clock, Math.min(2_000, 100 * 2 ** attempt), run.signal);
+      }
+    }
+  }
+
+  /** The caller has gone: nobody waits for the answer. */
+  #cancel(runId: string): void {
+    const { database, log } = this.#options;
+    const awaited = this.#awaited.get(runId);
+    awaited?.fail(awaited.run.signal.reason);
+    database
+      .transaction(async (queries) => {
+        const worker = await cancelRun(queries, runId);
+        if (worker !== undefined) await post(queries, worker, "cancelled", runId);
+      })
+      .catch((error: unknown) => log("warning", `The run ${runId} was not cancelled: ${String(error)}`));
+  }
+
+  #askLater(): void {
+    this.#stopAsking = this.#options.clock.after(askEveryMs, () => {
+      this.#askAll();
+      this.#askLater();
+    });
+  }
+
+  #askAll(): void {
+    for (const runId of this.#awaited.keys()) this.#ask(runId);
+  }
+
+  /** One question at a time; a message that comes meanwhile leads to one more. */
+  #ask(runId: string): void {
+    const awaited = this.#awaited.get(runId);
+    if (awaited === undefined) return;
+    if (awaited.isAsking) {
+      awaited.isStale = true;
+      return;
+    }
+    awaited.isAsking = true;
+    awaited.isStale = false;
+    this.#read(runId, awaited)
+      .catch((error: unknown) => {
+        // It is asked again, after the outage.
+        if (!isOutage(error)) awaited.fail(error);
+      })
+      .finally(() => {
+        awaited.isAsking = false;
+        if (awaited.isStale) this.#ask(runId);
+      });
+  }
+
+  async #read(runId: string, awaited: Awaited): Promise<void> {
+    const [state] = await this.#options.database.query<RunState>(
+      `select status, result, error, (
+         select json_agg(json_build_array(e.fence, e.number, e.event) order by e.fence, e.number)::text
+         from acp_skills.run_events e
+         where e.run_id = r.run_id and (e.fence, e.number) > ($2::integer, $3::integer)
+       ) as news
+       from acp_skills.runs r where run_id = $1`,
+      [runId, awaited.fence, awaited.number],
+    );
+    // It is not committed yet.
+    if (state === undefined || this.#awaited.get(runId) !== awaited) return;
+    for (const [fence, number, event] of JSON.parse(state.news ?? "[]") as [number, number, string][]) {
+      [awaited.fence, awaited.number] = [fence, number];
+      // Workers record what they do.
+      awaited.run.caller.onEvent?.({ runId, ...(JSON.parse(event) as RunStep & { readonly runId?: string }) });
+    }
+    const { status, result, error } = state;
+    if (status === "queued" || status === "running") return;
+    if (result !== null) {
+      const ended = JSON.parse(result) as EndedRun["result"];
+      awaited.end({ result: ended, blobs: ended.output_blobs });
+      return;
+    }
+    awaited.fail(error === null ? lostRun(status) : toSkillsError(error));
+  }
+
+  /** Runs in the queue go on; nobody waits for them here any more. */
+  close(): void {
+    this.#stopAsking();
+    for (const stop of this.#stops) stop();
+    for (const { fail } of this.#awaited.values()) fail(new SkillsError("CLOSED", "The tools were closed."));
+  }
+}
+
+async function isThere(queries: Queries, runId: string): Promise<boolean> {
+  return (await queries.query("select 1 as one from acp_skills.runs where run_id = $1", [runId])).length > 0;
+}
+
+/** Ends early, without an error, when the signal is aborted. */
+async function waitFor(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const stop = clock.after(ms, resolve);
+    const end = (): void => {
+      stop();
+      resolve();
+    };
+    signal.addEventListener("abort", end, { once: true });
+  });
+}
+
+function tooManyWaiting(): SkillsError {
+  const hint = "Wait a second, or for one of your runs to end, and try again.";
+  return new SkillsError("RUNTIME_BUSY", "The queue of the cluster is full.", { facts: { hint } });
+}
+
+/** Where the database is not reached, nothing can be run; it can be tried again. */
+function toRunError(error: unknown): unknown {
+  if (!isOutage(error)) return error;
+  return new SkillsError("RUNTIME_BUSY", "The database of the cluster is not reached.", {
+    cause: error,
+    facts: { hint: "Try again in a moment." },
+  });
+}
+
+function lostRun(status: StoredRun["status"]): SkillsError {
+  const message =
+    status === "cancelled"
+      ? "The run was cancelled."
+      : "The worker that executed the run is gone. It may have done a part of what it does, so it was not repeated.";
+  return new SkillsError("INTERNAL", message);
+}
+
+function toSkillsError(json: string): SkillsError {
+  const { code, message, hint } = JSON.parse(json) as { code: SkillsErrorCode; message: string; hint?: string };
+  return new SkillsError(code, message, { facts: hint === undefined ? {} : { hint } });
+}

@@ -1,0 +1,91 @@
+import * as z from "zod";
+import type { SubmittedRun } from "../../runtime/runs.ts";
+import { isNothing } from "../../skills/permissions.ts";
+import type { Skill } from "../../skills/skill.ts";
+
+const text = z.string();
+
+const placedSkill = z.strictObject({
+  slug: text,
+  version: text,
+  digest: text,
+  /** The directory under which the one who submitted the run found it: of that machine, for decisions about where skills are from. */
+  root: text,
+  directory: text,
+  isOwn: z.boolean(),
+  remote: z.strictObject({ label: text, place: text.exactOptional(), commit: text.exactOptional() }).exactOptional(),
+});
+
+/** What a worker needs besides the spec of a run: who calls, what allows calls of other skills, and where these are from. */
+export const runContext = z.strictObject({
+  by: text,
+  calls: z.array(text).readonly(),
+  /** Of a caller from elsewhere. Absent: this is a user of the machine that submitted the run. */
+  caller: text.exactOptional(),
+  /** Texts of the grants that such a caller has. */
+  grants: z.array(text).readonly().exactOptional(),
+  /** Names of the secrets that the runs may get. */
+  secrets: z.array(text).readonly().exactOptional(),
+  project: text.exactOptional(),
+  runBlobs: z.strictObject({ maxBytes: z.number(), maxBlobs: z.number() }),
+  skills: z.array(placedSkill).readonly(),
+  /** Whether somebody reads what it prints. */
+  isFollowed: z.boolean(),
+});
+
+export type RunContext = z.infer<typeof runContext>;
+export type PlacedSkill = z.infer<typeof placedSkill>;
+
+/** The context of a run. */
+export function toRunContext({ caller, by, facts }: SubmittedRun): RunContext {
+  const { skills } = caller;
+  return {
+    by,
+    calls: facts.calls,
+    ...(caller.caller !== undefined && { caller: caller.caller }),
+    ...(caller.grants !== undefined && { grants: caller.grants.exactTexts }),
+    ...(caller.secrets !== undefined && { secrets: caller.secrets }),
+    ...(caller.project !== undefined && { project: caller.project }),
+    runBlobs: caller.limits.runBlobs,
+    isFollowed: caller.onEvent !== undefined,
+    skills: facts.skills.map(({ skill, digest }) => {
+      const remote = skills.remoteOf(skill);
+      const commit = remote?.provenanceOf(skill.directory)?.commit;
+      return {
+        slug: skill.slug,
+        version: skill.version,
+        digest,
+        root: skills.rootOf(skill),
+        directory: skill.directory,
+        isOwn: skills.isOwn(skill),
+        ...(remote && {
+          remote: {
+            label: remote.label,
+            ...(remote.place !== undefined && { place: remote.place }),
+            ...(commit !== undefined && { commit }),
+          },
+        }),
+      };
+    }),
+  };
+}
+
+/** Whether executing a run twice could be noticed: it, or a skill that its code can call, reaches beyond its sandbox. */
+export function hasEffects(
+  { spec, facts }: Pick<SubmittedRun, "spec" | "facts">,
+  wants: (skill: Skill) => Parameters<typeof isNothing>[0],
+): boolean {
+  return !isNothing(spec.needs) || facts.skills.some(({ skill }) => !isNothing(wants(skill)));
+}
+
+const label = /^[a-z0-9][a-z0-9._-]{0,62}(?:=[a-zA-Z0-9][a-zA-Z0-9._-]{0,62})?$/;
+const maxLabels = 8;
+
+/** The labels of a text such as `gpu arch=arm64`, sorted; undefined where it is none. */
+export function parseLabels(written: string): readonly string[] | undefined {
+  const labels = [...new Set(written.split(/[\s,]+/).filter((word) => word !== ""))].toSorted();
+  return labels.length <= maxLabels && labels.every((one) => label.test(one)) ? labels : undefined;
+}
+
+/** What a skill demands of a worker: the key `runs-on` of its metadata. */
+export const demandKey = "runs-on";

@@ -1,0 +1,254 @@
+import type { Queries } from "../database.ts";
+import type { StoredRun } from "../../runtime/runs.ts";
+
+/** A run that a worker has claimed. */
+export interface ClaimedRun {
+  readonly runId: string;
+  readonly fence: number;
+  readonly spec: string;
+  readonly context: string;
+  /** The member that waits for it. */
+  readonly member: string | null;
+  readonly labels: readonly string[];
+  /** How long it was in the queue, in milliseconds. */
+  readonly queuedMs: number;
+}
+
+/** Why a run was not claimed. */
+export type NotClaimed = "gone" | "taken" | "cancelled" | "revoked" | "other-labels";
+
+export interface NewRun {
+  readonly runId: string;
+  readonly ownerKey: Buffer;
+  readonly member: string;
+  readonly labels: readonly string[];
+  readonly spec: string;
+  readonly context: string;
+  readonly grantIds: readonly string[];
+  readonly blockKeys: readonly Buffer[];
+  readonly hasEffects: boolean;
+  readonly events: string;
+  readonly ttlMs: number;
+}
+
+/** Puts a run into the queue; false where its owner, or all owners together, have too many there. */
+export async function insertRun(
+  queries: Queries,
+  run: NewRun,
+  limits: { readonly ofOwner: number; readonly all: number },
+): Promise<boolean> {
+  const rows = await queries.query(
+    `insert into acp_skills.runs
+       (run_id, owner_key, placed, member, status, labels, spec, context, grant_ids, block_keys, has_effects, events, expires_at, bytes)
+     select $1, $2, true, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, now() + make_interval(secs => $11), $12
+     where (select count(*) from (select from acp_skills.runs where owner_key = $2 and status = 'queued' and placed limit $13) o) < $13
+       and (select count(*) from (select from acp_skills.runs where status = 'queued' and placed limit $14) a) < $14
+     returning 1 as one`,
+    [
+      run.runId,
+      run.ownerKey,
+      run.member,
+      [...run.labels],
+      run.spec,
+      run.context,
+      [...run.grantIds],
+      [...run.blockKeys],
+      run.hasEffects,
+      run.events,
+      run.ttlMs / 1_000,
+      run.spec.length + run.context.length,
+      limits.ofOwner,
+      limits.all,
+    ],
+  );
+  return rows.length > 0;
+}
+
+interface ClaimOptions {
+  readonly worker: string;
+  readonly labels: readonly string[];
+  readonly leaseMs: number;
+  /** Whether this worker may have claimed it already, and not have got the answer. */
+  readonly resumes: boolean;
+}
+
+/**
+ * Takes a run out of the queue for one worker, if it is still there, was not cancelled, and all that allows it is still in force. Changes of
+ * approvals take the same lock alone: one that was answered before this began is seen, and none is answered while this goes on.
+ */
+export async function claimRun(
+  queries: Queries,
+  runId: string,
+  { worker, labels, leaseMs, resumes }: ClaimOptions,
+): Promise<ClaimedRun | NotClaimed> {
+  await queries.query(
+    "select pg_advisory_xact_lock_shared(hashtextextended(person, 38)) from acp_skills.runs where run_id = $1",
+    [runId],
+  );
+  const [row] = await queries.query<
+    ClaimedRun & {
+      status: string;
+      isAllowed: boolean;
+      fits: boolean;
+      isCancelled: boolean;
+      isOwn: boolean;
+      claims: number;
+    }
+  >(
+    `with found as (
+       select r.*, r.labels <@ $3::text[] as fits, r.cancelled_at is not null as is_cancelled,
+         not exists (
+           select from unnest(r.grant_ids) as needed(id)
+           where not exists (
+             select from acp_skills.grants g
+             where g.id = needed.id and g.person = r.person and (g.expires_at is null or g.expires_at > now())
+           )
+         ) and not exists (
+           select from acp_skills.blocks b where b.person = r.person and b.block_key = any (r.block_keys)
+         ) as is_allowed
+       from acp_skills.runs r where r.run_id = $1 and r.placed for update
+     ), claimed as (
+       update acp_skills.runs r
+       set status = 'running', fence = r.fence + 1, worker = $2, started_at = now(),
+         lease_until = now() + make_interval(secs => $4)
+       from found f
+       where r.run_id = f.run_id and f.status = 'queued' and f.is_allowed and f.fits and not f.is_cancelled
+       returning r.fence
+     )
+     select run_id as "runId", coalesce((select fence from claimed), 0) as fence, spec, context, member, labels,
+       (extract(epoch from now() - created_at) * 1000)::float8 as "queuedMs",
+       status, is_allowed as "isAllowed", fits, is_cancelled as "isCancelled", worker is not distinct from $2 as "isOwn",
+       fence as claims
+     from found`,
+    [runId, worker, [...labels], leaseMs / 1_000],
+  );
+  if (row === undefined) return "gone";
+  if (row.fence > 0) return row;
+  if (row.status === "running" && row.isOwn && resumes) return { ...row, fence: row.claims };
+  if (row.status !== "queued") return "taken";
+  if (row.isCancelled) return "cancelled";
+  return row.isAllowed ? "other-labels" : "revoked";
+}
+
+/** How a run ended, as its row says it. */
+export interface RunEnding {
+  readonly status: Extract<StoredRun["status"], "completed" | "failed" | "refused" | "cancelled" | "interrupted">;
+  /** JSON. */
+  readonly result?: string | undefined;
+  readonly error?: string | undefined;
+  readonly events: string;
+}
+
+/** Writes the end of a claimed run; false where it was claimed again, or given up, meanwhile: then nothing is changed. */
+export async function endRun(
+  queries: Queries,
+  { runId, fence }: Pick<ClaimedRun, "runId" | "fence">,
+  { status, result, error, events }: RunEnding,
+): Promise<boolean> {
+  const rows = await queries.query(
+    `update acp_skills.runs
+     set status = $3, result = $4, error = $5, events = $6, ended_at = now(), lease_until = null,
+       bytes = bytes + coalesce(length($4), 0) + length($6)
+     where run_id = $1 and fence = $2 and status = 'running' returning 1 as one`,
+    [runId, fence, status, result ?? null, error ?? null, events],
+  );
+  return rows.length > 0;
+}
+
+/** Ends a run that is still in the queue. Returns the member that waits for it. */
+export async function endQueued(
+  queries: Queries,
+  runId: string,
+  { status, error }: Pick<RunEnding, "status" | "error">,
+): Promise<string | undefined> {
+  const [row] = await queries.query<{ member: string | null }>(
+    `update acp_skills.runs set status = $2, error = $3, ended_at = now()
+     where run_id = $1 and status = 'queued' returning member`,
+    [runId, status, error ?? null],
+  );
+  return row?.member ?? undefined;
+}
+
+/** Renews the leases of the runs of a worker. Returns those that are still its own; `cancelled`: somebody wants that to end. */
+export async function renewLeases(
+  queries: Queries,
+  worker: string,
+  runs: readonly Pick<ClaimedRun, "runId" | "fence">[],
+  leaseMs: number,
+): Promise<readonly { readonly runId: string; readonly fence: number; readonly cancelled: boolean }[]> {
+  return await queries.query(
+    `update acp_skills.runs r set lease_until = now() + make_interval(secs => $4)
+     from unnest($2::text[], $3::integer[]) as own(run_id, fence)
+     where r.run_id = own.run_id and r.fence = own.fence and r.worker = $1 and r.status = 'running'
+     returning r.run_id as "runId", r.fence, r.cancelled_at is not null as cancelled`,
+    [worker, runs.map(({ runId }) => runId), runs.map(({ fence }) => fence), leaseMs / 1_000],
+  );
+}
+
+/** Cancels a run: one in the queue has ended then. Returns the worker that executes it, if one does. */
+export async function cancelRun(queries: Queries, runId: string): Promise<string | undefined> {
+  const [row] = await queries.query<{ worker: string | null; status: string }>(
+    `update acp_skills.runs
+     set cancelled_at = coalesce(cancelled_at, now()),
+       status = case when status = 'queued' then 'cancelled' else status end,
+       ended_at = case when status = 'queued' then now() else ended_at end
+     where run_id = $1 and status in ('queued', 'running') returning worker, status`,
+    [runId],
+  );
+  return row?.status === "running" ? (row.worker ?? undefined) : undefined;
+}
+
+/** A claim is not repeated more often: what ends every worker that takes it is given up. */
+const mostClaims = 3;
+
+/** A run whose worker is gone. */
+export interface LostRun {
+  readonly runId: string;
+  readonly status: "queued" | "interrupted" | "cancelled";
+  readonly labels: readonly string[];
+  readonly ownerKey: Buffer;
+  readonly member: string | null;
+}
+
+/** Queues runs whose lease is over again if they had no effects, and gives up the others. */
+export async function reapRuns(queries: Queries, limit = 100): Promise<readonly LostRun[]> {
+  return await queries.query(
+    `with lost as (
+       select run_id from acp_skills.runs
+       where status = 'running' and placed and lease_until < now()
+       order by lease_until limit $1 for update skip locked
+     )
+     update acp_skills.runs r
+     set status = case when r.cancelled_at is not null then 'cancelled'
+                       when r.has_effects or r.fence >= $2 then 'interrupted' else 'queued' end,
+       ended_at = case when r.cancelled_at is not null or r.has_effects or r.fence >= $2 then now() end,
+       worker = null, lease_until = null, woken_at = now()
+     from lost where r.run_id = lost.run_id
+     returning r.run_id as "runId", r.status, r.labels, r.owner_key as "ownerKey", r.member`,
+    [limit, mostClaims],
+  );
+}
+
+/** Hands back a run that a worker will not execute: it is queued again, or given up, as where the worker was gone. */
+export async function expireLeases(queries: Queries, worker: string): Promise<void> {
+  await queries.query(
+    `update acp_skills.runs set lease_until = now() - interval '1 second'
+     where worker = $1 and status = 'running' and placed`,
+    [worker],
+  );
+}
+
+/** Queued runs for which no worker was woken for a while: their job may be lost. */
+export async function forgottenRuns(queries: Queries, afterMs: number, limit = 100): Promise<readonly LostRun[]> {
+  return await queries.query(
+    `with forgotten as (
+       select run_id from acp_skills.runs
+       where status = 'queued' and placed and woken_at < now() - make_interval(secs => $1)
+       order by woken_at limit $2 for update skip locked
+     )
+     update acp_skills.runs r set woken_at = now()
+     from forgotten where r.run_id = forgotten.run_id
+     returning r.run_id as "runId", r.status, r.labels, r.owner_key as "ownerKey", r.member`,
+    [afterMs / 1_000, limit],
+  );
+}

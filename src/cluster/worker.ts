@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { SkillsError } from "../base/errors.ts";
+import { inShort, isNothing } from "../skills/permissions.ts";
+import { openApp } from "../runtime/app.ts";
+import type { Settings } from "../runtime/options.ts";
+import { runSpec } from "../runtime/runs.ts";
+import type { Database, Queries } from "./database.ts";
+import { insertLedgerRow } from "./ledger.ts";
+import { joinCluster } from "./members.ts";
+import { connectCluster, openShared } from "./open-cluster.ts";
+import { type JobQueue, openJobQueue } from "./runs/job-queue.ts";
+import { openMailbox, post } from "./runs/mailbox.ts";
+import { runContext } from "./runs/run-context.ts";
+import { sweepRuns } from "./runs/run-records.ts";
+import { type ClaimedRun, expireLeases, forgottenRuns, reapRuns } from "./runs/run-rows.ts";
+import { executeClaimed } from "./worker/execute-claimed.ts";
+import { Leases, RunTakenAway } from "./worker/leases.ts";
+import { TakeRuns } from "./worker/take-runs.ts";
+
+export interface WorkerOptions {
+  /** Runs at a time. */
+  readonly concurrency: number;
+  /** Besides `tier=…`, `arch=…` and `os=…`, which each worker has. */
+  readonly labels: readonly string[];
+  /** How long runs may go on when the worker ends. */
+  readonly drainMs: number;
+  /** Default: 45 s. */
+  readonly leaseMs?: number;
+  /** Called once, when it takes runs. */
+  readonly started: (worker: { readonly id: string; readonly labels: readonly string[] }) => void;
+}
+
+/** Longer than databases of usual clusters are away when another one takes over. */
+const defaultLeaseMs = 45_000;
+const forgottenAfterMs = 60_000;
+const sweepEveryMs = 10 * 60_000;
+
+/** Executes runs of the cluster until `signal` is aborted. Rejects with INVALID_OPTIONS, or SANDBOX_UNAVAILABLE where no code can be run. */
+export async function runWorker(settings: Settings, options: WorkerOptions, signal: AbortSignal): Promise<void> {
+  const { clock, log, version } = settings;
+  const { concurrency, drainMs, leaseMs = defaultLeaseMs } = options;
+  const database = await connectCluster(settings, concurrency + 6);
+  const closing: (() => unknown)[] = [() => database.close()];
+  try {
+    const worker = randomUUID();
+    const shared = openShared(database, settings, worker);
+    const app = openApp(settings, shared.parts);
+    closing.push(
+      () => shared.close(),
+      () => app.close(),
+    );
+    const labels = await labelsOf(app, options.labels);
+    const member = { id: worker, kind: "worker", version, labels, concurrency, clock, log } as const;
+    const own = await joinCluster(database, member);
+    closing.push(() => own.leave());
+    await database.query(
+      "insert into acp_skills.worker_labels (labels) values ($1) on conflict (labels) do update set seen_at = now()",
+      [[...labels]],
+    );
+    const queue = await openJobQueue(database, { log, supervise: true });
+    closing.push(() => queue.close());
+    const leases = new Leases(database, { worker, leaseMs, clock, log });
+    const mailbox = openMailbox(database, worker);
+    mailbox.on("cancelled", (runId) => leases.cancel(runId));
+    mailbox.onConnected(() => void leases.renew().catch(() => undefined));
+    const stopReaping = reapEvery(leaseMs / 3, { database, queue, settings });
+    const rooms = { app, packs: shared.packs, database, clock, log };
+    const runs = new TakeRuns({
+      ...{ database, queue, leases, worker, labels, concurrency, leaseMs, clock, log },
+      recordClaim,
+      execute: async (claimed, abort) => await executeClaimed(claimed, rooms, abort),
+    });
+    options.started({ id: worker, labels });
+    if (!signal.aborted)
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    await runs.close(drainMs, new RunTakenAway(false));
+    stopReaping();
+    leases.close();
+    mailbox.close();
+    await expireLeases(database, worker).catch(() => undefined);
+    await reap(database, queue).catch(() => undefined);
+  } finally {
+    for (const close of closing.reverse()) await Promise.resolve(close()).catch(() => undefined);
+  }
+}
+
+async function labelsOf(app: ReturnType<typeof openApp>, own: readonly string[]): Promise<readonly string[]> {
+  const sandbox = await app.findSandbox();
+  if ("reason" in sandbox)
+    throw new SkillsError("SANDBOX_UNAVAILABLE", sandbox.reason, {
+      facts: { hint: "acp-skills doctor says how to fix that." },
+    });
+  return [...new Set([`tier=${sandbox.tier}`, `arch=${process.arch}`, `os=${process.platform}`, ...own])].toSorted();
+}
+
+/** A run that goes beyond its sandbox is recorded together with its claim, or not claimed. */
+async function recordClaim(queries: Queries, { runId, spec: text, context }: ClaimedRun): Promise<void> {
+  const spec = runSpec.safeParse(JSON.parse(text)).data;
+  const given = runContext.safeParse(JSON.parse(context)).data;
+  // It is refused, because another version wrote it, or beyond its sandbox it does nothing.
+  if (spec === undefined || given === undefined || isNothing(spec.needs)) return;
+  const { by, caller, project } = given;
+  const { skill, session, subagent, door } = spec;
+  await insertLedgerRow(queries, {
+    at: Date.now(),
+    event: "start",
+    tool: "execute_skill",
+    ...(skill && { skill: skill.name, version: skill.version, digest: skill.digest }),
+    ...(caller !== undefined && { caller }),
+    ...(project !== undefined && { project }),
+    runId,
+    ...(session !== undefined && { sessionId: session }),
+    ...(subagent !== undefined && { subagent }),
+    door,
+    outcome: "started",
+    about: inShort(spec.needs),
+    grant: by,
+  });
+}
+
+/** Wakes workers for runs that others have lost, and tells who waits for those that are given up. */
+async function reap(database: Database, queue: JobQueue): Promise<void> {
+  await database.transaction(async (queries) => {
+    for (const run of [...(await reapRuns(queries)), ...(await forgottenRuns(queries, forgottenAfterMs))]) {
+      if (run.status === "queued") await queue.send(queries, run);
+      else if (run.member !== null) await post(queries, run.member, "changed", run.runId);
+    }
+  });
+}
+
+/** Each worker does it for all of them. Returns a function that ends this. */
+function reapEvery(
+  ms: number,
+  {
+    database,
+    queue,
+    settings: { clock, log },
+  }: { readonly database: Database; readonly queue: JobQueue; readonly settings: Settings },
+): () => void {
+  let stop = (): void => undefined;
+  let isOpen = true;
+  let sweptAt = clock.now();
+  const next = (): void => {
+    // Not all workers at a time.
+    stop = clock.after(ms * (0.75 + Math.random() / 2), () => {
+      const isDue = clock.now() - sweptAt >= sweepEveryMs;
+      if (isDue) sweptAt = clock.now();
+      reap(database, queue)
+        .then(async () => {
+          if (isDue) await sweepRuns(database);
+        })
+        .catch((error: unknown) => log("warning", `Lost runs were not queued again: ${String(error)}`))
+        .finally(() => isOpen && next());
+    });
+  };
+  next();
+  return () => {
+    isOpen = false;
+    stop();
+  };
+}

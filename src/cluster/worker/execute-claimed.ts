@@ -1,0 +1,88 @@
+import type { App } from "../../runtime/app.ts";
+import { isSkillsError } from "../../base/errors.ts";
+import { type RunSpec, runSpec } from "../../runtime/runs.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Database } from "../database.ts";
+import { type RunContext, runContext } from "../runs/run-context.ts";
+import type { ClaimedRun, RunEnding } from "../runs/run-rows.ts";
+import type { SkillPacks } from "../skills.ts";
+import { EventStream } from "./event-stream.ts";
+import { RunTakenAway } from "./leases.ts";
+import { toPlacedCaller } from "./placed-caller.ts";
+
+export interface WorkerRooms {
+  readonly app: App;
+  readonly packs: SkillPacks;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How long the last events of a run may take. */
+const lastEventsMs = 5_000;
+
+/** Executes a run that this worker has claimed. Resolves with how it ended; undefined where that is not for this worker to say any more. */
+export async function executeClaimed(
+  claimed: ClaimedRun,
+  rooms: WorkerRooms,
+  abort: AbortSignal,
+): Promise<RunEnding | undefined> {
+  const { app, packs, database, clock, log } = rooms;
+  let spec: RunSpec, context: RunContext;
+  try {
+    spec = runSpec.parse(JSON.parse(claimed.spec));
+    context = runContext.parse(JSON.parse(claimed.context));
+  } catch (error) {
+    log("error", `The run ${claimed.runId} cannot be read: ${String(error)}`);
+    return {
+      status: "refused",
+      error: toErrorText("INTERNAL", "The run was submitted by another version of acp-skills."),
+      events: "[]",
+    };
+  }
+  const stream = new EventStream(database, claimed, {
+    clock,
+    isFollowed: context.isFollowed,
+    queuedMs: claimed.queuedMs,
+    skill: spec.skill?.name,
+  });
+  try {
+    const caller = await toPlacedCaller(spec, context, {
+      app,
+      packs,
+      onEvent: (event) => stream.push(event),
+      signal: abort,
+    });
+    const runs = await app.runs();
+    const { result } = await runs.executePlaced({
+      spec,
+      caller,
+      by: context.by,
+      once: new Set(context.calls),
+      signal: abort,
+      notify: (step) => stream.push({ runId: spec.runId, ...step }),
+    });
+    stream.push({ type: "ended", status: result.status });
+    return { status: result.status, result: JSON.stringify(result), events: await stream.end(lastEventsMs) };
+  } catch (error) {
+    const reason: unknown = abort.reason;
+    if (abort.aborted && reason instanceof RunTakenAway && !reason.isCancelled) return undefined;
+    const status = abort.aborted ? "cancelled" : "refused";
+    stream.push({ type: "ended", status });
+    const events = await stream.end(lastEventsMs);
+    if (abort.aborted) return { status, events };
+    if (isSkillsError(error) && error.code !== "INTERNAL")
+      return { status, error: toErrorText(error.code, error.message, error.facts.hint), events };
+    log(
+      "error",
+      `The run ${claimed.runId} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+    return { status, error: toErrorText("INTERNAL", "Internal error."), events };
+  }
+}
+
+/** JSON of an error, as the row of a run has it. */
+export function toErrorText(code: string, message: string, hint?: unknown): string {
+  return JSON.stringify({ code, message, ...(typeof hint === "string" && { hint }) });
+}

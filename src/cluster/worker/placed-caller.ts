@@ -1,0 +1,87 @@
+import type { App } from "../../runtime/app.ts";
+import { ConfiguredGrants } from "../../runtime/trust.ts";
+import { type RunCaller, type RunSpec, maxMountedBytes } from "../../runtime/runs.ts";
+import { SkillsError } from "../../base/errors.ts";
+import type { RunListener } from "../../wire/run-event.ts";
+import type { Skill } from "../../skills/skill.ts";
+import { loadManifestReader, needsManifestReader, readDirectory } from "../../skills/skillset.ts";
+import type { SkillPacks } from "../skills.ts";
+import type { PlacedSkill, RunContext } from "../runs/run-context.ts";
+
+/** A caller as the member that submitted the run knew it: with the skills of the run, from their stored bytes, and no person to ask. */
+export async function toPlacedCaller(
+  spec: RunSpec,
+  context: RunContext,
+  {
+    app,
+    packs,
+    onEvent,
+    signal,
+  }: { readonly app: App; readonly packs: SkillPacks; readonly onEvent: RunListener; readonly signal: AbortSignal },
+): Promise<RunCaller> {
+  const found: { readonly skill: Skill; readonly placed: PlacedSkill }[] = [];
+  for (const placed of context.skills) {
+    const directory = await packs.ensure(placed.digest, placed.slug, signal);
+    found.push({ skill: await readSkill(directory, placed, app), placed });
+  }
+  const placedOf = (skill: Skill): PlacedSkill => {
+    const one = found.find((other) => other.skill === skill);
+    if (one === undefined) throw new Error(`${skill.name} is no skill of the run.`);
+    return one.placed;
+  };
+  const { caller, grants, secrets, project } = context;
+  return {
+    owner: spec.owner,
+    door: spec.door,
+    sessionId: spec.session,
+    subagent: spec.subagent,
+    label: spec.label,
+    caller,
+    project,
+    secrets,
+    onEvent,
+    ...(grants !== undefined && { grants: new ConfiguredGrants(grants) }),
+    blobs: app.blobs,
+    limits: { runBlobs: context.runBlobs },
+    signatures: app.signatures,
+    sourceOf: () => app.source,
+    hashFiles: async (skill, during) =>
+      await app.hasher.hash(app.source, skill.directory, during, { maxBytes: maxMountedBytes }),
+    skills: {
+      find(nameOrSlug, version) {
+        const named = found.filter(({ skill }) => skill.slug === nameOrSlug || skill.name === nameOrSlug);
+        const versions = named.map(({ skill }) => skill);
+        const skill = version === undefined ? versions[0] : versions.find((one) => one.version === version);
+        if (skill === undefined) throw new SkillsError("SKILL_NOT_FOUND", `The run has no skill ${nameOrSlug}.`);
+        return { skill, versions };
+      },
+      all: () => found.map(({ skill }) => skill),
+      isOwn: (skill) => placedOf(skill).isOwn,
+      rootOf: (skill) => placedOf(skill).root,
+      remoteOf(skill) {
+        const { remote, digest } = placedOf(skill);
+        if (remote === undefined) return undefined;
+        const { label, place, commit } = remote;
+        return { label, place, provenanceOf: () => ({ digest, ...(commit !== undefined && { commit }) }) };
+      },
+      lookAlike: () => undefined,
+      ownPlaces: () => [],
+    },
+  };
+}
+
+/** The skill in a directory, under the slug that it had where the run was submitted. */
+async function readSkill(directory: string, { slug }: PlacedSkill, app: App): Promise<Skill> {
+  let record = readDirectory(directory, slug, app.source);
+  if (record === needsManifestReader) {
+    await loadManifestReader();
+    record = readDirectory(directory, slug, app.source);
+  }
+  const skill = record === needsManifestReader ? undefined : record?.skill;
+  if (skill === undefined)
+    throw new SkillsError(
+      "SKILL_NOT_READY",
+      `The stored files of ${slug} are no skill for this version of acp-skills.`,
+    );
+  return skill.slug === slug ? skill : { ...skill, slug, name: slug, namespace: slug };
+}

@@ -1,0 +1,206 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { isOutage } from "../database/database-error.ts";
+import type { Database, Queries } from "../database.ts";
+import { type Job, type JobQueue, queueOf } from "../runs/job-queue.ts";
+import { post } from "../runs/mailbox.ts";
+import { type ClaimedRun, type RunEnding, claimRun, endQueued, endRun } from "../runs/run-rows.ts";
+import { toErrorText } from "./execute-claimed.ts";
+import type { Leases } from "./leases.ts";
+
+interface TakeOptions {
+  readonly database: Database;
+  readonly queue: JobQueue;
+  readonly leases: Leases;
+  /** The id of this member. */
+  readonly worker: string;
+  readonly labels: readonly string[];
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Writes what is recorded about a run that starts, in the transaction of its claim. */
+  readonly recordClaim: (queries: Queries, claimed: ClaimedRun) => Promise<void>;
+  readonly execute: (claimed: ClaimedRun, abort: AbortSignal) => Promise<RunEnding | undefined>;
+}
+
+/** A message can be lost with its connection. */
+const pollMs = 3_000;
+const touchMs = 15_000;
+/** While the database is not reached. */
+const retryMs = 500;
+
+const revoked = toErrorText(
+  "PERMISSION_DENIED",
+  "What allowed this run was taken back before it started.",
+  "The user can approve it again.",
+);
+
+/** Takes as many runs as it may execute at a time, one after another. */
+export class TakeRuns {
+  readonly #options: TakeOptions;
+  /** Names of the queues whose labels this worker has. */
+  #queues: readonly string[] = [queueOf([])];
+  readonly #running = new Map<Job, { readonly abort: AbortController; readonly done: Promise<void> }>();
+  #isTaking = false;
+  #isStale = false;
+  #isClosed = false;
+  readonly #stops: (() => void)[] = [];
+
+  constructor(options: TakeOptions) {
+    this.#options = options;
+    const { database } = options;
+    this.#stops.push(
+      database.listen(
+        "acp_skills_queues",
+        (name) => (this.#queues.includes(name) ? this.#take() : this.#findQueues()),
+        () => this.#findQueues(),
+      ),
+    );
+    this.#every(pollMs, () => this.#findQueues());
+    this.#every(touchMs, () => void this.#options.queue.touch([...this.#running.keys()]).catch(() => undefined));
+  }
+
+  get count(): number {
+    return this.#running.size;
+  }
+
+  #every(ms: number, work: () => void): void {
+    let stop = (): void => undefined;
+    const next = (): void => {
+      stop = this.#options.clock.after(ms, () => {
+        work();
+        if (!this.#isClosed) next();
+      });
+    };
+    next();
+    this.#stops.push(() => stop());
+  }
+
+  /** Those that are new, too. */
+  #findQueues(): void {
+    const { database, labels, log } = this.#options;
+    database
+      .query<{ name: string }>("select name from acp_skills.queues where labels <@ $1::text[]", [[...labels]])
+      .then(
+        (rows) => {
+          this.#queues = [queueOf([]), ...rows.map(({ name }) => name)];
+          this.#take();
+        },
+        (error: unknown) => {
+          if (!isOutage(error)) log("error", `Queues cannot be read: ${String(error)}`);
+        },
+      );
+  }
+
+  /** One at a time; what comes meanwhile leads to one more. */
+  #take(): void {
+    if (this.#isTaking) {
+      this.#isStale = true;
+      return;
+    }
+    this.#isTaking = true;
+    this.#isStale = false;
+    this.#takeAll()
+      .catch((error: unknown) => {
+        if (!isOutage(error)) this.#options.log("error", `No run was taken: ${String(error)}`);
+      })
+      .finally(() => {
+        this.#isTaking = false;
+        if (this.#isStale) this.#take();
+      });
+  }
+
+  /** Until there is no place left, or all queues are empty: the queues in turn. */
+  async #takeAll(): Promise<void> {
+    let waiting = this.#queues;
+    while (waiting.length > 0) {
+      const left: string[] = [];
+      for (const name of waiting) {
+        if (this.#isClosed || this.#running.size >= this.#options.concurrency) return;
+        const job = await this.#options.queue.fetch(name);
+        if (job === undefined) continue;
+        left.push(name);
+        const abort = new AbortController();
+        const done = this.#work(job, abort)
+          .catch((error: unknown) =>
+            this.#options.log("error", `The run ${job.runId} was not finished: ${String(error)}`),
+          )
+          .finally(() => {
+            this.#running.delete(job);
+            this.#take();
+          });
+        this.#running.set(job, { abort, done });
+      }
+      waiting = left;
+    }
+  }
+
+  async #work(job: Job, abort: AbortController): Promise<void> {
+    const { leases, execute, clock } = this.#options;
+    const claimedAt = clock.now();
+    const claimed = await this.#persist((isRetry) => this.#claim(job, isRetry), abort.signal);
+    if (claimed === undefined) return;
+    const release = leases.hold(claimed, abort, claimedAt);
+    try {
+      const ending = await execute(claimed, abort.signal);
+      if (ending !== undefined) await this.#persist(() => this.#end(job, claimed, ending), abort.signal);
+    } finally {
+      release();
+    }
+  }
+
+  /** Undefined where there is nothing to execute; its job is done then. */
+  async #claim(job: Job, resumes: boolean): Promise<ClaimedRun | undefined> {
+    const { database, queue, worker, labels, leaseMs, recordClaim } = this.#options;
+    return await database.transaction(async (queries) => {
+      const claimed = await claimRun(queries, job.runId, { worker, labels, leaseMs, resumes });
+      if (typeof claimed === "object") {
+        await recordClaim(queries, claimed);
+        return claimed;
+      }
+      if (claimed === "revoked" || claimed === "cancelled") {
+        const ending =
+          claimed === "revoked" ? ({ status: "refused", error: revoked } as const) : ({ status: "cancelled" } as const);
+        const member = await endQueued(queries, job.runId, ending);
+        if (member !== undefined) await post(queries, member, "changed", job.runId);
+      }
+      await queue.complete(queries, job);
+      return undefined;
+    });
+  }
+
+  async #end(job: Job, claimed: ClaimedRun, ending: RunEnding): Promise<void> {
+    const { database, queue } = this.#options;
+    await database.transaction(async (queries) => {
+      const isOwn = await endRun(queries, claimed, ending);
+      if (isOwn && claimed.member !== null) await post(queries, claimed.member, "changed", claimed.runId);
+      await queue.complete(queries, job);
+    });
+  }
+
+  /** Tries again while the database is not reached, as long as the run is this worker's. */
+  async #persist<Result>(work: (isRetry: boolean) => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    for (let isRetry = false; ; isRetry = true) {
+      try {
+        return await work(isRetry);
+      } catch (error) {
+        if (!isOutage(error) || signal.aborted) throw error;
+        await new Promise<void>((resolve) => this.#options.clock.after(retryMs, resolve));
+      }
+    }
+  }
+
+  /** Takes no further run, and waits for those that it executes, for a limited time; then ends them with this reason. */
+  async close(patienceMs: number, reason: Error): Promise<void> {
+    this.#isClosed = true;
+    for (const stop of this.#stops) stop();
+    const all = [...this.#running.values()];
+    let stop = (): void => undefined;
+    const patience = new Promise<void>((resolve) => (stop = this.#options.clock.after(patienceMs, resolve)));
+    await Promise.race([Promise.all(all.map(({ done }) => done)), patience]);
+    stop();
+    for (const { abort } of all) abort.abort(reason);
+    await Promise.all(all.map(({ done }) => done));
+  }
+}
