@@ -1,7 +1,9 @@
-import type { LedgerEntry } from "../runtime/ledger.ts";
+import { type LedgerEntry, toLedgerLine } from "../runtime/ledger.ts";
 import type { Queries } from "./database.ts";
 
-/** Writes an entry in the transaction of `queries`. */
+export { openClusterLedger } from "./ledger/cluster-ledger.ts";
+
+/** Writes an entry within a transaction, so that it is there exactly if what it says has happened. Rejects for an invalid time. */
 export async function insertLedgerRow(queries: Queries, entry: LedgerEntry): Promise<void> {
-  await queries.query("select $1::text as entry", [JSON.stringify(entry)]);
+  await queries.query("select acp_skills.write_ledger($1::text[])", [[toLedgerLine(entry)]]);
 }

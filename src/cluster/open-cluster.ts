@@ -1,9 +1,11 @@
 import { SkillsError } from "../base/errors.ts";
+import { userName } from "../base/processes/live-process.ts";
 import type { Settings } from "../runtime/options.ts";
 import type { GivenPorts } from "../runtime/ports.ts";
 import { runRetention } from "../runtime/runs.ts";
 import { type Database, openDatabase, parseClusterUrl, schemaFault } from "./database.ts";
 import { blockKey, openClusterApprovals } from "./approvals.ts";
+import { openClusterLedger } from "./ledger.ts";
 import { joinCluster } from "./members.ts";
 import { openJobQueue } from "./runs/job-queue.ts";
 import { openMailbox } from "./runs/mailbox.ts";
@@ -57,13 +59,18 @@ interface SharedRooms {
 export function openShared(database: Database, settings: Settings, member: string): SharedRooms {
   const { log } = settings;
   const packs = openSkillPacks();
+  const ledger = openClusterLedger(database, { ...settings, user: userName() });
   return {
     packs,
     parts: {
       approvals: openClusterApprovals(database, settings),
+      ledger,
       records: new ClusterRunRecords({ database, member, log }),
     },
-    close: () => Promise.resolve(),
+    async close() {
+      const fault = await ledger.flush();
+      if (fault !== undefined) log("error", `Rows of the ledger were not written: ${fault}`);
+    },
   };
 }
 

@@ -1,8 +1,8 @@
 import type { outcomes } from "./ledger/ledger-line.ts";
 import type { SessionRecord } from "./ledger/read-session-records.ts";
 
-export { outcomes, whoAndWhere } from "./ledger/ledger-line.ts";
-export { ledgerDirectory, localLedger } from "./ledger/disk-ledger.ts";
+export { fromLedgerLine, outcomes, toLedgerLine, whoAndWhere } from "./ledger/ledger-line.ts";
+export { ledgerDays, ledgerDirectory, localLedger, openAudit } from "./ledger/disk-ledger.ts";
 export { verifyLedger } from "./ledger/verify-ledger.ts";
 export type { SessionRecord };
 

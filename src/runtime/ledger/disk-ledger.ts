@@ -20,7 +20,7 @@ export interface DiskLedgerOptions {
   readonly maxAgeMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** Gets each line, too: a file that is opened for each, so that others can move it away; or a function. */
+  /** Gets each line, too: a file that is opened for each, so that others can move it away; `-` for the log; or a function. */
   readonly audit?: string | ((line: string) => void) | undefined;
 }
 
@@ -49,7 +49,8 @@ const dayMs = 24 * 60 * 60 * 1_000;
 export function diskLedger(directory: string, options: DiskLedgerOptions): Ledger {
   const { log, user, maxFileBytes = 1024 * 1024, maxBytes = 64 * 1024 * 1024, maxAgeMs = 90 * dayMs } = options;
   const { now = Date.now, audit } = options;
-  let [isTold, isDropTold, isAuditTold, isOpen] = [false, false, false, true];
+  let [isTold, isDropTold, isOpen] = [false, false, true];
+  const writeAudit = openAudit(audit, log);
   const toRoom = (name: RoomName): LedgerRoom =>
     new LedgerRoom(path.join(directory, roomPlaces[name]), {
       maxFileBytes,
@@ -65,25 +66,12 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
     });
   const rooms = { decisions: toRoom("decisions"), runs: toRoom("runs"), uses: toRoom("uses") };
 
-  function tellAudit(room: RoomName, line: string): void {
-    if (audit === undefined) return;
-    const text = `{"room":"${room}",${line.slice(1)}\n`;
-    try {
-      if (typeof audit === "string") appendTo(audit, text);
-      else audit(text.trimEnd());
-      isAuditTold = false;
-    } catch (error) {
-      if (!isAuditTold) log("error", `The audit cannot be written: ${String(error)}`);
-      isAuditTold = true;
-    }
-  }
-
   return {
     record(entry) {
       if (!isOpen) return "it was closed";
       try {
         const room = roomOf(entry);
-        tellAudit(room, rooms[room].record({ ...(user !== undefined && { caller: user }), ...entry }));
+        writeAudit(entry, rooms[room].record({ ...(user !== undefined && { caller: user }), ...entry }));
         isTold = false;
         return undefined;
       } catch (error) {
@@ -97,6 +85,24 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
       isOpen = false;
       for (const room of Object.values(rooms)) room.close();
     },
+  };
+}
+
+/** Writes each line of a ledger to `audit`, too, with the part that its entry belongs to; see `DiskLedgerOptions`. Never throws. */
+export function openAudit(audit: DiskLedgerOptions["audit"], log: Log): (entry: LedgerEntry, line: string) => void {
+  let isTold = false;
+  return (entry, line) => {
+    if (audit === undefined) return;
+    const text = `{"room":"${roomOf(entry)}",${line.slice(1)}\n`;
+    try {
+      if (typeof audit === "string" && audit !== "-") appendTo(audit, text);
+      else if (audit === "-") log("info", `ledger: ${text.trimEnd()}`);
+      else audit(text.trimEnd());
+      isTold = false;
+    } catch (error) {
+      if (!isTold) log("error", `The audit cannot be written: ${String(error)}`);
+      isTold = true;
+    }
   };
 }
 
@@ -137,7 +143,7 @@ export function localLedger(
   dataDirectory: string,
   { log, audit, now }: Pick<DiskLedgerOptions, "log" | "now"> & { readonly audit?: string | undefined },
 ): Ledger {
-  const days = numberIn("ACP_SKILLS_LEDGER_DAYS", log);
+  const days = ledgerDays(log);
   const mebibytes = numberIn("ACP_SKILLS_LEDGER_MIB", log);
   return diskLedger(ledgerDirectory(dataDirectory), {
     log,
@@ -145,8 +151,13 @@ export function localLedger(
     ...(days !== undefined && { maxAgeMs: days * 24 * 60 * 60 * 1_000 }),
     ...(mebibytes !== undefined && { maxBytes: mebibytes * 1024 * 1024 }),
     ...(now !== undefined && { now }),
-    audit: audit === "-" ? (line) => log("info", `ledger: ${line}`) : audit,
+    audit,
   });
+}
+
+/** For how many days rows are retained at least, as this user wants it. */
+export function ledgerDays(log: Log): number | undefined {
+  return numberIn("ACP_SKILLS_LEDGER_DAYS", log);
 }
 
 function numberIn(name: string, log: Log): number | undefined {
@@ -206,6 +217,9 @@ export function countRefusals(ledger: Ledger, clock: Clock): Ledger {
       if (oldest !== undefined) end(oldest);
       windows.set(key, { count: 0, last: entry, asked: new Set(), stop: clock.after(windowMs, () => end(key)) });
       return fault;
+    },
+    async flush() {
+      return await ledger.flush?.();
     },
     read: () => ledger.read(),
     close() {

@@ -32,8 +32,8 @@ const textKeys = textFields.map(
   (field) => [field, field.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`)] as const,
 );
 
-/** An entry as a line of JSON without its line end, of bounded length. `end`: of the rows before it. Throws for an invalid time. */
-export function toLedgerLine(entry: LedgerEntry, end: ChainEnd): string {
+/** An entry as a line of JSON without its line end, of bounded length. `end`: of the rows before it, if it is chained. Throws for an invalid time. */
+export function toLedgerLine(entry: LedgerEntry, end?: ChainEnd): string {
   const texts = textKeys.map(([field, key]) => {
     const text = entry[field];
     return [key, text === undefined ? undefined : boundedText(text)];
@@ -43,8 +43,8 @@ export function toLedgerLine(entry: LedgerEntry, end: ChainEnd): string {
     at: new Date(entry.at).toISOString(),
     ...Object.fromEntries(texts),
     count,
-    after: end.rows,
-    chain: end.digest,
+    after: end?.rows,
+    chain: end?.digest,
   });
 }
 

@@ -81,3 +81,114 @@ create policy own on acp_skills.approval_scopes using (person = session_user::te
 create policy own on acp_skills.grants using (person = session_user::text);
 create policy own on acp_skills.blocks using (person = session_user::text);
 create policy own on acp_skills.approved_copies using (person = session_user::text);
+
+-- The ledger. Rows are only ever inserted; what is older than the organisation wants is dropped by month, which is the only way to remove
+-- rows, is for the owner of the table only, and leaves a row that says so. `at` is when the row was written; the time of its use is in it.
+create sequence acp_skills.ledger_numbers;
+create table acp_skills.ledger (
+  number bigint not null default nextval('acp_skills.ledger_numbers'),
+  at timestamptz not null,
+  -- The role that wrote it, whoever its caller is.
+  person text not null default session_user,
+  -- A line of JSON.
+  entry text not null
+) partition by range (at);
+create index ledger_by_number on acp_skills.ledger (number);
+
+create function acp_skills.refuse_change_of_ledger() returns trigger language plpgsql as $$
+begin
+  raise exception 'Rows of the ledger cannot be changed or removed, except by month: select acp_skills.drop_ledger(TIME)'
+    using errcode = 'insufficient_privilege';
+end
+$$;
+create trigger rows_stay before update or delete on acp_skills.ledger
+  for each row execute function acp_skills.refuse_change_of_ledger();
+create trigger all_stay before truncate on acp_skills.ledger
+  for each statement execute function acp_skills.refuse_change_of_ledger();
+
+-- The last batch of each process that writes: one that is sent again after a lost connection is not written twice.
+create table acp_skills.ledger_writers (
+  writer uuid primary key,
+  batch bigint not null,
+  seen_at timestamptz not null default now()
+);
+
+-- Makes the partition of a month (UTC), unless it is there. It is attached, which waits for no reader and no writer.
+create function acp_skills.make_ledger_month(moment timestamptz) returns void
+  language plpgsql security definer set search_path = pg_catalog as $$
+declare
+  first timestamp := date_trunc('month', moment at time zone 'UTC');
+  name text := 'ledger_' || to_char(first, 'YYYY_MM');
+begin
+  if to_regclass('acp_skills.' || name) is not null then return; end if;
+  perform pg_advisory_xact_lock(7331202612);
+  -- Not to_regclass: it may have cached that there is none.
+  if exists (select from pg_class where relname = name and relnamespace = 'acp_skills'::regnamespace) then return; end if;
+  execute format('create table acp_skills.%I (like acp_skills.ledger including all)', name);
+  execute format('create trigger all_stay before truncate on acp_skills.%I for each statement '
+    'execute function acp_skills.refuse_change_of_ledger()', name);
+  execute format('alter table acp_skills.ledger attach partition acp_skills.%I for values from (%L) to (%L)',
+    name, first at time zone 'UTC', (first + interval '1 month') at time zone 'UTC');
+end
+$$;
+
+-- For tests; all others write now.
+create function acp_skills.write_ledger_at(moment timestamptz, entries text[], process uuid, number bigint) returns text
+  language plpgsql security definer set search_path = pg_catalog as $$
+begin
+  if process is not null then
+    insert into acp_skills.ledger_writers as w (writer, batch) values (process, number)
+    on conflict (writer) do update set batch = excluded.batch, seen_at = now() where w.batch < excluded.batch;
+    if not found then return to_char(moment at time zone 'UTC', 'YYYY-MM'); end if;
+  end if;
+  perform acp_skills.make_ledger_month(moment);
+  -- Ahead of time, so that nobody waits for it when the month begins.
+  perform acp_skills.make_ledger_month(moment + interval '20 days');
+  insert into acp_skills.ledger (at, entry)
+  select moment, entry from unnest(entries) with ordinality as given (entry, place) order by place;
+  return to_char(moment at time zone 'UTC', 'YYYY-MM');
+end
+$$;
+
+-- Writes lines in their order; returns the month that they are in. `process` and `number`: see ledger_writers.
+create function acp_skills.write_ledger(entries text[], process uuid default null, number bigint default null) returns text
+  language sql security definer set search_path = pg_catalog as $$
+  select acp_skills.write_ledger_at(now(), entries, process, number)
+$$;
+
+revoke execute on function acp_skills.make_ledger_month, acp_skills.write_ledger_at from public;
+
+-- Drops the months that ended before a time; returns how many rows were in them. Fails where others use the ledger for seconds: try again.
+create function acp_skills.drop_ledger(until timestamptz, moment timestamptz default now()) returns float8
+  language plpgsql set search_path = pg_catalog as $$
+declare
+  month record;
+  rows bigint;
+  gone bigint := 0;
+  first text;
+  last text;
+begin
+  perform set_config('lock_timeout', '2s', true);
+  delete from acp_skills.ledger_writers where seen_at < now() - interval '7 days';
+  for month in
+    select c.oid::regclass as place, replace(substr(c.relname, 8), '_', '-') as name
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'acp_skills.ledger'::regclass
+      and to_date(substr(c.relname, 8), 'YYYY_MM') + interval '1 month' <= until at time zone 'UTC'
+    order by c.relname
+  loop
+    execute format('select count(*) from %s', month.place) into rows;
+    execute format('drop table %s', month.place);
+    gone := gone + rows;
+    first := coalesce(first, month.name);
+    last := month.name;
+  end loop;
+  if gone > 0 then
+    perform acp_skills.write_ledger_at(moment, array[json_build_object(
+      'at', to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'event', 'dropped', 'tool', 'ledger',
+      'caller', session_user::text, 'about', format('rows of %s to %s', first, last), 'count', gone, 'door', 'ledger'
+    )::text], null, null);
+  end if;
+  return gone;
+end
+$$;
