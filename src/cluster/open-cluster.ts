@@ -58,7 +58,7 @@ interface SharedRooms {
 
 export function openShared(database: Database, settings: Settings, member: string): SharedRooms {
   const { log } = settings;
-  const packs = openSkillPacks();
+  const packs = openSkillPacks(database, settings);
   const ledger = openClusterLedger(database, { ...settings, user: userName() });
   return {
     packs,
@@ -70,6 +70,7 @@ export function openShared(database: Database, settings: Settings, member: strin
     async close() {
       const fault = await ledger.flush();
       if (fault !== undefined) log("error", `Rows of the ledger were not written: ${fault}`);
+      await packs.close();
     },
   };
 }

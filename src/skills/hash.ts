@@ -286,7 +286,7 @@ function* totalSize(bytes: SkillBytes, files: readonly WalkedFile[]): Steps<numb
 }
 
 /** `sha256:` and the digest of the output of `sha256sum`: per file a line of digest, two spaces, path. */
-function digestOf(files: readonly HashedFile[]): string {
+export function digestOf(files: readonly HashedFile[]): string {
   const lines = createHash("sha256");
   for (const { path, sha256 } of files) lines.update(`${sha256}  ${path}\n`);
   return `sha256:${lines.digest("hex")}`;

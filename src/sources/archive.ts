@@ -5,6 +5,8 @@ import { SkillsError } from "../base/errors.ts";
 import { blockSize, checksumOf, paddingAfter } from "./archive/tar-header.ts";
 import type { SkillFile } from "./reader.ts";
 
+export { checkCollisions, remotePathFault } from "./archive/check-path.ts";
+
 const nameBytes = 100;
 const prefixBytes = 155;
 /** In the header of gzip: where the platform stands, and what means "unknown". */

@@ -1,0 +1,72 @@
+import { SkillsError } from "../../base/errors.ts";
+import { byCodePoint } from "../../base/text/code-points.ts";
+import { digestForm } from "../../base/text/content.ts";
+import { type HashedFile, digestOf, isHiddenName } from "../../skills/hash.ts";
+import { fileNameFault, signatureFile } from "../../skills/skill.ts";
+import { maxMountedBytes } from "../../runtime/runs.ts";
+import { remotePathFault } from "../../sources/archive.ts";
+
+/** More than a digest covers is never read. */
+export const maxPackFiles = 4_096;
+/** What a run may mount. */
+export const maxPackBytes = maxMountedBytes;
+/** A list with as many files as possible, each with the longest path. */
+export const maxListLength = 4 * 1024 * 1024;
+
+const hex = /^[0-9a-f]{64}$/;
+
+/** The list of a pack as the database has it. Throws SOURCE_INVALID for files that no pack may have. */
+export function formatList(files: readonly HashedFile[], digest: string): string {
+  const fault = listFault(files);
+  if (fault !== undefined) throw badPack(digest, fault);
+  return JSON.stringify(files.map(({ path, size_bytes, sha256 }) => [path, size_bytes, sha256]));
+}
+
+/** The files of a pack, in the order of their bytes. Throws SOURCE_INVALID for anything but a list with exactly this digest. */
+export function parseList(text: string, digest: string): readonly HashedFile[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw badPack(digest, "its list of files is no JSON", error);
+  }
+  if (!Array.isArray(value)) throw badPack(digest, "its list of files is none");
+  const files = value.map((row: unknown): HashedFile => {
+    const [path, size, sha256] = Array.isArray(row) ? (row as unknown[]) : [];
+    const isFile = typeof path === "string" && Number.isSafeInteger(size) && Number(size) >= 0;
+    if (!isFile || typeof sha256 !== "string" || !hex.test(sha256)) throw badPack(digest, "its list names no file");
+    return { path, size_bytes: Number(size), sha256 };
+  });
+  const fault = listFault(files) ?? (digestOf(files) === digest ? undefined : "its files are those of another digest");
+  if (fault !== undefined) throw badPack(digest, fault);
+  return files;
+}
+
+/** The end of a sentence about a pack; the order is part of the rules, because the digest depends on it. */
+function listFault(files: readonly HashedFile[]): string | undefined {
+  if (files.length > maxPackFiles) return `it has more than ${maxPackFiles} files`;
+  let [bytes, before] = [0, ""];
+  for (const { path, size_bytes } of files) {
+    const segments = path.split("/");
+    const fault = remotePathFault(path) ?? segments.map(fileNameFault).find((one) => one !== undefined);
+    if (fault !== undefined) return `the path ${JSON.stringify(path.slice(0, 120))} ${fault}`;
+    if (path === signatureFile || segments.some(isHiddenName)) return `${JSON.stringify(path)} is no file of a skill`;
+    if (before !== "" && byCodePoint(before, path) >= 0) return `${JSON.stringify(path)} is out of order`;
+    if ((bytes += size_bytes) > maxPackBytes) return `it has more than ${maxPackBytes / 1024 / 1024} MiB of files`;
+    before = path;
+  }
+  return undefined;
+}
+
+/** `fault` ends a sentence about the files of a digest. */
+export function badPack(digest: string, fault: string, cause?: unknown): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `The files of ${digest} in the database cannot be used: ${fault}.`, {
+    cause,
+  });
+}
+
+/** As the database stores it. Throws SOURCE_INVALID for what is no digest. */
+export function digestBytes(digest: string): Buffer {
+  if (!digestForm.test(digest)) throw new SkillsError("SOURCE_INVALID", `${JSON.stringify(digest)} is no digest.`);
+  return Buffer.from(digest.slice("sha256:".length), "hex");
+}

@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import { SkillsError } from "../../base/errors.ts";
+import { openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
+import type { HashedFile } from "../../skills/hash.ts";
+import type { Database, Queries } from "../database.ts";
+import { badPack, digestBytes, formatList, maxListLength, parseList } from "./pack-list.ts";
+
+export const partBytes = 1024 * 1024;
+/** How exact the time of the last use is. Each use would change a row otherwise. */
+const touchedAfter = "1 day";
+
+/** A file of a pack, and where it is now. */
+export interface PackedFile extends HashedFile {
+  readonly real: string;
+}
+
+/** What the database has of a digest. */
+export interface StoredPack {
+  readonly files: readonly HashedFile[];
+  readonly signature: Uint8Array | undefined;
+  /** The bytes of all files, one after the other, from their first part. */
+  readonly parts: AsyncIterable<Uint8Array>;
+}
+
+/** Whether the files of a digest are stored, which then were used just now. */
+export async function touchPack(queries: Queries, digest: string): Promise<boolean> {
+  const [row] = await queries.query<{ found: boolean }>(
+    `with touched as (
+       update acp_skills.skill_packs set used_at = now()
+       where digest = $1 and used_at < now() - $2::interval
+     )
+     select exists (select from acp_skills.skill_packs where digest = $1) as found`,
+    [digestBytes(digest), touchedAfter],
+  );
+  return row?.found === true;
+}
+
+export interface PackToStore {
+  readonly digest: string;
+  readonly files: readonly PackedFile[];
+  readonly signature: Uint8Array | undefined;
+}
+
+/** Stores all of a pack or nothing; nothing where it is there. Throws SKILL_NOT_READY where a file is not that of the list any more. */
+export async function insertPack(database: Database, pack: PackToStore, signal: AbortSignal): Promise<void> {
+  const { digest, files, signature } = pack;
+  const list = formatList(files, digest);
+  const size = files.reduce((sum, file) => sum + file.size_bytes, 0);
+  await database.transaction(async (queries) => {
+    // Waits for whoever stores the same at the moment.
+    const inserted = await queries.query(
+      `insert into acp_skills.skill_packs (digest, files, size, signature) values ($1, $2, $3, $4)
+       on conflict (digest) do nothing returning 1`,
+      [digestBytes(digest), list, size, signature === undefined ? null : Buffer.from(signature)],
+    );
+    if (inserted.length === 0) return;
+    let part = 0;
+    for await (const bytes of readParts(files)) {
+      signal.throwIfAborted();
+      await queries.query("insert into acp_skills.skill_parts (digest, part, bytes) values ($1, $2, $3)", [
+        digestBytes(digest),
+        part++,
+        bytes,
+      ]);
+    }
+  });
+}
+
+/** The bytes of files in parts that can be stored, without blocking. Throws SKILL_NOT_READY for other bytes than the list says. */
+async function* readParts(files: readonly PackedFile[]): AsyncGenerator<Buffer> {
+  let buffer = Buffer.allocUnsafe(partBytes);
+  let filled = 0;
+  for (const { path, real, size_bytes, sha256 } of files) {
+    const hash = createHash("sha256");
+    const handle = await openHandleAtRealPath(real);
+    try {
+      if (!(await handle.stat()).isFile()) throw changed(path);
+      // One byte more than expected shows that the file has grown.
+      for (let left = size_bytes + 1; ;) {
+        const { bytesRead } = await handle.read(buffer, filled, Math.min(left, partBytes - filled));
+        if (bytesRead === 0) break;
+        if ((left -= bytesRead) <= 0) throw changed(path);
+        hash.update(buffer.subarray(filled, (filled += bytesRead)));
+        if (filled < partBytes) continue;
+        yield buffer;
+        [buffer, filled] = [Buffer.allocUnsafe(partBytes), 0];
+      }
+    } finally {
+      await handle.close();
+    }
+    if (hash.digest("hex") !== sha256) throw changed(path);
+  }
+  if (filled > 0) yield buffer.subarray(0, filled);
+}
+
+function changed(path: string): SkillsError {
+  return new SkillsError("SKILL_NOT_READY", `The skill just changed on disk: ${JSON.stringify(path)}.`, {
+    facts: { hint: "List the skills again." },
+  });
+}
+
+/** Undefined where nobody stored it. Throws SOURCE_INVALID for a list of other files. */
+export async function readPack(queries: Queries, digest: string): Promise<StoredPack | undefined> {
+  const [row] = await queries.query<PackRow>(`${selectPack} where pack.digest = $1`, [
+    digestBytes(digest),
+    maxListLength,
+    partBytes,
+  ]);
+  return row && toStoredPack(queries, digest, row);
+}
+
+/** What `selectPack` selects. */
+export interface PackRow {
+  readonly files: string | null;
+  readonly signature: Uint8Array | null;
+  readonly first: Uint8Array | null;
+}
+
+/** Too long a list or part is not read: `$2` and `$3` are their limits. */
+export const selectPack = `
+  select case when octet_length(pack.files) <= $2 then pack.files end as files,
+         case when octet_length(pack.signature) <= $3 then pack.signature end as signature,
+         case when octet_length(first.bytes) <= $3 then first.bytes end as first
+  from acp_skills.skill_packs pack
+  left join acp_skills.skill_parts first on first.digest = pack.digest and first.part = 0`;
+
+export function toStoredPack(queries: Queries, digest: string, { files, signature, first }: PackRow): StoredPack {
+  if (files === null) throw badPack(digest, "its list of files is too long");
+  return {
+    files: parseList(files, digest),
+    signature: signature ?? undefined,
+    parts: followingParts(queries, digest, first),
+  };
+}
+
+async function* followingParts(queries: Queries, digest: string, first: Uint8Array | null): AsyncGenerator<Uint8Array> {
+  let bytes = first;
+  for (let part = 1; bytes !== null; part++) {
+    yield bytes;
+    // Only the last part is shorter.
+    if (bytes.length < partBytes) return;
+    const [row] = await queries.query<{ bytes: Uint8Array }>(
+      "select bytes from acp_skills.skill_parts where digest = $1 and part = $2 and octet_length(bytes) <= $3",
+      [digestBytes(digest), part, partBytes],
+    );
+    bytes = row?.bytes ?? null;
+  }
+}
+
+/** Removes packs that nobody used for long and no published version has, a few at a time. Returns how many. */
+export async function expirePacks(database: Database, unusedFor = "30 days", most = 50): Promise<number> {
+  const removed = await database.query(
+    `delete from acp_skills.skill_packs where digest in (
+       select digest from acp_skills.skill_packs pack
+       where used_at < now() - $1::interval and not exists (
+         select from acp_skills.catalog where catalog.digest = pack.digest and withdrawn_at is null
+       )
+       limit $2 for update skip locked
+     ) and used_at < now() - $1::interval returning 1`,
+    [unusedFor, most],
+  );
+  return removed.length;
+}

@@ -1,0 +1,85 @@
+import { lstatSync, readFileSync } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import path from "node:path";
+import { attempt } from "../../base/failures/system-error.ts";
+import { namesIn } from "../../base/paths/directories.ts";
+import type { Database } from "../database.ts";
+import type { LocalPacks } from "./local-packs.ts";
+import { expirePacks } from "./pack-rows.ts";
+
+/** Longer than a run takes. */
+const inUseMs = 60 * 60 * 1_000;
+/** Batches a sweep: the next one goes on. */
+const maxBatches = 100;
+
+export interface PackSweep {
+  readonly database: Database;
+  readonly local: LocalPacks;
+  readonly maxLocalBytes: number;
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Removes packs that nobody has used for 30 days from the database, and from this machine those that were used least recently and no list
+ * of published skills names, until they have at most `maxLocalBytes` together. Returns the directories that are gone.
+ */
+export async function sweepPacks({
+  database,
+  local,
+  maxLocalBytes,
+  now,
+  signal,
+}: PackSweep): Promise<readonly string[]> {
+  const removed: string[] = [];
+  const copies: { readonly place: string; readonly usedAt: number; readonly bytes: number }[] = [];
+  const published = publishedHere(local);
+  for (const name of namesIn(local.root)) {
+    signal.throwIfAborted();
+    const place = path.join(local.root, name);
+    const usedAt = usedAtOf(place);
+    if (published.has(name) || usedAt === undefined) continue;
+    copies.push({ place, usedAt, bytes: await sizeOf(place) });
+  }
+  copies.sort((a, b) => a.usedAt - b.usedAt);
+  let bytes = copies.reduce((sum, copy) => sum + copy.bytes, 0);
+  for (const { place, bytes: own } of copies) {
+    if (bytes <= maxLocalBytes) break;
+    // It may have been used while this read the others.
+    const usedAt = usedAtOf(place);
+    if (usedAt !== undefined && now - usedAt < inUseMs) continue;
+    removed.push(...namesIn(place).map((slug) => path.join(place, slug)));
+    local.putAway(place);
+    bytes -= own;
+  }
+  for (let batch = 0; batch < maxBatches && !signal.aborted; batch++) if ((await expirePacks(database)) === 0) break;
+  return removed;
+}
+
+/** The digests that lists of published skills on this machine name, in hexadecimal. */
+function publishedHere(local: LocalPacks): ReadonlySet<string> {
+  const lists = path.join(path.dirname(local.root), "catalogs");
+  const texts = namesIn(lists).map((name) => attempt(() => readFileSync(path.join(lists, name), "utf8"), ""));
+  return new Set(texts.flatMap((text) => text.match(/\b[0-9a-f]{64}\b/g) ?? []));
+}
+
+function usedAtOf(place: string): number | undefined {
+  return attempt(() => lstatSync(place, { throwIfNoEntry: false })?.mtimeMs, undefined);
+}
+
+async function sizeOf(directory: string): Promise<number> {
+  let bytes = 0;
+  const waiting = [directory];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const entry of await readdir(at, { withFileTypes: true }).catch(() => [])) {
+      const place = path.join(at, entry.name);
+      if (entry.isDirectory()) waiting.push(place);
+      else
+        bytes += await lstat(place).then(
+          ({ size }) => size,
+          () => 0,
+        );
+    }
+  }
+  return bytes;
+}

@@ -1,0 +1,39 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll } from "vitest";
+import { diskSkillBytes, diskSkillFiles } from "../../src/skills/files.ts";
+import { createSkillHasher } from "../../src/skills/hash.ts";
+
+const made: string[] = [];
+afterAll(() => {
+  for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+/** A new, empty directory of this test file. */
+export function newDirectory(): string {
+  const directory = realpathSync.native(mkdtempSync(path.join(tmpdir(), "acp-skills-cluster-")));
+  made.push(directory);
+  return directory;
+}
+
+/** Writes a skill with these files and its SKILL.md below a new directory. */
+export function writeSkill(
+  name: string,
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+  { version = "1.0.0" }: { readonly version?: string } = {},
+): string {
+  const directory = path.join(newDirectory(), name);
+  const text = `---\nname: ${name}\ndescription: Does ${name}.\nmetadata:\n  version: ${version}\n---\nText\n`;
+  for (const [file, content] of Object.entries({ "SKILL.md": text, ...files })) {
+    mkdirSync(path.dirname(path.join(directory, file)), { recursive: true });
+    writeFileSync(path.join(directory, file), content);
+  }
+  return directory;
+}
+
+export async function digestOfDirectory(directory: string): Promise<string> {
+  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const { digest } = await createSkillHasher().hash(source, directory, new AbortController().signal);
+  return digest ?? "";
+}
