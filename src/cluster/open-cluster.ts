@@ -3,6 +3,7 @@ import { userName } from "../base/processes/live-process.ts";
 import type { Settings } from "../runtime/options.ts";
 import type { GivenPorts } from "../runtime/ports.ts";
 import { runRetention } from "../runtime/runs.ts";
+import { openClusterBlobs } from "./blobs.ts";
 import { type Database, openDatabase, parseClusterUrl, schemaFault } from "./database.ts";
 import { blockKey, openClusterApprovals } from "./approvals.ts";
 import { openClusterLedger } from "./ledger.ts";
@@ -57,12 +58,13 @@ interface SharedRooms {
 }
 
 export function openShared(database: Database, settings: Settings, member: string): SharedRooms {
-  const { log } = settings;
+  const { clock, log } = settings;
   const packs = openSkillPacks(database, settings);
   const ledger = openClusterLedger(database, { ...settings, user: userName() });
   return {
     packs,
     parts: {
+      blobs: openClusterBlobs(database, { ...settings.blobs, clock, log }),
       approvals: openClusterApprovals(database, settings),
       ledger,
       records: new ClusterRunRecords({ database, member, log }),

@@ -1,6 +1,17 @@
 import type { blobDefaults } from "./blobs/blob-rules.ts";
 
 export { diskBlobs } from "./blobs/disk-blobs.ts";
+export {
+  blobNotFound,
+  blobTooLarge,
+  checkKind,
+  isBlobId,
+  newBlobId,
+  quotaRefusal,
+  storeClosed,
+  withBlobDefaults,
+  withinBlob,
+} from "./blobs/blob-rules.ts";
 
 /** The metadata of a blob. Immutable: an id refers to the same bytes as long as it exists. */
 export interface StoredBlob {

@@ -3,6 +3,7 @@ import type { Client, ClientConfig, Pool, PoolClient } from "pg";
 import { SkillsError } from "../../base/errors.ts";
 import type { ClusterChannel, Database, DatabaseOptions, Queries } from "../database.ts";
 import type { ClusterUrl } from "./cluster-url.ts";
+import { CopiedBytes } from "./copied-bytes.ts";
 import { toDatabaseError } from "./database-error.ts";
 import { openListener } from "./listener.ts";
 
@@ -69,7 +70,26 @@ class PooledDatabase implements Database {
     }
   }
 
-  async transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    return this.#transaction(work);
+  }
+
+  readBytes(select: string, values: readonly string[]): Promise<readonly Buffer[]> {
+    return this.#transaction(async (queries, client) => {
+      // A copy takes no values.
+      await queries.query(
+        "select set_config('acp_skills.v' || number, value, true) from unnest($1::text[]) with ordinality as given (value, number)",
+        [[...values]],
+      );
+      try {
+        return await new Promise((resolve, reject) => client.query(new CopiedBytes(select, resolve, reject)));
+      } catch (error) {
+        throw toDatabaseError(error);
+      }
+    });
+  }
+
+  async #transaction<Result>(work: (queries: Queries, client: PoolClient) => Promise<Result>): Promise<Result> {
     this.#expectOpen();
     let client: PoolClient;
     try {
@@ -82,7 +102,7 @@ class PooledDatabase implements Database {
     client.on("error", onError);
     try {
       await client.query("begin");
-      const result = await work({
+      const queries: Queries = {
         query: async (text, values = []) => {
           try {
             return rowsOf(await client.query(text, [...values])) as never;
@@ -90,7 +110,8 @@ class PooledDatabase implements Database {
             throw toDatabaseError(error);
           }
         },
-      });
+      };
+      const result = await work(queries, client);
       await client.query("commit");
       return result;
     } catch (error) {

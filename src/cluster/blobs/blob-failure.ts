@@ -1,0 +1,42 @@
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
+import { DatabaseError, isOutage } from "../database/database-error.ts";
+
+/** What rejected is the source of a blob, or its signal: `cause` is rethrown. */
+export class BlobSourceFailure extends Error {}
+
+/** The object store was not reached, or answered something else than was asked for. */
+export class ObjectStoreFailure extends Error {}
+
+type BlobWork = "stored" | "read" | "removed";
+
+/** Deadlocks, and rows that were removed between two statements: the same may succeed at the next attempt. */
+const transient = /^(?:40|23503)/;
+
+/** Runs statements. Throws errors of `BlobStore`, and those of a source unchanged. */
+export async function onCluster<Result>(doing: BlobWork, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toBlobFailure(doing, error);
+  }
+}
+
+export function toBlobFailure(doing: BlobWork, error: unknown): unknown {
+  if (error instanceof BlobSourceFailure) return error.cause;
+  if (isSkillsError(error)) return error;
+  const busy = (reason: string): SkillsError =>
+    new SkillsError("RUNTIME_BUSY", `Blobs cannot be ${doing} at the moment: ${reason}.`, {
+      cause: error,
+      facts: { hint: "Try again later." },
+    });
+  if (error instanceof ObjectStoreFailure) return busy("their object store does not answer as it should");
+  const state = error instanceof DatabaseError ? error.state : "unknown";
+  if (state === "53100")
+    return new SkillsError("QUOTA_EXCEEDED", `Blobs cannot be ${doing}: the disk of the cluster's database is full.`, {
+      cause: error,
+      facts: { limit: "disk" },
+    });
+  if (isOutage(error)) return busy("the database of the cluster cannot be reached");
+  if (transient.test(state)) return busy("another process is changing the same ones");
+  return new SkillsError("INTERNAL", `The blob store failed (${state}).`, { cause: error, facts: { system: state } });
+}

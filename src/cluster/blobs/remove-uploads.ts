@@ -1,0 +1,87 @@
+import { inParallel } from "../../base/promises.ts";
+import type { Database } from "../database.ts";
+import { type ObjectStore, objectBytes, toObjectName } from "./object-store.ts";
+
+interface GoneUpload {
+  readonly object: string | null;
+  readonly size: number;
+}
+
+interface RemovalContext {
+  readonly database: Database;
+  readonly objects: ObjectStore | undefined;
+}
+
+const uploadsAtOnce = 10;
+const requestsAtOnce = 8;
+const orphanAgeMs = 60 * 60 * 1000;
+
+/** Removes the bytes of uploads to which nothing refers, unless somebody still reads them. Rows go first, because they are the truth. */
+export async function removeUploads({ database, objects }: RemovalContext, ids: readonly number[]): Promise<void> {
+  const gone = await database.transaction(async (transaction) => {
+    const locked = await transaction.query<{ id: number }>(
+      `select id::float8 as id from acp_skills.blob_uploads
+       where id = any($1::bigint[]) and state <> 'used' and ($2 or object is null) order by id for update skip locked`,
+      [[...ids], objects !== undefined],
+    );
+    // Another statement: it sees the holds that were added until the rows were locked.
+    return await transaction.query<GoneUpload>(
+      `delete from acp_skills.blob_uploads
+       where id = any($1::bigint[]) and not exists (select from acp_skills.blob_holds where upload = blob_uploads.id)
+       returning object, size::float8 as size`,
+      [locked.map(({ id }) => id)],
+    );
+  });
+  const names = gone.flatMap(({ object, size }) =>
+    object === null
+      ? []
+      : Array.from({ length: Math.ceil(size / objectBytes) }, (_, number) => toObjectName(object, number)),
+  );
+  if (objects !== undefined) await inParallel(names, requestsAtOnce, (name) => objects.remove(name));
+}
+
+/** Removes what crashed processes left, in small steps. */
+export async function removeLeftovers(context: RemovalContext): Promise<void> {
+  const { database } = context;
+  await database.query("delete from acp_skills.blob_holders where lease_until < now()");
+  for (let last = 0; ;) {
+    const ids = await database.query<{ id: number }>(
+      `select id::float8 as id from acp_skills.blob_uploads
+       where state <> 'used' and id > $1 and (state = 'unused' or not exists (
+         select from acp_skills.blob_holders where id = holder and lease_until >= now()
+       )) order by id limit $2`,
+      [last, uploadsAtOnce],
+    );
+    await removeUploads(
+      context,
+      ids.map(({ id }) => id),
+    );
+    const end = ids.at(-1)?.id;
+    if (end === undefined || ids.length < uploadsAtOnce) break;
+    last = end;
+  }
+  await database.query("delete from acp_skills.blob_usage where blobs = 0 and owner <> ''");
+}
+
+/** Removes objects without a row, at most every half an hour by any process: those of uploads whose row is gone already. */
+export async function removeOrphans(database: Database, objects: ObjectStore, place: string): Promise<void> {
+  const [due] = await database.query(
+    `insert into acp_skills.blob_searches (place, searched_at) values ($1, now()) on conflict (place) do update
+     set searched_at = now() where blob_searches.searched_at < now() - interval '30 minutes' returning place`,
+    [place],
+  );
+  if (due === undefined) return;
+  for await (const names of objects.listOlder(orphanAgeMs)) {
+    const known = await database.query<{ object: string }>(
+      "select object from acp_skills.blob_uploads where object = any($1::text[])",
+      [[...new Set(names.map(toObject))]],
+    );
+    const objectsOfRows = new Set(known.map(({ object }) => object));
+    const orphans = names.filter((name) => !objectsOfRows.has(toObject(name)));
+    await inParallel(orphans, requestsAtOnce, (name) => objects.remove(name));
+  }
+}
+
+function toObject(name: string): string {
+  return name.slice(0, name.lastIndexOf("/"));
+}
