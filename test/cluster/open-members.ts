@@ -39,6 +39,8 @@ export interface OpenCluster {
   writeSkill(name: string, files: Readonly<Record<string, string>>): void;
   openServer(facts?: Partial<Caller>): Promise<OpenServer>;
   openWorker(options?: Partial<WorkerOptions>): Promise<OpenWorker>;
+  /** Closes all members, and forgets all runs. */
+  closeMembers(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -109,6 +111,10 @@ export async function openMembers(): Promise<OpenCluster> {
       };
       closing.push(stop);
       return { ...started, stop };
+    },
+    async closeMembers() {
+      await Promise.all(closing.splice(0).map(async (close) => await close()));
+      await database.query("delete from acp_skills.runs");
     },
     async close() {
       await Promise.all(closing.map(async (close) => await close()));

@@ -66,6 +66,7 @@ function packContract(name: string, open: () => Promise<{ database: Database; cl
       const digest = await digestOfDirectory(directory);
       let reads = 0;
       const counted: Database = {
+        readBytes: async (...given) => await database.readBytes(...given),
         transaction: async (work) => await database.transaction(work),
         listen: () => () => undefined,
         close: () => Promise.resolve(),

@@ -32,7 +32,7 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     });
     cluster.writeSkill("twice", {
       ...action("twice", "", "", '\n[dependencies]\nskills = ["counting"]\n'),
-      "code/main.py": "import counting\ndef main(args):\n    return counting.main({})\n",
+      "code/main.py": "from skills.counting import main as count\ndef main(args):\n    return count({})\n",
     });
     cluster.writeSkill("counting", {
       ...action("counting", "", `\n[permissions]\nnetwork = ["http://127.0.0.1:${port}"]\n`),
@@ -51,7 +51,10 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     await cluster.close();
     counter.close();
   });
-  afterEach(() => (counted = []));
+  afterEach(async () => {
+    counted = [];
+    await cluster.closeMembers();
+  });
   const code = (text: string) => ({ language: "python", code: text });
   const run = async (server: OpenServer, name: string, args: object = {}, signal?: AbortSignal): Promise<unknown> =>
     await server.app.toolbox.call("execute_skill", { name, args }, server.caller, signal);
@@ -67,18 +70,16 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
 
   test("execute code of a model, and the server passes on what it reports", async () => {
     const server = await cluster.openServer();
-    const worker = await cluster.openWorker();
+    await cluster.openWorker();
     const text = "def main():\n    print('hello')\n    return 42";
     const result = await server.app.toolbox.call("run_code", code(text), server.caller);
     expect(result).toMatchObject({ status: "completed", output: 42 });
     expect(server.events.map(({ type }) => type)).toEqual(["queued", "started", "printed", "ended"]);
-    await worker.stop();
-    await server.close();
   });
 
   test("execute a skill from its stored bytes, and record the run for all members", async () => {
     const server = await cluster.openServer();
-    const worker = await cluster.openWorker();
+    await cluster.openWorker();
     const result = (await run(server, "add", { a: 1, b: 2 })) as { run_id: string };
     expect(result).toMatchObject({ status: "completed", output: { sum: 3 } });
     const other = await cluster.openServer();
@@ -89,12 +90,11 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
       result: { output: { sum: 3 } },
     });
     expect(record?.events.map(({ type }) => type)).toEqual(["queued", "started", "ended"]);
-    await Promise.all([worker.stop(), server.close(), other.close()]);
   });
 
   test("store what a run outputs where every server finds it", async () => {
     const [server, other] = [await cluster.openServer(), await cluster.openServer()];
-    const worker = await cluster.openWorker();
+    await cluster.openWorker();
     const text = "def main():\n    open('/output/a.txt', 'w').write('grüße')\n    return 1";
     const { output_blobs: blobs } = (await server.app.toolbox.call("run_code", code(text), server.caller)) as {
       output_blobs: string[];
@@ -102,7 +102,6 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     expect(blobs).toHaveLength(1);
     const read = await other.app.toolbox.call("read_blob", { blob_id: blobs[0] }, other.caller);
     expect(JSON.stringify(read)).toContain("grüße");
-    await Promise.all([worker.stop(), server.close(), other.close()]);
   });
 
   test("refuse a run whose approval is taken back while it waits, and run it with a new one", async () => {
@@ -131,15 +130,14 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     const waiting = run(server, "counting");
     await expect.poll(async () => (await rowsOf("queued")).length).toBe(1);
     await store.change("everywhere", (before) => ({ ...before, grants: [] }));
-    const worker = await cluster.openWorker();
+    await cluster.openWorker();
     await expect(waiting).rejects.toMatchObject({ code: "PERMISSION_DENIED", message: /taken back/ });
     expect(counted).toEqual([]);
-    await Promise.all([worker.stop(), server.close()]);
   });
 
   test("execute what a caller's own grants allow, and write its start into the ledger with the claim", async () => {
     const server = await cluster.openServer();
-    const worker = await cluster.openWorker();
+    await cluster.openWorker();
     const digest = await digestOf(server, "counting");
     const remote = { ...server, caller: { ...server.caller, ...granted(`counting@${digest}`) } };
     expect(await run(remote, "counting", { key: "granted" })).toMatchObject({ status: "completed" });
@@ -149,19 +147,17 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     expect(entries).toContainEqual(
       expect.objectContaining({ event: "start", caller: "ada", skill: "counting", outcome: "started" }),
     );
-    await Promise.all([worker.stop(), server.close()]);
   });
 
   test("let code of a skill call another one that the caller was granted, and no other", async () => {
     const server = await cluster.openServer();
-    const worker = await cluster.openWorker();
+    await cluster.openWorker();
     const digest = await digestOf(server, "counting");
     const remote = { ...server, caller: { ...server.caller, ...granted(`counting@${digest}`) } };
     expect(await run(remote, "twice")).toMatchObject({ status: "completed", output: "counted" });
     const denied = { ...server, caller: { ...server.caller, ...granted() } };
     expect(await run(denied, "twice")).toMatchObject({ status: "failed" });
     expect(counted).toEqual(["/x"]);
-    await Promise.all([worker.stop(), server.close()]);
   });
 
   test("end a run that its caller cancels, in the queue and while it is executed", async () => {
@@ -173,7 +169,7 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     first.abort(new Error("gone"));
     await expect(queued).rejects.toThrow("gone");
     await expect.poll(async () => (await rowsOf("queued")).length).toBe(0);
-    const worker = await cluster.openWorker();
+    await cluster.openWorker();
     const second = new AbortController();
     const running = server.app.toolbox.call(endless.name, endless.args, server.caller, second.signal);
     await expect.poll(() => server.events.some(({ type }) => type === "started")).toBe(true);
@@ -181,12 +177,11 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     await expect(running).rejects.toThrow("gone again");
     await expect.poll(async () => (await rowsOf("running")).length).toBe(0);
     expect(await rowsOf("cancelled")).toHaveLength(2);
-    await Promise.all([worker.stop(), server.close()]);
   });
 
   test("take only runs whose labels they have", async () => {
     const server = await cluster.openServer();
-    const plain = await cluster.openWorker();
+    await cluster.openWorker();
     await expect(run(server, "learn")).rejects.toMatchObject({
       code: "SANDBOX_UNAVAILABLE",
       message: "No worker of the cluster has the labels gpu.",
@@ -196,7 +191,6 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     const [row] = await cluster.database.query("select worker from acp_skills.runs where run_id = $1", [result.run_id]);
     expect(row).toEqual({ worker: gpu.id });
     await expect(run(server, "odd")).rejects.toMatchObject({ code: "NOT_EXECUTABLE" });
-    await Promise.all([plain.stop(), gpu.stop(), server.close()]);
   });
 
   test("execute a run again whose worker is gone, but not one that had effects", async () => {
@@ -215,12 +209,11 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     const harmful = run(remote, "counting");
     harmful.catch(() => undefined);
     await lose(2);
-    const worker = await cluster.openWorker();
+    await cluster.openWorker();
     expect(await harmless).toMatchObject({ status: "completed", output: 7 });
     await expect(harmful).rejects.toThrow(/Internal error/);
     expect(await rowsOf("interrupted")).toHaveLength(1);
     expect(counted).toEqual([]);
-    await Promise.all([worker.stop(), server.close()]);
   });
 
   test("give up a run that ended three workers", async () => {
@@ -231,9 +224,8 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     await cluster.database.query(
       "update acp_skills.runs set status = 'running', fence = 3, lease_until = now() - interval '1 second' where status = 'queued'",
     );
-    const worker = await cluster.openWorker();
+    await cluster.openWorker();
     await expect(lost).rejects.toThrow(/Internal error/);
-    await Promise.all([worker.stop(), server.close()]);
   });
 
   test("hand back what they execute when they end before it does", async () => {
@@ -246,14 +238,13 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     );
     await expect.poll(() => server.events.some(({ type }) => type === "started")).toBe(true);
     await first.stop();
-    const second = await cluster.openWorker();
+    await cluster.openWorker();
     expect(await slow).toMatchObject({ status: "completed", output: 9 });
-    await Promise.all([second.stop(), server.close()]);
   });
 
   test("go on after the database was away, and so do servers", async () => {
     const server = await cluster.openServer();
-    const worker = await cluster.openWorker({ leaseMs: 20_000 });
+    await cluster.openWorker({ leaseMs: 20_000 });
     const running = server.app.toolbox.call(
       "run_code",
       code("import time\ndef main():\n    time.sleep(1)\n    return 10"),
@@ -266,6 +257,5 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     await cluster.postgres.start();
     expect(await running).toMatchObject({ status: "completed", output: 10 });
     expect(await submitted).toMatchObject({ status: "completed", output: 11 });
-    await Promise.all([worker.stop(), server.close()]);
   }, 60_000);
 });
