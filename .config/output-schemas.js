@@ -135,6 +135,7 @@ const blob = {
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
 };
+const leaseSeconds = z.number().describe("Until the lease ends; negative since it has ended.");
 const result = runResult.meta({ id: "run-result" });
 const storedRun = {
   status: text,
@@ -278,6 +279,10 @@ const commands = {
     policies: z.array(policyFile),
     grants: z.array(z.object({ grant: text, reason: text.optional() })),
     agents: z.array(z.object({ name: text, path: text })),
+    cluster: z
+      .object({ usable: flag, database: text.optional(), schema: count.optional(), faults: texts })
+      .optional()
+      .describe("With --cluster."),
   }),
   init: output({ name: text, directory: text, files: texts }),
   setup: output({
@@ -462,6 +467,36 @@ const commands = {
   "blobs-read": output({ ...blob, encoding: z.enum(["utf-8", "base64"]), content: text }),
   "blobs-rm": output({ removed: texts }),
   "blobs-sweep": output({ removed: count, freed_bytes: count, in_use: count }),
+  "cluster-migrate": output({ applied: texts }),
+  "cluster-status": output({
+    database: text.describe("Its URL, without a password."),
+    version: text,
+    schema: z.object({ number: count, oldest: count.describe("The oldest schema whose programs can go on.") }),
+    members: z.array(
+      z.object({
+        ...{ id: text, kind: z.enum(["server", "wrapper", "worker"]), host: text, pid: count, version: text },
+        ...{ labels: texts, concurrency: count, age_seconds: z.number(), lease_seconds: leaseSeconds },
+      }),
+    ),
+    runs: z.object({ queued: count, running: count }),
+    queue: z.array(z.object({ labels: texts, waiting: count, oldest_seconds: z.number() })),
+    leases: z.array(
+      z.object({
+        ...{ run_id: text, worker: version, fence: count, age_seconds: z.number(), lease_seconds: leaseSeconds },
+      }),
+    ),
+    tables: z.array(z.object({ name: text, bytes: count, rows: count })),
+    problems: texts,
+  }),
+  "cluster-demo": output({
+    database: text.describe("Which PostgreSQL it was."),
+    runs: count,
+    completed: count,
+    wrong: count.describe("Results that are not what the skill returns."),
+    repeated: count.describe("Runs that a second worker executed."),
+    seconds: z.number(),
+    ok: flag,
+  }),
   call: output({ tool: text, result: z.unknown().describe("See tools.json.") }),
   tools: output({ tools: z.array(z.looseObject({})) }),
   conformance: output({

@@ -1,3 +1,5 @@
+import type * as ClusterAdmin from "./cluster/admin.ts";
+import type * as ClusterWorker from "./cluster/worker.ts";
 import type { Settings } from "./runtime/options.ts";
 import type { GivenPorts } from "./runtime/ports.ts";
 
@@ -12,4 +14,14 @@ export async function openParts(settings: Settings): Promise<GivenPorts> {
     Object.keys(ports).length === 0 ? {} : import("./runtime/ports.ts").then(({ openPorts }) => openPorts(settings)),
   ]);
   return { ...shared, ...own };
+}
+
+/** What the commands for a cluster use. */
+export async function loadClusterAdmin(): Promise<typeof ClusterAdmin> {
+  return await import("./cluster/admin.ts");
+}
+
+/** What executes the runs of a cluster. */
+export async function loadClusterWorker(): Promise<typeof ClusterWorker> {
+  return await import("./cluster/worker.ts");
 }

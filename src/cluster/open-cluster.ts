@@ -4,6 +4,7 @@ import type { Settings } from "../runtime/options.ts";
 import type { GivenPorts } from "../runtime/ports.ts";
 import { runRetention } from "../runtime/runs.ts";
 import { openClusterBlobs } from "./blobs.ts";
+import { clusterMetrics } from "./admin/cluster-metrics.ts";
 import { type Database, openDatabase, parseClusterUrl, schemaFault } from "./database.ts";
 import { blockKey, openClusterApprovals } from "./approvals.ts";
 import { openClusterLedger } from "./ledger.ts";
@@ -25,10 +26,11 @@ export function clusterNodeFault(node: string = process.versions.node): string |
   return `--cluster needs Node ${leastMajor}.${leastMinor} or newer; this is Node ${node}`;
 }
 
-/** Connects to the database of the settings and checks its schema. Rejects with INVALID_OPTIONS. */
+/** Connects to the database of the settings; `faultOf` says why it cannot be used. Default: for its schema. Rejects with INVALID_OPTIONS. */
 export async function connectCluster(
   { cluster, clock, log }: Pick<Settings, "cluster" | "clock" | "log">,
   connections = 10,
+  faultOf: (database: Database) => Promise<string | undefined> = schemaFault,
 ): Promise<Database> {
   const refuse = (message: string, cause?: unknown): SkillsError =>
     new SkillsError("INVALID_OPTIONS", message, { cause, facts: { option: "cluster" } });
@@ -37,7 +39,7 @@ export async function connectCluster(
   const url = parseClusterUrl(cluster ?? "");
   const database = await openDatabase(url, { clock, log, connections });
   try {
-    const unusable = await schemaFault(database);
+    const unusable = await faultOf(database);
     if (unusable !== undefined) throw refuse(unusable);
     return database;
   } catch (error) {
@@ -106,7 +108,7 @@ export async function openCluster(settings: Settings): Promise<GivenPorts> {
       () => mailbox.close(),
       () => place.close(),
     );
-    return { ...parts, records, place, close };
+    return { ...parts, records, place, metrics: clusterMetrics(database, clock), close };
   } catch (error) {
     await close();
     throw error;

@@ -69,6 +69,8 @@ export class App {
   readonly signatures: Signatures;
   readonly log: Log;
   readonly clock: Clock;
+  /** Metrics of what it shares with other processes; see `GivenPorts`. */
+  readonly sharedMetrics: GivenPorts["metrics"];
   /** The version of this package. */
   readonly version: string;
   /** Loads what it needs, such as zod, at the first call; see `load`. */
@@ -96,6 +98,7 @@ export class App {
     this.#settings = settings;
     this.#now = now;
     this.#ports = ports;
+    this.sharedMetrics = ports.metrics;
     const remote = settings.sources.map((text) => sourceRoot(dataDirectory, parseSource(text)));
     const local = skillset ?? openSkillset({ ...settings, remote });
     this.#skillset = ports.addSkills?.(local) ?? local;

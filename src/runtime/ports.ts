@@ -60,6 +60,8 @@ export interface GivenPorts extends Partial<Pick<Ports, "blobs" | "approvals" | 
   readonly place?: RunPlace;
   /** Adds skills of elsewhere, after all others, to each session. */
   readonly addSkills?: (skillset: Skillset) => Skillset;
+  /** What the metrics of a server show besides its own, in the text format of Prometheus. Never rejects. */
+  readonly metrics?: () => Promise<string>;
   /** Closes what the parts share, after the app has closed each of them. */
   readonly close?: () => Promise<void>;
   readonly openSandbox?: () => Promise<Sandbox>;

@@ -19,7 +19,17 @@ const skills = ["--skills", "skills", "--no-default-roots"];
 const lines: Record<
   Exclude<
     CommandName,
-    "wrap" | "proxy" | "eval" | "mcp" | "mcp-bridge" | "serve" | "browse" | "doctor" | "conformance"
+    | "wrap"
+    | "proxy"
+    | "eval"
+    | "mcp"
+    | "mcp-bridge"
+    | "serve"
+    | "cluster"
+    | "worker"
+    | "browse"
+    | "doctor"
+    | "conformance"
   >,
   readonly string[]
 > = {

@@ -1,9 +1,15 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
 import type { Command } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands/commands.ts";
+import { openDatabase, parseClusterUrl } from "../../src/cluster/database.ts";
+import { addMember, addRun } from "../cluster/admin/busy-cluster.ts";
+import { clusterFault } from "../cluster/modern-node.ts";
+import { startPostgres } from "../cluster/postgres.ts";
 import { openFakeRegistry } from "../sources/source/kinds/oci/fake-registry.ts";
 import { usePublisher } from "./commands/sources/publish-skills.ts";
 import { runCli } from "./run-cli.ts";
@@ -32,11 +38,15 @@ const compared = new Set<string>();
 async function printed(
   name: string,
   line: string | readonly string[],
-  { stream = "stdout", cwd = project.directory }: { stream?: "stdout" | "stderr"; cwd?: string } = {},
+  {
+    stream = "stdout",
+    cwd = project.directory,
+    env = {},
+  }: { stream?: "stdout" | "stderr"; cwd?: string; env?: Readonly<Record<string, string>> } = {},
 ): Promise<Readonly<Record<string, unknown>>> {
   const args = typeof line === "string" ? line.split(" ") : line;
   const end = args.includes("--") ? args.indexOf("--") : args.length;
-  const run = await runCli([...args.slice(0, end), "--json", ...args.slice(end)], { cwd });
+  const run = await runCli([...args.slice(0, end), "--json", ...args.slice(end)], { cwd, env });
   const value = JSON.parse(run[stream]) as Readonly<Record<string, unknown>>;
   ajv.validate(`output#/$defs/${name}`, value);
   expect
@@ -195,6 +205,31 @@ test("of a recorded conversation", async () => {
   expect(await printed("conformance", "conformance --replay recorded.ndjson")).toMatchObject({ conformant: true });
 });
 
+const isWithoutCluster = clusterFault() !== undefined;
+
+test.skipIf(isWithoutCluster)(
+  "of a cluster",
+  async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    const env = { ACP_SKILLS_CLUSTER: await server.newDatabase() };
+    const database = await openDatabase(parseClusterUrl(env.ACP_SKILLS_CLUSTER), {
+      log: silentLog,
+      clock: systemClock,
+    });
+    const worker = await addMember(database, "worker", { labels: ["gpu"] });
+    await addRun(database, "run_a", { status: "running", worker, lease: -3 });
+    await addRun(database, "run_b", { labels: ["gpu"] });
+    await database.close();
+    expect(await printed("cluster-status", "cluster status", { env })).toMatchObject({
+      problems: [expect.stringContaining("run_a")],
+    });
+    expect(await printed("cluster-migrate", "cluster migrate", { env })).toMatchObject({ applied: ["job queue"] });
+    expect(await printed("doctor", "doctor", { env })).toMatchObject({ cluster: { usable: true } });
+  },
+  60_000,
+);
+
 /** Parts of what is printed. */
 const parts = [
   "approval",
@@ -210,7 +245,10 @@ const parts = [
 ];
 
 afterAll(() => {
-  const names = Object.keys(schema.$defs).filter((name) => !parts.includes(name));
+  // The demo has its own test, which compares what it prints.
+  const isElsewhere = (name: string): boolean =>
+    name === "cluster-demo" || (isWithoutCluster && name.startsWith("cluster-"));
+  const names = Object.keys(schema.$defs).filter((name) => !parts.includes(name) && !isElsewhere(name));
   expect([...compared].sort()).toEqual(names.sort());
 });
 

@@ -127,6 +127,10 @@ describe.skipIf(postgresFault())("a database of a server", () => {
     stop();
   }, 60_000);
 
+  test("returns the rows of each of several statements", async () => {
+    expect(await database.query("select 1 as a; begin; select 2 as a; commit")).toEqual([{ a: 1 }, { a: 2 }]);
+  });
+
   test("tells an outage from a wrong statement", async () => {
     await expect(database.query("nonsense")).rejects.toSatisfy((error) => !isOutage(error));
     const nowhere = await openDatabase(parseClusterUrl("postgres://127.0.0.1:1/x"), {

@@ -44,9 +44,10 @@ async function loadDriver(): Promise<typeof driver> {
   }
 }
 
-/** Several statements at a time, as the migrations of the queue are, have no rows. */
-function rowsOf<Row>({ rows }: { readonly rows?: Row[] }): readonly Row[] {
-  return rows ?? [];
+/** Several statements at a time, as those of the queue's migrations are, have the rows of each, in their order. */
+function rowsOf<Row>(answered: { readonly rows: Row[] }): readonly Row[] {
+  const each: unknown = answered;
+  return Array.isArray(each) ? (each as (typeof answered)[]).flatMap(({ rows }) => rows) : answered.rows;
 }
 
 class PooledDatabase implements Database {

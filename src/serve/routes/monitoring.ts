@@ -1,14 +1,14 @@
 import { type AccessPolicy, accessPolicies } from "../../wire/skill-sharing.ts";
 import { unauthorized } from "../../wire/http.ts";
 import type { RouteResult, CreateRoutes, HttpExchange } from "../serve-context.ts";
-import { metricsContentType } from "../telemetry/metrics.ts";
+import { metricsContentType } from "../../wire/metric.ts";
 
 /**
  * - `GET /healthz`: the process lives.
  * - `GET /readyz`: the skills were read and the server is not stopping, else 503 with the reason. Neither says what is served.
  * - `GET /metrics`: for any caller with a token, and without one where only this machine sends requests.
  */
-export const monitoringRoutes: CreateRoutes = ({ session, draining, metrics, isLocal, publication }) => {
+export const monitoringRoutes: CreateRoutes = ({ app, session, draining, metrics, isLocal, publication }) => {
   let isRead = false;
   void session.catalog.ready.then(() => {
     isRead = true;
@@ -20,12 +20,13 @@ export const monitoringRoutes: CreateRoutes = ({ session, draining, metrics, isL
     return exchange.sendJson(503, { status: "not ready", reason });
   }
 
-  function answerMetrics(exchange: HttpExchange): RouteResult {
+  async function answerMetrics(exchange: HttpExchange): Promise<RouteResult> {
     if (exchange.caller.isAnonymous && !isLocal) return unauthorized("The metrics need a bearer token.");
     const skills = Object.fromEntries(accessPolicies.map((access) => [access, 0])) as Record<AccessPolicy, number>;
     for (const { access } of publication().skills) skills[access] += 1;
     const headers = { "content-type": metricsContentType, "cache-control": "no-store" };
-    return exchange.send(200, metrics.render({ skills }), headers);
+    const shared = (await app.sharedMetrics?.()) ?? "";
+    return exchange.send(200, metrics.render({ skills }) + shared, headers);
   }
 
   const isIndependent = true;

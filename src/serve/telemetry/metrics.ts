@@ -1,5 +1,6 @@
 import type { RunStep } from "../../wire/run-event.ts";
 import type { AccessPolicy } from "../../wire/skill-sharing.ts";
+import { Metric, otherValue } from "../../wire/metric.ts";
 import { servedTools } from "../../wire/tools.ts";
 
 type RunOutcome = Extract<RunStep, { readonly type: "ended" }>["status"];
@@ -25,7 +26,6 @@ export interface Metrics {
 const requestBounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const callBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-const otherValue = "_OTHER";
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE"]);
 /** TLS is that of a proxy in front. */
 const scheme = "http";
@@ -67,90 +67,4 @@ export function createMetrics(): Metrics {
       return [requests, active, calls, runs, published, streams].map((metric) => metric.render()).join("");
     },
   };
-}
-
-export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
-
-/** More than the server has routes, or the error table codes. */
-const mostSeries = 128;
-
-/** The values of one combination of labels. */
-interface Series {
-  /** As the text format writes them: `name="value"`, escaped. */
-  readonly labels: readonly string[];
-  /** The value of a counter or gauge, or the sum of a histogram. */
-  value: number;
-  /** Observations up to each bound, and above the last one. */
-  readonly counts: number[];
-}
-
-/** A metric in the text format of Prometheus, 0.0.4. */
-class Metric {
-  readonly #type: "counter" | "gauge" | "histogram";
-  readonly #name: string;
-  readonly #help: string;
-  readonly #labels: readonly string[];
-  /** The upper bounds of a histogram, ascending. */
-  readonly #bounds: readonly number[];
-  readonly #series = new Map<string, Series>();
-
-  constructor(
-    type: "counter" | "gauge" | "histogram",
-    name: string,
-    help: string,
-    { labels = [], bounds = [] }: { readonly labels?: readonly string[]; readonly bounds?: readonly number[] } = {},
-  ) {
-    [this.#type, this.#name, this.#help, this.#labels, this.#bounds] = [type, name, help, labels, bounds];
-  }
-
-  /** `values`: those of the labels. */
-  add(values: readonly string[], amount: number): void {
-    this.#of(values).value += amount;
-  }
-
-  observe(values: readonly string[], value: number): void {
-    const series = this.#of(values);
-    const found = this.#bounds.findIndex((bound) => value <= bound);
-    const index = found < 0 ? this.#bounds.length : found;
-    series.counts[index] = (series.counts[index] ?? 0) + 1;
-    series.value += value;
-  }
-
-  #of(values: readonly string[]): Series {
-    const key = values.join("\n");
-    const known = this.#series.get(key);
-    if (known !== undefined) return known;
-    if (this.#series.size >= mostSeries && values.some((value) => value !== otherValue))
-      return this.#of(this.#labels.map(() => otherValue));
-    const labels = this.#labels.map((label, at) => `${label}="${toLabelValue(values[at] ?? "")}"`);
-    const series = { labels, value: 0, counts: [...this.#bounds, Infinity].map(() => 0) };
-    this.#series.set(key, series);
-    return series;
-  }
-
-  render(): string {
-    const name = this.#name;
-    const lines = [`# HELP ${name} ${this.#help}`, `# TYPE ${name} ${this.#type}`];
-    for (const { labels, value, counts } of this.#series.values()) {
-      if (this.#type !== "histogram") {
-        lines.push(toLine(name, labels, value));
-        continue;
-      }
-      let count = 0;
-      for (const [at, bound] of [...this.#bounds, "+Inf"].entries()) {
-        count += counts[at] ?? 0;
-        lines.push(toLine(`${name}_bucket`, [...labels, `le="${bound}"`], count));
-      }
-      lines.push(toLine(`${name}_sum`, labels, value), toLine(`${name}_count`, labels, count));
-    }
-    return `${lines.join("\n")}\n`;
-  }
-}
-
-function toLine(name: string, labels: readonly string[], value: number): string {
-  return `${name}${labels.length === 0 ? "" : `{${labels.join(",")}}`} ${value}`;
-}
-
-function toLabelValue(text: string): string {
-  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

@@ -85,3 +85,10 @@ test("every request is reported once when it has ended, with its caller and id, 
     { requestId: expect.stringMatching(/^[0-9a-f]{12}-2$/) as string, caller: "anonymous", method: "GET", status: 401 },
   ]);
 });
+
+test("a server of a cluster adds the metrics of the cluster", async () => {
+  server = await openHttp();
+  Object.assign(server.app, { sharedMetrics: () => Promise.resolve("acp_skills_cluster_reachable 1\n") });
+  const text = await (await server.get("/metrics")).text();
+  expect(text).toMatch(/^acp_skills_event_streams 0\nacp_skills_cluster_reachable 1\n$/m);
+});

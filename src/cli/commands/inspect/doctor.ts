@@ -5,6 +5,7 @@ import { type Settings, idleGrants, readOptions } from "../../../runtime/options
 import { defaultRunLimits, maxTimeoutMs, openRunEnvironment } from "../../../runtime/runs.ts";
 import { findCgroups, findCommand, findPython } from "../../../runtime/sandbox.ts";
 import { agentCommands } from "../../agent-commands.ts";
+import { loadClusterAdmin } from "../../../parts.ts";
 import type { PolicyLayer } from "../../../runtime/trust.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, json, roots } from "../../arguments/shared-options.ts";
@@ -22,7 +23,8 @@ export const command = defineCommand({
   options: { ...roots, ...running, cwd, json },
   notes: [
     "Runs a self-test of each way to isolate code, which takes a few seconds.",
-    "Exits with 1 if no code can be run.",
+    "With --cluster, or where ACP_SKILLS_CLUSTER is set, it also tries what a cluster needs.",
+    "Exits with 1 if no code can be run, or the cluster cannot be used.",
   ],
   async run({ options: given }, terminal) {
     const runningOptions = toRunningOptions(given);
@@ -33,7 +35,7 @@ export const command = defineCommand({
     terminal.progress.done();
     if (given.json === true) await terminal.printJson(report);
     else await terminal.print(describe(report, terminal));
-    return report.isolation === null ? exit.found : exit.done;
+    return report.isolation === null || report.cluster?.usable === false ? exit.found : exit.done;
   },
 });
 
@@ -44,6 +46,8 @@ async function examine(settings: Settings, { catalog, roots: searched }: Listing
   const environment = openRunEnvironment(settings);
   const [tiers, python] = await Promise.all([environment.report(), findPython()]).finally(() => environment.close());
   const problem = storageFault(settings.dataDirectory);
+  const cluster =
+    settings.cluster === undefined ? undefined : await (await loadClusterAdmin()).examineCluster(settings);
   return {
     version,
     node: { version: process.versions.node, executable: process.execPath },
@@ -60,6 +64,7 @@ async function examine(settings: Settings, { catalog, roots: searched }: Listing
       concurrent_runs: environment.concurrency,
     },
     cgroup: toCgroup(),
+    ...(cluster !== undefined && { cluster }),
     data_directory: settings.dataDirectory,
     ...(problem !== undefined && { data_directory_problem: problem }),
     foreign_files: problem === undefined ? foreignFiles(settings.dataDirectory) : [],
@@ -86,7 +91,8 @@ function toCgroup() {
 
 function* describe(report: Report, { paint, home }: Terminal): Iterable<string> {
   const line = labelled(paint, 14);
-  const { version, node, python, isolation, tiers, limits, cgroup, roots, skills, policies, grants, agents } = report;
+  const { version, node, python, isolation, tiers, limits, cgroup, cluster, roots, skills, policies, grants, agents } =
+    report;
   yield line("acp-skills", version);
   yield line("node", `${node.version}  ${node.executable}`);
   yield line("python", "reason" in python ? python.reason : `${python.version}  ${python.executable}`);
@@ -104,6 +110,11 @@ function* describe(report: Report, { paint, home }: Terminal): Iterable<string> 
   );
   yield line("cgroup", cgroup.usable ? `one per sandbox, below ${cgroup.parent}` : `none: ${cgroup.reason}`);
   if (!cgroup.usable) yield line("", cgroup.consequence);
+  if (cluster !== undefined) {
+    const { usable, database = "", schema, faults } = cluster;
+    yield line("cluster", usable ? `${database}, schema ${schema ?? ""}` : `cannot be used: ${database}`);
+    for (const fault of faults) yield line("", fault);
+  }
   yield line("data", homePath(report.data_directory, home));
   if (report.data_directory_problem !== undefined) yield line("", `cannot be used: ${report.data_directory_problem}`);
   for (const file of report.foreign_files) yield line("", `not of acp-skills, ignored; remove it: ${file}`);

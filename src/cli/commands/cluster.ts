@@ -1,0 +1,63 @@
+import { readOptions, type Settings } from "../../runtime/options.ts";
+import { running, toRunningOptions } from "../arguments/running-options.ts";
+import { json } from "../arguments/shared-options.ts";
+import { oneOf } from "../arguments/values.ts";
+import { type ExitCode, type OptionTable, type OptionValues, defineCommand, usageError } from "../command.ts";
+import type { Terminal } from "../report/terminal.ts";
+
+/** What an action is given: the words after its name, and the options of the command. */
+export interface ClusterWords {
+  readonly words: readonly string[];
+  readonly options: OptionValues<typeof options>;
+}
+
+/** One action of `acp-skills cluster`. Throws INVALID_OPTIONS for a usage error before it does anything. */
+export type ClusterAction = (given: ClusterWords, settings: Settings, terminal: Terminal) => Promise<ExitCode>;
+
+/** Every action: how it is used, the most words after its name, and where it is. An action is one file and one line here. */
+const actions: Readonly<
+  Record<string, readonly [usage: string, mostWords: number, load: () => Promise<ClusterAction>]>
+> = {
+  migrate: [
+    "migrate: create or change the tables of the database. Servers and workers of the version before go on.",
+    0,
+    async () => (await import("./cluster/migrate.ts")).migrateAction,
+  ],
+  status: [
+    "status: servers, workers, runs that wait, leases and tables; exits with 1 if something is wrong.",
+    0,
+    async () => (await import("./cluster/status.ts")).statusAction,
+  ],
+  demo: [
+    "demo: start a database, two servers and two workers here, run 100 skills, and kill a worker on the way.",
+    0,
+    async () => (await import("./cluster/demo.ts")).demoAction,
+  ],
+};
+
+/** Actions that work without a database of the person. */
+const ownDatabase: readonly string[] = ["demo"];
+
+const options = { cluster: running.cluster, json } as const satisfies OptionTable;
+
+export const command = defineCommand({
+  usage: `cluster ${Object.keys(actions).join(" | ")} [options]`,
+  positionals: { name: "action", minimum: 1, maximum: 8, values: Object.keys(actions) },
+  options,
+  examples: ["cluster migrate --cluster postgres://acp@db.example.com/skills", "cluster status --json", "cluster demo"],
+  notes: [
+    ...Object.values(actions).map(([usage]) => usage),
+    "The database is that of --cluster or $ACP_SKILLS_CLUSTER. A password belongs into the variable, PGPASSWORD, or a file that PGPASSFILE names.",
+  ],
+  async run({ options: given, positionals: [name = "", ...words] }, terminal) {
+    const [, mostWords = 0, load] = actions[name] ?? [];
+    if (load === undefined) throw usageError(`unknown action ${name}; use ${oneOf(Object.keys(actions))}`);
+    const unexpected = words[mostWords];
+    if (unexpected !== undefined) throw usageError(`unexpected argument ${unexpected}`);
+    const settings = readOptions({ log: terminal.log, ...toRunningOptions(given) }, { home: terminal.home });
+    if (settings.cluster === undefined && !ownDatabase.includes(name))
+      throw usageError("which database? Give --cluster URL, or set ACP_SKILLS_CLUSTER");
+    const action = await load();
+    return await action({ words, options: given }, settings, terminal);
+  },
+});

@@ -1,0 +1,116 @@
+import { availableParallelism } from "node:os";
+import { isIP } from "node:net";
+import { loadClusterAdmin, loadClusterWorker } from "../../../parts.ts";
+import { readOptions } from "../../../runtime/options.ts";
+import { running, toRunningOptions } from "../../arguments/running-options.ts";
+import { parseNumber, reasonOf } from "../../arguments/values.ts";
+import { choice, defineCommand, exit, text, usageError } from "../../command.ts";
+import { onInterruption } from "../../report/terminal.ts";
+
+const mostConcurrent = 1_000;
+const mostLabels = 32;
+const mostDrainSeconds = 3_600;
+const defaultDrainSeconds = 30;
+
+export const command = defineCommand({
+  options: {
+    cluster: running.cluster,
+    concurrency: text("NUMBER", `Runs at a time. Default: the number of processors, here ${availableParallelism()}.`),
+    labels: text(
+      "WORD,NAME=VALUE,…",
+      "What runs can ask for besides tier, arch and os, which the worker finds out itself. Up to 32.",
+    ),
+    drain: text(
+      "SECONDS",
+      `After SIGTERM: how long runs may go on; then they are handed back. Default: ${defaultDrainSeconds}.`,
+    ),
+    metrics: text("[HOST:]PORT", "Serve /metrics, /healthz and /readyz there. Default of HOST: 127.0.0.1."),
+    "log-level": choice(["debug", "info", "warning", "error"], "JSON on stderr. Default: info."),
+    isolation: running.isolation,
+    "secrets-file": running["secrets-file"],
+  },
+  examples: [
+    "worker --cluster postgres://acp@db.example.com/skills --concurrency 4",
+    "worker --labels gpu,region=eu --metrics 9464",
+  ],
+  notes: [
+    "SIGTERM ends it: it takes no further runs, waits for those that it has, and hands back the rest. A second signal ends it at once; its runs are given to others when its lease ends.",
+  ],
+  async run({ options }, terminal) {
+    const { cluster, isolation, "secrets-file": secretsFile, "log-level": level = "info" } = options;
+    const concurrency = parseNumber("--concurrency", options.concurrency ?? String(availableParallelism()), [
+      1,
+      mostConcurrent,
+    ]);
+    const drain = parseNumber("--drain", options.drain ?? String(defaultDrainSeconds), [0, mostDrainSeconds]);
+    const labels = parseLabels(options.labels ?? "");
+    const monitored = options.metrics === undefined ? undefined : parseAddress(options.metrics);
+    const given = toRunningOptions({
+      ...(cluster !== undefined && { cluster }),
+      ...(isolation !== undefined && { isolation }),
+      ...(secretsFile !== undefined && { "secrets-file": secretsFile }),
+    });
+    const { createHttpLog } = await import("../../../serve/telemetry.ts");
+    const { log } = await createHttpLog({ level });
+    const settings = readOptions({ log, ...given }, { home: terminal.home });
+    if (settings.cluster === undefined)
+      throw usageError("which database? Give --cluster URL, or set ACP_SKILLS_CLUSTER");
+    const { runWorker } = await loadClusterWorker();
+    const { openWorkerMonitor } = await loadClusterAdmin();
+    const { signal, stop } = onInterruption();
+    let isStarted = false;
+    const isReady = (): boolean => isStarted && !signal.aborted;
+    const monitor =
+      monitored && (await openWorkerMonitor(settings, { ...monitored, isReady }).catch(refuseAddress(options.metrics)));
+    try {
+      if (monitor !== undefined) terminal.note(`metrics and probes on ${monitor.url}`);
+      const options = { concurrency, labels, drainMs: drain * 1_000, started };
+      await runWorker(settings, options, signal);
+      terminal.note("the worker has stopped");
+    } finally {
+      stop();
+      await monitor?.close();
+    }
+    return exit.interrupted;
+
+    function started(worker: { readonly id: string; readonly labels: readonly string[] }): void {
+      isStarted = true;
+      terminal.note(`worker ${worker.id} executes up to ${concurrency} runs at a time: ${worker.labels.join(", ")}`);
+    }
+  },
+});
+
+const labelForm = /^[a-z0-9][a-z0-9._-]{0,62}(?:=[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$/;
+/** What a worker says truly only if it finds out itself. */
+const ownLabels = /^(?:tier|arch|os)(?:=|$)/;
+
+/** The labels of a worker, each once. Throws INVALID_OPTIONS for what is none, or is found out by the worker. */
+export function parseLabels(given: string): readonly string[] {
+  const labels = [...new Set(given.split(",").filter((label) => label !== ""))];
+  if (labels.length > mostLabels) throw usageError(`--labels takes up to ${mostLabels} labels, not ${labels.length}`);
+  for (const label of labels) {
+    if (ownLabels.test(label))
+      throw usageError(`--labels ${label}: tier, arch and os are found out by the worker; leave them out`);
+    if (!labelForm.test(label))
+      throw usageError(
+        `--labels ${label}: a label is a word such as gpu, or NAME=VALUE such as region=eu: lower-case letters, digits, dots, hyphens and underscores, up to 63 characters each`,
+      );
+  }
+  return labels;
+}
+
+/** Throws INVALID_OPTIONS. */
+function parseAddress(given: string): { readonly host: string; readonly port: number } {
+  const [, host = "127.0.0.1", port = ""] = /^(?:\[?([\da-fA-F:.]+)\]?:)?(\d{1,5})$/.exec(given) ?? [];
+  if (isIP(host) === 0 || port === "")
+    throw usageError(`--metrics needs a port, or an address and a port such as 0.0.0.0:9464, not ${given}`);
+  return { host, port: parseNumber("--metrics", port, [0, 65_535]) };
+}
+
+function refuseAddress(given: string | undefined): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof Error && "syscall" in error)
+      throw usageError(`--metrics ${given ?? ""} cannot be used: ${reasonOf(error)}`);
+    throw error;
+  };
+}

@@ -1,0 +1,66 @@
+import { type Server, createServer } from "node:http";
+import type { Settings } from "../../runtime/options.ts";
+import { metricsContentType } from "../../wire/metric.ts";
+import { connectCluster } from "../open-cluster.ts";
+import { clusterMetrics } from "./cluster-metrics.ts";
+
+/** What answers the probes of a worker. */
+export interface WorkerMonitor {
+  readonly url: string;
+  /** Waits for nothing. Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens `/healthz`, `/readyz` and `/metrics` for a worker, which say nothing about what it executes. Rejects as the database does, and with
+ * the error of the system where it cannot listen.
+ */
+export async function openWorkerMonitor(
+  settings: Settings,
+  { host, port, isReady }: { readonly host: string; readonly port: number; readonly isReady: () => boolean },
+): Promise<WorkerMonitor> {
+  const database = await connectCluster(settings, 1);
+  const metrics = clusterMetrics(database, settings.clock);
+  const answers: Readonly<Record<string, () => Promise<readonly [number, string]> | readonly [number, string]>> = {
+    "/healthz": () => [200, "ok\n"],
+    "/readyz": () => (isReady() ? [200, "ok\n"] : [503, "It takes no runs.\n"]),
+    "/metrics": async () => [200, await metrics()],
+  };
+  const server = createServer({ requestTimeout: 5_000, maxHeaderSize: 8_192 }, (request, response) => {
+    const { method = "", url = "" } = request;
+    request.resume();
+    const send = ([status, body]: readonly [number, string]): void =>
+      void response
+        .writeHead(status, { "content-type": metricsContentType, "cache-control": "no-store", connection: "close" })
+        .end(body);
+    if (method !== "GET" && method !== "HEAD") send([405, "Method not allowed; use GET.\n"]);
+    else void Promise.resolve(answers[url]?.() ?? ([404, "Not found.\n"] as const)).then(send);
+  });
+  server.maxConnections = 32;
+  try {
+    await listenAt(server, host, port);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  const address = server.address();
+  const opened = typeof address === "object" && address !== null ? address.port : port;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${opened}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+      await database.close();
+    },
+  };
+}
+
+async function listenAt(server: Server, host: string, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
