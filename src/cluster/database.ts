@@ -25,10 +25,10 @@ export interface Database extends Queries {
   /** Commits what `work` did when it resolves; rejects as it does, and nothing was done. */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /**
-   * The only column, of type `bytea`, of a select's rows, in a fraction of the time that `query` takes for many bytes. Its values stand in
-   * it as `current_setting('acp_skills.v1')` and so on, as texts.
+   * Calls `take`, which must not throw, with each value of a select's only column, of type `bytea`, in a fraction of the time that `query` takes
+   * for many bytes. What the select depends on stands in it as `current_setting('acp_skills.v1')` and so on, as texts.
    */
-  readBytes(select: string, values: readonly string[]): Promise<readonly Buffer[]>;
+  readBytes(select: string, values: readonly string[], take: (bytes: Buffer) => void): Promise<void>;
   /**
    * Calls `onMessage` at each message of a channel, and `onConnected` whenever messages arrive (again): those from before may be lost, so
    * that what they are about has to be read. Neither may throw. Returns a function that ends this.

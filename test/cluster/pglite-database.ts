@@ -15,14 +15,14 @@ export async function openPglite(): Promise<Database> {
             query: async (text, values = []) => (await transaction.query(text, [...values])).rows as never,
           }),
       ),
-    readBytes: async (select, values) =>
+    readBytes: async (select, values, take) =>
       await pglite.transaction(async (transaction) => {
         await transaction.query(
           "select set_config('acp_skills.v' || number, value, true) from unnest($1::text[]) with ordinality as given (value, number)",
           [[...values]],
         );
         const { rows } = await transaction.query<Uint8Array[]>(select, [], { rowMode: "array" });
-        return rows.map(([bytes]) => Buffer.from(bytes ?? []));
+        for (const [bytes] of rows) take(Buffer.from(bytes ?? []));
       }),
     listen(channel, onMessage, onConnected) {
       let isOpen = true;

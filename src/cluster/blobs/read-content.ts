@@ -7,8 +7,8 @@ import { toOwnerHash } from "./blob-rows.ts";
 import { chunkBytes } from "./cut-content.ts";
 import { type ObjectStore, objectBytes, toObjectName } from "./object-store.ts";
 
-/** Chunks that are read at once. The next ones are read while the reader has these. */
-const windowChunks = 4;
+/** Chunks that are read at once: a blob of the default limit in one statement. The next ones are read while the reader has these. */
+const windowChunks = 12;
 const pieceBytes = 64 * 1024;
 
 interface FoundContent {
@@ -20,6 +20,9 @@ interface FoundContent {
   readonly digests: string;
 }
 
+/** Chunks by their number, without those that are missing or damaged. */
+type Chunks = ReadonlyMap<number, Buffer>;
+
 interface ReadContext {
   readonly database: Database;
   readonly holder: BlobHolder;
@@ -27,8 +30,8 @@ interface ReadContext {
 }
 
 /**
- * Reads a range. Verifies each chunk that it touches before a byte of it is handed on; so a small range of a large blob costs two MiB at most, and damage
- * elsewhere in the blob is not seen. A range beyond the first chunks holds the bytes, so that it can be read to its end after they were removed.
+ * Reads a range. Verifies each chunk that it touches before a byte of it is handed on: so a small range of a large blob costs two MiB at most,
+ * and damage elsewhere in the blob is not seen. A range beyond the first chunks holds the bytes, to be read to its end after they were removed.
  */
 export async function* readContent(
   context: ReadContext,
@@ -36,37 +39,35 @@ export async function* readContent(
   id: string,
   range: BlobRange,
 ): AsyncGenerator<Uint8Array> {
-  // Checks the range alone, which is clamped below.
   const { start: from } = withinBlob({ ...range, length: 0 }, Number.MAX_SAFE_INTEGER);
   const first = Math.floor(from / chunkBytes);
-  let { content, chunks } = await openRange(context, owner, id, first);
+  const atMost = Math.ceil((from + (range.length ?? Infinity)) / chunkBytes) - 1;
+  let { content, chunks } = await openRange(context, owner, id, first, atMost);
   const { start, end } = withinBlob(range, content.size);
   if (start >= end) return;
   const last = Math.ceil(end / chunkBytes) - 1;
+  const isInDatabase = content.object === null;
   let release: (() => Promise<void>) | undefined;
-  if (last >= first + windowChunks || content.object !== null) {
+  for (let attempt = 0; release === undefined && (!isInDatabase || last >= first + windowChunks); attempt++) {
     // Another put of equal bytes may take the place of these at any time.
-    for (let attempt = 0; release === undefined; attempt++) {
-      if (attempt > 5) throw new SkillsError("RUNTIME_BUSY", "The blob is being replaced again and again.");
-      if (attempt > 0) ({ content, chunks } = await openRange(context, owner, id, first));
-      release = await context.holder.hold({ upload: content.upload });
-    }
+    if (attempt > 5) throw new SkillsError("RUNTIME_BUSY", "The blob is being replaced again and again.");
+    if (attempt > 0) ({ content, chunks } = await openRange(context, owner, id, first, atMost));
+    release = await context.holder.hold({ upload: content.upload });
   }
   try {
-    let window = content.object === null ? Promise.resolve(chunks) : readWindow(context, content, first, last);
-    for (let number = first; number <= last; number += windowChunks) {
+    let window = isInDatabase ? Promise.resolve(chunks) : readWindow(context, content, first, last);
+    for (let number = first; number <= last;) {
       const found = await window;
       const next = number + windowChunks;
-      if (next <= last) {
-        window = readWindow(context, content, next, last);
-        // A reader that stops early does not await it.
-        window.catch(() => undefined);
-      }
-      for (let at = number; at < next && at <= last; at++) {
-        const bytes = verified(content, at, found[at - number]);
-        const stop = Math.min(end - at * chunkBytes, bytes.length);
-        for (let piece = Math.max(0, start - at * chunkBytes); piece < stop; piece += pieceBytes)
-          yield bytes.subarray(piece, Math.min(piece + pieceBytes, stop));
+      if (next <= last) window = readWindow(context, content, next, last);
+      // A reader that stops early does not await it.
+      window.catch(() => undefined);
+      for (; number < next && number <= last; number++) {
+        const bytes = found.get(number);
+        if (bytes === undefined) throw new SkillsError("INTERNAL", "The blob's bytes are damaged; it cannot be read.");
+        const stop = Math.min(end - number * chunkBytes, bytes.length);
+        for (let at = Math.max(0, start - number * chunkBytes); at < stop; at += pieceBytes)
+          yield bytes.subarray(at, Math.min(at + pieceBytes, stop));
       }
     }
   } finally {
@@ -80,8 +81,12 @@ async function openRange(
   owner: string,
   id: string,
   first: number,
-): Promise<{ content: FoundContent; chunks: readonly Buffer[] }> {
-  const [head, ...chunks] = await database.readBytes(
+  atMost: number,
+): Promise<{ content: FoundContent; chunks: Chunks }> {
+  let content: FoundContent | undefined;
+  const chunks = new Map<number, Buffer>();
+  let number = first;
+  await database.readBytes(
     `with found as materialized (
        select blobs.size, upload, object, digests
        from acp_skills.blobs join acp_skills.blob_contents using (sha256)
@@ -96,48 +101,48 @@ async function openRange(
        select number, bytes from found join acp_skills.blob_chunks using (upload)
        where number between current_setting('acp_skills.v3')::bigint and current_setting('acp_skills.v4')::bigint
      ) as parts order by number`,
-    [id, toOwnerHash(owner).toString("hex"), String(first), String(first + windowChunks - 1)],
+    [id, toOwnerHash(owner).toString("hex"), String(first), String(Math.min(first + windowChunks - 1, atMost))],
+    (bytes) => {
+      if (content === undefined) content = JSON.parse(bytes.toString()) as FoundContent;
+      else addIntact(chunks, content, number++, bytes);
+    },
   );
-  if (head === undefined) throw blobNotFound(id);
-  return { content: JSON.parse(head.toString()) as FoundContent, chunks };
+  if (content === undefined) throw blobNotFound(id);
+  return { content, chunks };
 }
 
-/** The chunks of a window, in order; undefined for what is missing. */
 async function readWindow(
   { database, objects }: ReadContext,
   content: FoundContent,
   first: number,
   last: number,
-): Promise<readonly (Buffer | undefined)[]> {
+): Promise<Chunks> {
+  const chunks = new Map<number, Buffer>();
   const end = Math.min(first + windowChunks - 1, last);
+  let number = first;
+  const add = (bytes: Buffer): void => addIntact(chunks, content, number++, bytes);
   if (content.object === null)
-    return await database.readBytes(
+    await database.readBytes(
       `select bytes from acp_skills.blob_chunks where upload = current_setting('acp_skills.v1')::bigint
          and number between current_setting('acp_skills.v2')::bigint and current_setting('acp_skills.v3')::bigint
        order by number`,
       [String(content.upload), String(first), String(end)],
+      add,
     );
-  if (objects === undefined)
+  else if (objects === undefined)
     throw new SkillsError("INTERNAL", "The blob is in an object store, and ACP_SKILLS_CLUSTER_S3 names none here.");
-  const chunks: (Buffer | undefined)[] = [];
-  for (let number = first; number <= end;) {
-    const place = Math.floor((number * chunkBytes) / objectBytes);
-    const next = Math.min(end + 1, ((place + 1) * objectBytes) / chunkBytes);
-    const [from, to] = [number, next].map((at) => Math.min(at * chunkBytes, content.size) - place * objectBytes);
-    const bytes = await objects.get(toObjectName(content.object, place), from ?? 0, to ?? 0);
-    for (; number < next; number++) {
-      const at = number * chunkBytes - place * objectBytes - (from ?? 0);
-      chunks.push(bytes?.subarray(at, at + chunkBytes));
+  else
+    for (let place = Math.floor((first * chunkBytes) / objectBytes); number <= end; place++) {
+      const from = number * chunkBytes - place * objectBytes;
+      const to = Math.min((end + 1) * chunkBytes, content.size) - place * objectBytes;
+      const bytes = await objects.get(toObjectName(content.object, place), from, Math.min(to, objectBytes));
+      if (bytes === undefined) break;
+      for (let at = 0; at < bytes.length; at += chunkBytes) add(bytes.subarray(at, at + chunkBytes));
     }
-  }
   return chunks;
 }
 
-function verified({ digests }: FoundContent, number: number, bytes: Buffer | undefined): Buffer {
-  const expected = digests.slice(number * 64, number * 64 + 64);
-  if (bytes !== undefined && createHash("sha256").update(bytes).digest("hex") === expected) return bytes;
-  throw new SkillsError(
-    "INTERNAL",
-    `The blob's bytes are ${bytes === undefined ? "missing" : "damaged"}; it cannot be read.`,
-  );
+function addIntact(chunks: Map<number, Buffer>, { digests }: FoundContent, number: number, bytes: Buffer): void {
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  if (digest === digests.slice(number * digest.length, (number + 1) * digest.length)) chunks.set(number, bytes);
 }

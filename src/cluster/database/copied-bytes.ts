@@ -6,17 +6,15 @@ const signature = Buffer.from("PGCOPY\n\xFF\r\n\0", "latin1");
 
 /** A binary copy of a select with one column, of type `bytea`. The driver itself reads binary results as text. */
 export class CopiedBytes implements Submittable {
-  /** Called with an error by the driver, at its timeout. */
-  callback: (error?: Error | null) => void = (error) => error && this.#reject(error);
+  /** The driver calls it, too, at its timeout. */
+  callback: (error?: Error | null) => void;
   readonly #select: string;
-  readonly #resolve: (values: readonly Buffer[]) => void;
-  readonly #reject: (reason: Error) => void;
-  readonly #values: Buffer[] = [];
+  readonly #take: (value: Buffer) => void;
 
-  constructor(select: string, resolve: (values: readonly Buffer[]) => void, reject: (reason: Error) => void) {
+  constructor(select: string, take: (value: Buffer) => void, callback: (error?: Error | null) => void) {
     this.#select = select;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#take = take;
+    this.callback = callback;
   }
 
   submit(connection: Connection): void {
@@ -30,7 +28,7 @@ export class CopiedBytes implements Submittable {
       const length = chunk.readInt32BE(at + 2);
       const value = Buffer.allocUnsafeSlow(Math.max(0, length));
       chunk.copy(value, 0, at + 6);
-      this.#values.push(value);
+      this.#take(value);
       at += 6 + value.length;
     }
   }
@@ -41,7 +39,6 @@ export class CopiedBytes implements Submittable {
 
   handleReadyForQuery(): void {
     this.callback();
-    this.#resolve(this.#values);
   }
 
   /** What else a query can be answered with: a copy is not. */

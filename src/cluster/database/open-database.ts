@@ -75,7 +75,7 @@ class PooledDatabase implements Database {
     return this.#transaction(work);
   }
 
-  readBytes(select: string, values: readonly string[]): Promise<readonly Buffer[]> {
+  readBytes(select: string, values: readonly string[], take: (bytes: Buffer) => void): Promise<void> {
     return this.#transaction(async (queries, client) => {
       // A copy takes no values.
       await queries.query(
@@ -83,7 +83,9 @@ class PooledDatabase implements Database {
         [[...values]],
       );
       try {
-        return await new Promise((resolve, reject) => client.query(new CopiedBytes(select, resolve, reject)));
+        await new Promise<void>((resolve, reject) => {
+          client.query(new CopiedBytes(select, take, (error) => (error ? reject(error) : resolve())));
+        });
       } catch (error) {
         throw toDatabaseError(error);
       }

@@ -15,9 +15,9 @@ export function emptied(database: Database): Database {
       await whenEmpty();
       return await database.query(text, values);
     },
-    readBytes: async (select, values) => {
+    readBytes: async (select, values, take) => {
       await whenEmpty();
-      return await database.readBytes(select, values);
+      await database.readBytes(select, values, take);
     },
     transaction: async (work) => {
       await whenEmpty();
