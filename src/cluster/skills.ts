@@ -1,6 +1,8 @@
 import type { Skill } from "../skills/skill.ts";
+import type { StoredPack } from "./skills/pack-rows.ts";
 
 export { openSkillPacks } from "./skills/open-skill-packs.ts";
+export { type PackRow, type StoredPack, selectPack, toStoredPack } from "./skills/pack-rows.ts";
 
 /** The files of versions of skills by their digest, in the database and on this machine. */
 export interface SkillPacks {
@@ -12,9 +14,9 @@ export interface SkillPacks {
   /**
    * The directory on this machine with exactly the files of the digest, downloaded if necessary, and the signature that was stored with them.
    * It stays for an hour at least. Throws SKILL_NOT_READY where nobody has stored them, SOURCE_INVALID where what is stored is something
-   * else; rejects where the database does not answer and it is not here.
+   * else; rejects where the database does not answer and it is not here. `stored`: what was read of them before.
    */
-  ensure(digest: string, slug: string, signal: AbortSignal): Promise<string>;
+  ensure(digest: string, slug: string, signal: AbortSignal, stored?: StoredPack): Promise<string>;
   /** Stops sweeping. Idempotent; never rejects. */
   close(): Promise<void>;
 }

@@ -25,23 +25,32 @@ const ownerOnly = 0o700;
  *     trash/…                    what is being removed
  */
 export class LocalPacks {
-  readonly root: string;
-  readonly #incoming: string;
-  readonly #trash: string;
+  readonly #directory: string;
   readonly #hasher: SkillHasher;
   readonly #now: () => number;
   readonly #source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  #isReady = false;
+  #places: Readonly<Record<"skills" | "incoming" | "trash", string>> | undefined;
 
   constructor(dataDirectory: string, { hasher, now }: { readonly hasher: SkillHasher; readonly now: () => number }) {
-    [this.root, this.#incoming, this.#trash] = ["skills", "incoming", "trash"].map((name) =>
-      path.join(dataDirectory, "cluster", name),
-    ) as [string, string, string];
-    [this.#hasher, this.#now] = [hasher, now];
+    [this.#directory, this.#hasher, this.#now] = [path.join(dataDirectory, "cluster"), hasher, now];
+  }
+
+  /** The real path of `skills`, and those beside it. Throws UNREADABLE if others could write there. */
+  places(): Readonly<Record<"skills" | "incoming" | "trash", string>> {
+    if (this.#places !== undefined) return this.#places;
+    const [skills, incoming, trash] = ["skills", "incoming", "trash"].map((name) => {
+      const place = path.join(this.#directory, name);
+      makeOwnDirectories(this.#directory, ownerOnly);
+      makeOwnDirectories(place, ownerOnly);
+      return realpathSync.native(place);
+    }) as [string, string, string];
+    sweepTemporaryDirectories(incoming, purpose);
+    void removeAll(namesIn(trash).map((name) => path.join(trash, name)));
+    return (this.#places = { skills, incoming, trash });
   }
 
   placeOf(digest: string, slug: string): string {
-    return path.join(this.root, digest.replace(/^sha256:/, ""), slug);
+    return path.join(this.places().skills, digest.replace(/^sha256:/, ""), slug);
   }
 
   /** Remembers that a directory was used now. False if it is not there. */
@@ -69,8 +78,7 @@ export class LocalPacks {
 
   /** Writes the files of a pack, verifies each of them, and moves them to their place at once. Throws SOURCE_INVALID for other bytes. */
   async write(place: string, digest: string, pack: StoredPack, signal: AbortSignal): Promise<void> {
-    this.#prepare();
-    const temporary = makeTemporary(this.#incoming, purpose);
+    const temporary = makeTemporary(this.places().incoming, purpose);
     const written = path.join(temporary, "skill");
     try {
       mkdirSync(written, { mode: ownerOnly });
@@ -83,14 +91,9 @@ export class LocalPacks {
 
   /** Takes a directory away at once; its files are removed afterwards. */
   putAway(place: string): void {
-    this.#prepare();
-    const away = path.join(this.#trash, randomBytes(8).toString("hex"));
+    const away = path.join(this.places().trash, randomBytes(8).toString("hex"));
     // Another process may be faster.
-    if (attempt(() => (renameSync(place, away), true), false)) void this.#emptyTrash([away]);
-  }
-
-  async #emptyTrash(places: readonly string[]): Promise<void> {
-    for (const place of places) await rm(place, { recursive: true, force: true }).catch(() => undefined);
+    if (attempt(() => (renameSync(place, away), true), false)) void removeAll([away]);
   }
 
   async #enter(written: string, place: string, digest: string, signal: AbortSignal): Promise<void> {
@@ -108,15 +111,10 @@ export class LocalPacks {
     }
     this.touch(place);
   }
+}
 
-  #prepare(): void {
-    if (this.#isReady) return;
-    makeOwnDirectories(path.dirname(this.root), ownerOnly);
-    for (const place of [this.root, this.#incoming, this.#trash]) makeOwnDirectories(place, ownerOnly);
-    sweepTemporaryDirectories(this.#incoming, purpose);
-    void this.#emptyTrash(namesIn(this.#trash).map((name) => path.join(this.#trash, name)));
-    this.#isReady = true;
-  }
+async function removeAll(places: readonly string[]): Promise<void> {
+  for (const place of places) await rm(place, { recursive: true, force: true }).catch(() => undefined);
 }
 
 async function writePack(directory: string, digest: string, pack: StoredPack, signal: AbortSignal): Promise<void> {

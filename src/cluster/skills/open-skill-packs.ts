@@ -12,7 +12,7 @@ import type { Database } from "../database.ts";
 import type { SkillPacks } from "../skills.ts";
 import { LocalPacks } from "./local-packs.ts";
 import { digestBytes, maxPackBytes, maxPackFiles } from "./pack-list.ts";
-import { insertPack, readPack, touchPack } from "./pack-rows.ts";
+import { type StoredPack, insertPack, readPack, touchPack } from "./pack-rows.ts";
 import { sweepPacks } from "./sweep-packs.ts";
 
 export interface SkillPacksOptions {
@@ -76,14 +76,14 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
     known.set(digest, clock.now());
   }
 
-  async function ensureNow(place: string, digest: string): Promise<void> {
+  async function ensureNow(place: string, digest: string, stored?: StoredPack): Promise<void> {
     const { signal } = closed;
     if (local.touch(place) && (await local.verify(place, digest, signal))) return void verified.add(place);
-    const pack = await readPack(database, digest);
+    const pack = stored ?? (await readPack(database, digest));
     if (pack === undefined) throw notStored(digest);
     await local.write(place, digest, pack, signal);
     verified.add(place);
-    await touchPack(database, digest);
+    if (stored === undefined) await touchPack(database, digest);
   }
 
   return {
@@ -93,13 +93,13 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
       if (since !== undefined && clock.now() - since < knownForMs) return;
       await once(storing, digest, signal, () => storeNow(skill, digest));
     },
-    async ensure(digest, slug, signal) {
+    async ensure(digest, slug, signal, stored) {
       signal.throwIfAborted();
       digestBytes(digest);
       if (!isSlug(slug)) throw new SkillsError("SOURCE_INVALID", `${JSON.stringify(slug)} is no name of a skill.`);
       const place = local.placeOf(digest, slug);
       if (!verified.has(place) || !local.touch(place))
-        await once(ensuring, place, signal, () => ensureNow(place, digest));
+        await once(ensuring, place, signal, () => ensureNow(place, digest, stored));
       return place;
     },
     close() {

@@ -33,10 +33,11 @@ export async function sweepPacks({
 }: PackSweep): Promise<readonly string[]> {
   const removed: string[] = [];
   const copies: { readonly place: string; readonly usedAt: number; readonly bytes: number }[] = [];
-  const published = publishedHere(local);
-  for (const name of namesIn(local.root)) {
+  const { skills } = local.places();
+  const published = publishedHere(skills);
+  for (const name of namesIn(skills)) {
     signal.throwIfAborted();
-    const place = path.join(local.root, name);
+    const place = path.join(skills, name);
     const usedAt = usedAtOf(place);
     if (published.has(name) || usedAt === undefined) continue;
     copies.push({ place, usedAt, bytes: await sizeOf(place) });
@@ -57,8 +58,8 @@ export async function sweepPacks({
 }
 
 /** The digests that lists of published skills on this machine name, in hexadecimal. */
-function publishedHere(local: LocalPacks): ReadonlySet<string> {
-  const lists = path.join(path.dirname(local.root), "catalogs");
+function publishedHere(skills: string): ReadonlySet<string> {
+  const lists = path.join(path.dirname(skills), "catalogs");
   const texts = namesIn(lists).map((name) => attempt(() => readFileSync(path.join(lists, name), "utf8"), ""));
   return new Set(texts.flatMap((text) => text.match(/\b[0-9a-f]{64}\b/g) ?? []));
 }

@@ -20,11 +20,13 @@ create table acp_skills.skill_parts (
 -- The last revision. Whoever publishes locks the row until its transaction ends, so that revisions become visible in their order.
 create table acp_skills.catalog_revision (
   only_row boolean primary key default true check (only_row),
+  -- Changes where the database is another one than before.
+  id uuid not null default gen_random_uuid(),
   revision bigint not null
 );
 insert into acp_skills.catalog_revision (revision) values (0);
 
--- Published versions. A row never changes but for its withdrawal and, as the revision of that, its revision.
+-- Published versions. Of a row, only the withdrawal changes, with its revision.
 create table acp_skills.catalog (
   slug text not null,
   version text not null,
@@ -32,7 +34,9 @@ create table acp_skills.catalog (
   digest bytea not null check (octet_length(digest) = 32),
   revision bigint not null unique,
   published_at timestamptz not null default now(),
+  -- As whoever published it calls itself, and the role that the database knows.
   published_by text not null,
+  published_as text not null default session_user,
   withdrawn_at timestamptz,
   primary key (slug, version)
 );
