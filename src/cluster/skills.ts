@@ -1,6 +1,7 @@
 import type { Skill } from "../skills/skill.ts";
 import type { StoredPack } from "./skills/pack-rows.ts";
 
+export { digestBytes } from "./skills/pack-list.ts";
 export { openSkillPacks } from "./skills/open-skill-packs.ts";
 export { type PackRow, type StoredPack, selectPack, toStoredPack } from "./skills/pack-rows.ts";
 
@@ -17,6 +18,8 @@ export interface SkillPacks {
    * else; rejects where the database does not answer and it is not here. `stored`: what was read of them before.
    */
   ensure(digest: string, slug: string, signal: AbortSignal, stored?: StoredPack): Promise<string>;
+  /** Where the files of a digest are, or would be. Throws UNREADABLE if others could write there. */
+  placeOf(digest: string, slug: string): string;
   /** Stops sweeping. Idempotent; never rejects. */
   close(): Promise<void>;
 }

@@ -102,6 +102,7 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
         await once(ensuring, place, signal, () => ensureNow(place, digest, stored));
       return place;
     },
+    placeOf: (digest, slug) => local.placeOf(digest, slug),
     close() {
       closed.abort(new SkillsError("CLOSED", "The files of skills were closed."));
       stopSweeping();

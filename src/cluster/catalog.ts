@@ -1,0 +1,53 @@
+import type { Settings } from "../runtime/options.ts";
+import type { GivenPorts } from "../runtime/ports.ts";
+import { createPolicies } from "../runtime/trust.ts";
+import { CatalogFile } from "./catalog/catalog-file.ts";
+import { CatalogFollower } from "./catalog/follow-catalog.ts";
+import { mergeSkillset } from "./catalog/merge-skillset.ts";
+import { PublishedSkills } from "./catalog/published-skills.ts";
+import { type Database, parseClusterUrl } from "./database.ts";
+import type { SkillPacks } from "./skills.ts";
+
+export { type VersionToPublish, publishVersion, withdrawVersions } from "./catalog/publish-version.ts";
+
+/** The published skills of a cluster, as this member has them. */
+export interface ClusterCatalog extends Required<Pick<GivenPorts, "addSkills">> {
+  /** Milliseconds since the list was that of the database; undefined if it never was. */
+  age(): number | undefined;
+  /** Resolves when the list is usable; never rejects. */
+  readonly ready: Promise<void>;
+  /** Idempotent. */
+  close(): void;
+}
+
+type CatalogSettings = Pick<Settings, "cluster" | "dataDirectory" | "clock" | "log" | "policy" | "home">;
+
+/** Follows what is published from now on. A database that does not answer is no error: what this machine has read before is offered. */
+export function openClusterCatalog(
+  database: Database,
+  packs: SkillPacks,
+  { cluster, dataDirectory, clock, log, policy, home }: CatalogSettings,
+  { now = Date.now }: { readonly now?: () => number } = {},
+): ClusterCatalog {
+  const { policyFor } = createPolicies({ given: policy, home, log });
+  const { host, port, database: name = "" } = parseClusterUrl(cluster ?? "");
+  const place = `https://${host.startsWith("/") ? "localhost" : host}:${port}/${name}`;
+  let ahead = 0;
+  const published = new PublishedSkills({
+    label: "cluster",
+    place: URL.canParse(place) ? place : undefined,
+    minimumDays: () => policyFor(undefined).minimumAge,
+    now: () => now() + ahead,
+  });
+  const follower = new CatalogFollower({
+    ...{ database, packs, published, clock, log, now },
+    file: new CatalogFile(dataDirectory, place),
+    onDatabaseTime: (time) => void (ahead = time),
+  });
+  return {
+    addSkills: (skillset) => mergeSkillset(skillset, published, follower.ready),
+    age: () => follower.age(),
+    ready: follower.ready,
+    close: () => follower.close(),
+  };
+}

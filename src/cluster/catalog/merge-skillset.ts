@@ -1,0 +1,130 @@
+import { byCodePoint } from "../../base/text/code-points.ts";
+import type { Change, OfferedSkill, Snapshot } from "../../skills/skill.ts";
+import type { SessionSkills, Skillset } from "../../skills/skillset.ts";
+import { type PublishedSkills, findBySlug } from "./published-skills.ts";
+
+type SessionCatalog = SessionSkills["catalog"];
+type Listener = Parameters<SessionCatalog["onChange"]>[0];
+
+/** The skills of each session, and after them the published ones whose slugs no other has. `ready` is that of the published ones. */
+export function mergeSkillset(skillset: Skillset, published: PublishedSkills, ready: Promise<void>): Skillset {
+  const merged = new Map<SessionCatalog, { readonly catalog: MergedCatalog; users: number }>();
+  return {
+    openSession(directories) {
+      const session = skillset.openSession(directories);
+      const { catalog: local } = session;
+      const entry = merged.get(local) ?? { catalog: new MergedCatalog(local, published, ready), users: 0 };
+      merged.set(local, entry);
+      entry.users++;
+      let isOpen = true;
+      return {
+        ...session,
+        catalog: entry.catalog,
+        close() {
+          if (isOpen && --entry.users === 0) {
+            merged.delete(local);
+            entry.catalog.close();
+          }
+          isOpen = false;
+          session.close();
+        },
+      };
+    },
+    async close() {
+      for (const { catalog } of merged.values()) catalog.close();
+      merged.clear();
+      await skillset.close();
+    },
+  };
+}
+
+class MergedCatalog implements SessionCatalog {
+  readonly ready: Promise<Snapshot>;
+  readonly #local: SessionCatalog;
+  readonly #published: PublishedSkills;
+  readonly #listeners = new Set<Listener>();
+  readonly #stops: readonly (() => void)[];
+  #made:
+    { readonly local: Snapshot; readonly offers: readonly OfferedSkill[]; readonly snapshot: Snapshot } | undefined;
+  /** The snapshot that listeners know; undefined before the first one. */
+  #known: Snapshot | undefined;
+
+  constructor(local: SessionCatalog, published: PublishedSkills, ready: Promise<void>) {
+    [this.#local, this.#published] = [local, published];
+    this.ready = Promise.all([local.ready, ready]).then(() => (this.#known = this.snapshot));
+    this.#stops = [
+      local.onChange((_snapshot, { added, removed, changed }) =>
+        this.#notify([...added, ...removed, ...changed.map(({ after }) => after)].map(({ skill }) => skill.slug)),
+      ),
+      published.onChange((slugs) => this.#notify(slugs)),
+    ];
+  }
+
+  get snapshot(): Snapshot {
+    const { snapshot: local } = this.#local;
+    const { offers } = this.#published;
+    if (this.#made?.local !== local || this.#made.offers !== offers) {
+      const snapshot =
+        offers.length === 0 ? local : Object.freeze({ ...local, skills: mergeOffers(local.skills, offers) });
+      this.#made = { local, offers, snapshot };
+    }
+    return this.#made.snapshot;
+  }
+
+  find(nameOrSlug: string): OfferedSkill | undefined {
+    const local = this.#local.find(nameOrSlug);
+    if (local !== undefined) return local;
+    const found = this.#published.find(nameOrSlug);
+    return found !== undefined && findBySlug(this.#local.snapshot.skills, found.skill.slug) === undefined
+      ? found
+      : undefined;
+  }
+
+  onChange(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+    this.#listeners.clear();
+  }
+
+  /** With what changed of these skills. */
+  #notify(slugs: Iterable<string>): void {
+    const before = this.#known;
+    if (before === undefined) return;
+    const next = (this.#known = this.snapshot);
+    const change = changeOf(before, next, slugs);
+    const isSame = change.added.length + change.removed.length + change.changed.length === 0;
+    if (isSame && before.problems === next.problems) return;
+    for (const listener of [...this.#listeners]) listener(next, change);
+  }
+}
+
+/** Both lists are ordered by slug; of two with one slug, the first list's counts. */
+function mergeOffers(local: readonly OfferedSkill[], published: readonly OfferedSkill[]): readonly OfferedSkill[] {
+  if (local.length === 0) return published;
+  const merged: OfferedSkill[] = [];
+  let at = 0;
+  for (const offer of published) {
+    const { slug } = offer.skill;
+    let first = local[at];
+    for (; first !== undefined && byCodePoint(first.skill.slug, slug) < 0; first = local[++at]) merged.push(first);
+    if (first?.skill.slug !== slug) merged.push(offer);
+  }
+  return Object.freeze([...merged, ...local.slice(at)]);
+}
+
+function changeOf(before: Snapshot, after: Snapshot, slugs: Iterable<string>): Change {
+  const [added, removed]: [OfferedSkill[], OfferedSkill[]] = [[], []];
+  const changed: { readonly before: OfferedSkill; readonly after: OfferedSkill }[] = [];
+  for (const slug of slugs) {
+    const [old, now] = [findBySlug(before.skills, slug), findBySlug(after.skills, slug)];
+    if (old === now) continue;
+    if (old === undefined) added.push(now as OfferedSkill);
+    else if (now === undefined) removed.push(old);
+    else changed.push({ before: old, after: now });
+  }
+  return { added, removed, changed };
+}

@@ -1,0 +1,157 @@
+import { byCodePoint } from "../../base/text/code-points.ts";
+import { byNewestVersion, isPrerelease } from "../../skills/manifest.ts";
+import { type OfferedSkill, type Skill, toSlug } from "../../skills/skill.ts";
+import type { RemoteOrigin } from "../../skills/skillset.ts";
+
+/** A version as it was published. Not offered before its time, if an older one is. */
+export interface PublishedVersion {
+  readonly skill: Skill;
+  /** Milliseconds since 1970. */
+  readonly publishedAt: number;
+}
+
+/** What changed of one skill: a version with this skill, or none any more. */
+export interface VersionChange {
+  readonly slug: string;
+  readonly version: string;
+  readonly published: PublishedVersion | undefined;
+}
+
+type Listener = (slugs: ReadonlySet<string>) => void;
+
+const none: readonly never[] = Object.freeze([]);
+const dayMs = 24 * 60 * 60 * 1_000;
+const digestAt = /[\\/]([0-9a-f]{64})[\\/]([^\\/]+)$/;
+
+/** The published skills in memory. Lists are never changed, but replaced. */
+export class PublishedSkills {
+  readonly origin: RemoteOrigin;
+  readonly #sources: readonly string[];
+  readonly #minimumDays: () => number;
+  readonly #now: () => number;
+  readonly #listeners = new Set<Listener>();
+  /** Versions that are too young, by their skill: few. */
+  readonly #young = new Map<string, readonly PublishedVersion[]>();
+  #offers: readonly OfferedSkill[] = none;
+
+  /** `place`: see `RemoteOrigin`. `minimumDays`: how old a version must be that replaces another one. */
+  constructor(options: {
+    readonly label: string;
+    readonly place: string | undefined;
+    readonly minimumDays: () => number;
+    readonly now: () => number;
+  }) {
+    const { label, place } = options;
+    [this.#minimumDays, this.#now] = [options.minimumDays, options.now];
+    this.origin = Object.freeze({ label, place, provenanceOf: (directory: string) => this.#provenanceOf(directory) });
+    this.#sources = Object.freeze([label]);
+  }
+
+  /** One a slug, ordered by code point. */
+  get offers(): readonly OfferedSkill[] {
+    return this.#offers;
+  }
+
+  /** By slug or by canonical name. */
+  find(nameOrSlug: string): OfferedSkill | undefined {
+    const found = findBySlug(this.#offers, toSlug(nameOrSlug) ?? "");
+    return found?.skill.slug === nameOrSlug || found?.skill.name === nameOrSlug ? found : undefined;
+  }
+
+  onChange(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  apply(changes: readonly VersionChange[]): void {
+    const versions = new Map<string, Map<string, PublishedVersion>>();
+    for (const { slug, version, published } of changes) {
+      const known = versions.get(slug) ?? this.#versionsOf(slug);
+      versions.set(slug, known);
+      if (published === undefined) known.delete(version);
+      else known.set(version, published);
+    }
+    this.#replace(versions);
+  }
+
+  /** Offers versions whose time has come. */
+  grow(): void {
+    this.#replace(new Map([...this.#young.keys()].map((slug) => [slug, this.#versionsOf(slug)])));
+  }
+
+  clear(): void {
+    this.apply(
+      this.#offers.flatMap(({ versions }) =>
+        versions.map(({ slug, version }) => ({ slug, version, published: undefined })),
+      ),
+    );
+    this.#young.clear();
+  }
+
+  #versionsOf(slug: string): Map<string, PublishedVersion> {
+    const offered = findBySlug(this.#offers, slug)?.versions ?? none;
+    const old = offered.map((skill) => [skill.version, { skill, publishedAt: 0 }] as const);
+    return new Map([...old, ...(this.#young.get(slug) ?? none).map((one) => [one.skill.version, one] as const)]);
+  }
+
+  #replace(versions: ReadonlyMap<string, ReadonlyMap<string, PublishedVersion>>): void {
+    if (versions.size === 0) return;
+    const before = this.#offers;
+    const changed = [...versions.keys()].toSorted(byCodePoint);
+    const next: OfferedSkill[] = [];
+    let from = 0;
+    for (const slug of changed) {
+      const to = firstFrom(before, slug);
+      for (; from < to; from++) next.push(before[from] as OfferedSkill);
+      if (before[from]?.skill.slug === slug) from++;
+      const offer = this.#toOffer(slug, [...(versions.get(slug)?.values() ?? [])]);
+      if (offer !== undefined) next.push(offer);
+    }
+    for (; from < before.length; from++) next.push(before[from] as OfferedSkill);
+    this.#offers = Object.freeze(next);
+    for (const listener of [...this.#listeners]) listener(new Set(changed));
+  }
+
+  #toOffer(slug: string, all: readonly PublishedVersion[]): OfferedSkill | undefined {
+    const youngest = this.#now() - this.#minimumDays() * dayMs;
+    const old = all.filter(({ publishedAt }) => publishedAt <= youngest);
+    // The first version of a skill replaces none.
+    const [first] = all.toSorted((a, b) => a.publishedAt - b.publishedAt);
+    const offered = old.length > 0 || first === undefined ? old : [first];
+    const young = all.filter((one) => !offered.includes(one));
+    if (young.length > 0) this.#young.set(slug, young);
+    else this.#young.delete(slug);
+    const versions = offered.map(({ skill }) => skill).sort((a, b) => byNewestVersion(a.version, b.version));
+    const skill = versions.find(({ version }) => !isPrerelease(version)) ?? versions[0];
+    if (skill === undefined) return undefined;
+    return Object.freeze({
+      skill,
+      sources: this.#sources,
+      problems: none,
+      remote: this.origin,
+      versions: Object.freeze(versions),
+    });
+  }
+
+  #provenanceOf(directory: string): { readonly digest: string } | undefined {
+    const [, digest, slug = ""] = digestAt.exec(directory) ?? [];
+    const isCurrent = findBySlug(this.#offers, slug)?.versions.some((skill) => skill.directory === directory) === true;
+    return digest !== undefined && isCurrent ? { digest: `sha256:${digest}` } : undefined;
+  }
+}
+
+/** The place of the first skill whose slug is not before this one, in a list ordered by slug. */
+export function firstFrom(offers: readonly OfferedSkill[], slug: string): number {
+  let [low, high] = [0, offers.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (byCodePoint(offers[middle]?.skill.slug ?? "", slug) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export function findBySlug(offers: readonly OfferedSkill[], slug: string): OfferedSkill | undefined {
+  const found = offers[firstFrom(offers, slug)];
+  return found?.skill.slug === slug ? found : undefined;
+}

@@ -1,0 +1,70 @@
+import { isSlug } from "../../skills/skill.ts";
+import type { Queries } from "../database.ts";
+import { type PackRow, selectPack } from "../skills.ts";
+
+/** A version that was published or withdrawn, as a follower remembers it. */
+export interface CatalogEntry {
+  readonly revision: number;
+  readonly slug: string;
+  readonly version: string;
+  /** Undefined if it was withdrawn. */
+  readonly digest: string | undefined;
+  /** Milliseconds since 1970, by the clock of the database. */
+  readonly publishedAt: number;
+}
+
+/** As it was read from the database, with its files if they are small. */
+export interface CatalogRow extends CatalogEntry {
+  readonly pack: PackRow | undefined;
+}
+
+export interface CatalogState {
+  /** Another one: the database is not the one that was read before. */
+  readonly id: string;
+  readonly revision: number;
+  /** By the clock of the database. */
+  readonly now: number;
+}
+
+/** Rows at a time, each with up to so many bytes of files. */
+const batch = 200;
+const smallBytes = 64 * 1024;
+const maxVersionLength = 256;
+
+export async function readCatalogState(queries: Queries): Promise<CatalogState> {
+  const [state] = await queries.query<CatalogState>(
+    `select id::text as id, revision::float8 as revision, (extract(epoch from now()) * 1000)::float8 as now
+     from acp_skills.catalog_revision`,
+  );
+  return state ?? { id: "", revision: 0, now: 0 };
+}
+
+/** The next changes after a revision, in their order; fewer than there are. */
+export async function readChanges(queries: Queries, after: number): Promise<readonly CatalogRow[]> {
+  const rows = await queries.query<Omit<CatalogRow, "pack"> & PackRow>(
+    `select published.revision::float8 as revision, published.slug, published.version,
+            (extract(epoch from published.published_at) * 1000)::float8 as "publishedAt",
+            case when withdrawn_at is null then 'sha256:' || encode(published.digest, 'hex') end as digest, small.*
+     from (select * from acp_skills.catalog where revision > $1 order by revision limit $4) published
+     left join lateral (${selectPack} where pack.digest = published.digest and pack.size <= $3 and withdrawn_at is null)
+       small on true
+     order by published.revision`,
+    [after, smallBytes, smallBytes, batch],
+  );
+  return rows.map(({ files, signature, first, digest, ...row }) => ({
+    ...row,
+    digest: digest ?? undefined,
+    pack: files === null ? undefined : { files, signature, first },
+  }));
+}
+
+/** Whether it can be what a member publishes: it becomes part of paths. */
+export function isCatalogEntry({ revision, slug, version, digest, publishedAt }: CatalogEntry): boolean {
+  return (
+    Number.isSafeInteger(revision) &&
+    isSlug(slug) &&
+    version.length <= maxVersionLength &&
+    (digest === undefined || /^sha256:[0-9a-f]{64}$/.test(digest)) &&
+    Number.isFinite(publishedAt)
+  );
+}
