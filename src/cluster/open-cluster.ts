@@ -7,6 +7,7 @@ import { openClusterBlobs } from "./blobs.ts";
 import { clusterMetrics } from "./admin/cluster-metrics.ts";
 import { type Database, openDatabase, parseClusterUrl, schemaFault } from "./database.ts";
 import { blockKey, openClusterApprovals } from "./approvals.ts";
+import { openClusterCatalog } from "./catalog.ts";
 import { openClusterLedger } from "./ledger.ts";
 import { joinCluster } from "./members.ts";
 import { openJobQueue } from "./runs/job-queue.ts";
@@ -94,6 +95,8 @@ export async function openCluster(settings: Settings): Promise<GivenPorts> {
     const shared = openShared(database, settings, member);
     closing.push(() => shared.close());
     const { packs, parts } = shared;
+    const catalog = openClusterCatalog(database, packs, settings);
+    closing.push(() => catalog.close());
     const records = new ClusterRunRecords({ database, member, log });
     const queue = await openJobQueue(database, { log, supervise: false });
     closing.push(() => queue.close());
@@ -108,7 +111,8 @@ export async function openCluster(settings: Settings): Promise<GivenPorts> {
       () => mailbox.close(),
       () => place.close(),
     );
-    return { ...parts, records, place, metrics: clusterMetrics(database, clock), close };
+    const { addSkills } = catalog;
+    return { ...parts, records, place, addSkills, metrics: clusterMetrics(database, clock), close };
   } catch (error) {
     await close();
     throw error;

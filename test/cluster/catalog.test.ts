@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { openSkillset } from "../../src/skills/skillset.ts";
@@ -62,7 +62,7 @@ async function openMember(
       await packs.close();
     },
   };
-  opened.push(member);
+  onTestFinished(async () => await member.close());
   return member;
 }
 
@@ -418,6 +418,5 @@ describe.skipIf(postgresFault())("with a server", () => {
     await server.start();
     await expect.poll(async () => await publish(other, "after").catch(() => undefined), { timeout: 15_000 }).toBe(true);
     await expect.poll(member.slugs, { timeout: 15_000 }).toEqual(["after", "before"]);
-    rmSync(path.join(member.dataDirectory, "cluster"), { recursive: true });
   }, 60_000);
 });

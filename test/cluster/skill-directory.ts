@@ -1,19 +1,14 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll } from "vitest";
+import { onTestFinished } from "vitest";
 import { diskSkillBytes, diskSkillFiles } from "../../src/skills/files.ts";
 import { createSkillHasher } from "../../src/skills/hash.ts";
 
-const made: string[] = [];
-afterAll(() => {
-  for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
-
-/** A new, empty directory of this test file. */
+/** A new, empty directory of this test. */
 export function newDirectory(): string {
   const directory = realpathSync.native(mkdtempSync(path.join(tmpdir(), "acp-skills-cluster-")));
-  made.push(directory);
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 

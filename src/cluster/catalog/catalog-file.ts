@@ -15,7 +15,7 @@ const maxChanges = 10_000;
 
 /** What a member had read of the catalog when it wrote its file. */
 export interface SavedCatalog {
-  /** Of the database. */
+  /** That of the database. */
   readonly id: string;
   /** Up to it, every change is in the entries. */
   readonly revision: number;

@@ -7,7 +7,7 @@ const lists = new LimitedMap<string, readonly string[]>(10_000);
 const records = new LimitedMap<string, Skill["metadata"]>(10_000);
 
 /**
- * The same skill in less memory: equal texts and lists of skills are shared, and no text is a part of a longer one, which would stay in
+ * Makes a skill that takes less memory: equal texts and lists of skills are shared, and no text is a part of a longer one, which would stay in
  * memory with it.
  */
 export function toCompactSkill(skill: Skill): Skill {

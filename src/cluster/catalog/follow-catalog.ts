@@ -19,9 +19,9 @@ const lookEveryMs = 30_000;
 const retryAfterMs = 5_000;
 /** Sessions wait so long for the first look. */
 const readyWithinMs = 5_000;
-/** Of many changes, lists are replaced this often. */
+/** While many changes are read, lists are replaced this often. */
 const replaceEveryMs = 1_000;
-/** Of those that could not be had, at each look. */
+/** At each look, for those that could not be had before. */
 const maxRetries = 100;
 
 export interface FollowOptions {

@@ -4,7 +4,7 @@ import { type OfferedSkill, type Skill, toSlug } from "../../skills/skill.ts";
 import type { RemoteOrigin } from "../../skills/skillset.ts";
 
 /** A version as it was published. Not offered before its time, if an older one is. */
-export interface PublishedVersion {
+export interface CatalogVersion {
   readonly skill: Skill;
   /** Milliseconds since 1970. */
   readonly publishedAt: number;
@@ -14,7 +14,7 @@ export interface PublishedVersion {
 export interface VersionChange {
   readonly slug: string;
   readonly version: string;
-  readonly published: PublishedVersion | undefined;
+  readonly published: CatalogVersion | undefined;
 }
 
 type Listener = (slugs: ReadonlySet<string>) => void;
@@ -31,7 +31,7 @@ export class PublishedSkills {
   readonly #now: () => number;
   readonly #listeners = new Set<Listener>();
   /** Versions that are too young, by their skill: few. */
-  readonly #young = new Map<string, readonly PublishedVersion[]>();
+  readonly #young = new Map<string, readonly CatalogVersion[]>();
   #offers: readonly OfferedSkill[] = none;
 
   /** `place`: see `RemoteOrigin`. `minimumDays`: how old a version must be that replaces another one. */
@@ -64,7 +64,7 @@ export class PublishedSkills {
   }
 
   apply(changes: readonly VersionChange[]): void {
-    const versions = new Map<string, Map<string, PublishedVersion>>();
+    const versions = new Map<string, Map<string, CatalogVersion>>();
     for (const { slug, version, published } of changes) {
       const known = versions.get(slug) ?? this.#versionsOf(slug);
       versions.set(slug, known);
@@ -88,13 +88,13 @@ export class PublishedSkills {
     this.#young.clear();
   }
 
-  #versionsOf(slug: string): Map<string, PublishedVersion> {
+  #versionsOf(slug: string): Map<string, CatalogVersion> {
     const offered = findBySlug(this.#offers, slug)?.versions ?? none;
     const old = offered.map((skill) => [skill.version, { skill, publishedAt: 0 }] as const);
     return new Map([...old, ...(this.#young.get(slug) ?? none).map((one) => [one.skill.version, one] as const)]);
   }
 
-  #replace(versions: ReadonlyMap<string, ReadonlyMap<string, PublishedVersion>>): void {
+  #replace(versions: ReadonlyMap<string, ReadonlyMap<string, CatalogVersion>>): void {
     if (versions.size === 0) return;
     const before = this.#offers;
     const changed = [...versions.keys()].toSorted(byCodePoint);
@@ -112,7 +112,7 @@ export class PublishedSkills {
     for (const listener of [...this.#listeners]) listener(new Set(changed));
   }
 
-  #toOffer(slug: string, all: readonly PublishedVersion[]): OfferedSkill | undefined {
+  #toOffer(slug: string, all: readonly CatalogVersion[]): OfferedSkill | undefined {
     const youngest = this.#now() - this.#minimumDays() * dayMs;
     const old = all.filter(({ publishedAt }) => publishedAt <= youngest);
     // The first version of a skill replaces none.
