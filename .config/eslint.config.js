@@ -40,7 +40,8 @@ const mayImport = {
   "runtime/ports": ["base", "skills", "sources", "runtime"],
   "runtime/app": ["base", "skills", "sources", "runtime"],
   cluster: [
-    ...["base", "skills", "wire", "sources", "serve/config", "runtime/blobs", "runtime/ledger", "runtime/options"],
+    ...["base", "skills", "wire", "sources", "serve/config", "serve/read-config"],
+    ...["runtime/blobs", "runtime/ledger", "runtime/options"],
     ...forDoors,
   ],
   // Joins what a process is made of.

@@ -8,6 +8,18 @@ import { clusterMetrics } from "./admin/cluster-metrics.ts";
 import { type Database, openDatabase, parseClusterUrl, schemaFault } from "./database.ts";
 import { blockKey, openClusterApprovals } from "./approvals.ts";
 import { openClusterCatalog } from "./catalog.ts";
+import {
+  type CallerFollower,
+  type CallerRecords,
+  type PolicyRecords,
+  followCallers,
+  followPolicy,
+  openCallerRecords,
+  openPolicyRecords,
+} from "./callers.ts";
+import type { CallerConfig } from "../serve/config.ts";
+import type { ApprovalStore } from "../runtime/trust.ts";
+import type { Ledger } from "../runtime/ledger.ts";
 import { openClusterLedger } from "./ledger.ts";
 import { joinCluster } from "./members.ts";
 import { openJobQueue } from "./runs/job-queue.ts";
@@ -60,10 +72,11 @@ interface SharedRooms {
   close(): Promise<void>;
 }
 
-export function openShared(database: Database, settings: Settings, member: string): SharedRooms {
+export async function openShared(database: Database, settings: Settings, member: string): Promise<SharedRooms> {
   const { clock, log } = settings;
   const packs = openSkillPacks(database, settings);
   const ledger = openClusterLedger(database, { ...settings, user: userName() });
+  const followed = await followPolicy(database, settings);
   return {
     packs,
     parts: {
@@ -71,8 +84,10 @@ export function openShared(database: Database, settings: Settings, member: strin
       approvals: openClusterApprovals(database, settings),
       ledger,
       records: new ClusterRunRecords({ database, member, log }),
+      sharedPolicy: followed.policy,
     },
     async close() {
+      followed.close();
       const fault = await ledger.flush();
       if (fault !== undefined) log("error", `Rows of the ledger were not written: ${fault}`);
       await packs.close();
@@ -80,8 +95,14 @@ export function openShared(database: Database, settings: Settings, member: strin
   };
 }
 
+/** What a server or wrapper of a cluster has in place of the parts on disk. */
+export interface ClusterParts extends GivenPorts {
+  /** See `followCallers`. */
+  readonly followCallers: (changed: (callers: readonly CallerConfig[]) => void) => Promise<CallerFollower>;
+}
+
 /** The parts of a server or wrapper of the cluster that the settings name. Rejects with INVALID_OPTIONS. */
-export async function openCluster(settings: Settings): Promise<GivenPorts> {
+export async function openCluster(settings: Settings): Promise<ClusterParts> {
   const { clock, log } = settings;
   const database = await connectCluster(settings);
   const closing: (() => unknown)[] = [() => database.close()];
@@ -92,7 +113,7 @@ export async function openCluster(settings: Settings): Promise<GivenPorts> {
     const own = await joinCluster(database, { kind: "server", ...settings });
     const member = own.id;
     closing.push(() => own.leave());
-    const shared = openShared(database, settings, member);
+    const shared = await openShared(database, settings, member);
     closing.push(() => shared.close());
     const { packs, parts } = shared;
     const catalog = openClusterCatalog(database, packs, settings);
@@ -112,9 +133,44 @@ export async function openCluster(settings: Settings): Promise<GivenPorts> {
       () => place.close(),
     );
     const { addSkills } = catalog;
-    return { ...parts, records, place, addSkills, metrics: clusterMetrics(database, clock), close };
+    return {
+      ...parts,
+      ...{ records, place, addSkills, close },
+      metrics: clusterMetrics(database, clock),
+      followCallers: (changed) => followCallers(database, changed, settings),
+    };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** What commands read and change in a cluster. */
+export interface ClusterRecords {
+  readonly approvals: ApprovalStore;
+  readonly ledger: Ledger;
+  readonly callers: CallerRecords;
+  readonly policy: PolicyRecords;
+  /** Rejects if rows of the ledger could not be written. */
+  close(): Promise<void>;
+}
+
+/** Connects to what commands read and change. Rejects with INVALID_OPTIONS. */
+export async function openClusterRecords(
+  settings: Pick<Settings, "cluster" | "clock" | "log">,
+): Promise<ClusterRecords> {
+  const database = await connectCluster(settings);
+  const who = userName();
+  const ledger = openClusterLedger(database, { ...settings, user: who });
+  return {
+    approvals: openClusterApprovals(database, settings),
+    ledger,
+    callers: openCallerRecords(database, who),
+    policy: openPolicyRecords(database, who),
+    close: async () => {
+      const fault = await ledger.flush();
+      await database.close();
+      if (fault !== undefined) throw new SkillsError("UNREADABLE", `The ledger could not be written: ${fault}`);
+    },
+  };
 }

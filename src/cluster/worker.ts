@@ -43,7 +43,7 @@ export async function runWorker(settings: Settings, options: WorkerOptions, sign
   const closing: (() => unknown)[] = [() => database.close()];
   try {
     const worker = randomUUID();
-    const shared = openShared(database, settings, worker);
+    const shared = await openShared(database, settings, worker);
     const app = openApp(settings, shared.parts);
     closing.push(
       () => shared.close(),

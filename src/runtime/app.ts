@@ -91,7 +91,7 @@ export class App {
   constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, ...ports }: AppParts) {
     const { log, clock, version, dataDirectory, blobs, home, policy, audit } = settings;
     this.log = log;
-    this.policyFor = createPolicies({ given: policy, home, log }).policyFor;
+    this.policyFor = createPolicies({ given: policy, home, log, shared: ports.sharedPolicy }).policyFor;
     this.clock = clock;
     this.signatures = openSignatures(settings.trustedRoot);
     this.version = version;

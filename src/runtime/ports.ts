@@ -8,6 +8,7 @@ import type { Settings } from "./options.ts";
 import type { RunPlace, RunStore } from "./runs.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { ApprovalStore } from "./trust/approvals.ts";
+import type { SharedPolicy } from "./trust/policy.ts";
 
 // For parts of your own: `acp-skills/ports`, for the modules that the option `ports` names. `acp-skills/testing` has the contract of each, as tests for vitest.
 export type {
@@ -56,6 +57,8 @@ export type OpenPort<Name extends keyof Ports> = (context: PortContext) => Ports
  */
 export interface GivenPorts extends Partial<Pick<Ports, "blobs" | "approvals" | "ledger">> {
   readonly records?: RunStore;
+  /** The policy of the organisation for many machines, as it is now. */
+  readonly sharedPolicy?: () => SharedPolicy | undefined;
   /** Where runs are executed instead of here. */
   readonly place?: RunPlace;
   /** Adds skills of elsewhere, after all others, to each session. */

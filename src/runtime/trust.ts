@@ -24,6 +24,7 @@ export {
   type PolicyDecision,
   type PolicyLayer,
   type PolicyRefusal,
+  type SharedPolicy,
   createPolicies,
   explainPolicies,
   readPolicyText,

@@ -1,5 +1,7 @@
 import path from "node:path";
 import { isIP } from "node:net";
+import type * as z from "zod";
+import { isObject } from "../base/json/json-value.ts";
 import type { FileProblem } from "../base/failures/file-problem.ts";
 import {
   type JsonNode,
@@ -11,9 +13,9 @@ import {
   repeatedKeys,
 } from "../base/json/json-text.ts";
 import { readGuardedFile } from "../base/paths/read-guarded-file.ts";
-import { type WrittenConfig, configLimits, configSchema } from "./config/config-schema.ts";
+import { type WrittenConfig, callerSchema, configLimits, configSchema } from "./config/config-schema.ts";
 import { type KnownKeys, type SchemaFault, toSchemaFaults } from "./config/schema-faults.ts";
-import { type ServeConfig, defaultCallerLimits, defaultConfig } from "./config.ts";
+import { type CallerConfig, type ServeConfig, defaultCallerLimits, defaultConfig } from "./config.ts";
 import { toTokenDigest } from "../wire/http.ts";
 
 type ConfigProblem = FileProblem<
@@ -93,7 +95,7 @@ function checkForm(root: JsonNode, report: Report): WrittenConfig | undefined {
 /** What a schema does not see: names that occur twice or are taken, and limits that contradict each other. */
 function checkNames({ callers = [], shares = [], limits = {} }: WrittenConfig, report: ReportAt): void {
   for (const [list, named] of Object.entries({ callers, shares })) {
-    const seen = new Set(["anonymous", "local"]);
+    const seen = new Set(reservedNames);
     for (const [index, { name }] of named.entries()) {
       if (seen.has(name))
         report([list, index, "name"], `the name ${name} is used twice, or reserved`, "Use another name.");
@@ -197,14 +199,9 @@ function toServeConfig(written: WrittenConfig, tokens: ReturnType<typeof readTok
     publicUrl: url?.replace(/\/+$/, ""),
     access: { ...base.access, ...access },
     capabilityTypes,
-    callers: callers.map(({ name, skills = allSkills, tools, grants = [], secrets = [], limits }, index) => ({
-      name,
+    callers: callers.map((caller, index) => ({
+      ...toCaller(caller),
       tokenDigest: tokens.callers[index] ?? Buffer.alloc(0),
-      skills,
-      tools,
-      grants,
-      secrets,
-      limits: { ...defaultCallerLimits, ...limits },
     })),
     anonymous: {
       tools: anonymous.tools ?? base.anonymous.tools,
@@ -217,6 +214,22 @@ function toServeConfig(written: WrittenConfig, tokens: ReturnType<typeof readTok
     limits: { ...base.limits, ...written.limits },
   };
 }
+
+function toCaller(written: Omit<z.infer<typeof callerSchema>, "token">): Omit<CallerConfig, "tokenDigest"> {
+  const { name, skills = allSkills, tools, grants = [], secrets = [], limits } = written;
+  return { name, skills, tools, grants, secrets, limits: { ...defaultCallerLimits, ...limits } };
+}
+
+/** A caller of elsewhere: what the configuration says of one, without name and token. Throws an error whose message is a sentence. */
+export function readCallerSettings(name: string, settings: unknown): Omit<CallerConfig, "tokenDigest"> {
+  const read = callerSchema.omit({ token: true }).safeParse({ ...(isObject(settings) ? settings : {}), name });
+  if (read.success && !reservedNames.includes(name)) return toCaller(read.data);
+  const [issue] = read.error?.issues ?? [];
+  const place = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+  throw new Error(`${place}${issue?.message ?? `the name ${name} is reserved`}`);
+}
+
+const reservedNames = ["anonymous", "local"];
 
 /** `com.example.skills` of `https://skills.example.com`; undefined for addresses and names without a dot. */
 function toReverseDomain(url: string | undefined): string | undefined {

@@ -34,6 +34,8 @@ export interface OpenCluster {
   readonly database: Database;
   readonly url: string;
   readonly log: string[];
+  /** Temporary. */
+  readonly directory: string;
   /** A directory of skills that servers read. */
   readonly skills: string;
   writeSkill(name: string, files: Readonly<Record<string, string>>): void;
@@ -72,6 +74,7 @@ export async function openMembers(): Promise<OpenCluster> {
     database,
     url,
     log: lines,
+    directory,
     skills,
     writeSkill(name, files) {
       for (const [file, text] of Object.entries(files)) {

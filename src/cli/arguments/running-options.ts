@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { refusePassword } from "./cluster-option.ts";
 import { type SkillsOptions, idleGrants } from "../../runtime/options.ts";
 import { grantText, parseGrant, permissionNames } from "../../wire/grant-text.ts";
 import type { Catalog } from "../../skills/skillset.ts";
@@ -52,14 +53,6 @@ export function toRunningOptions({
     ...(cluster !== undefined && { cluster }),
     ...(isolation !== undefined && { isolation }),
   };
-}
-
-/** Others can read a command line. */
-function refusePassword(cluster: string): void {
-  if (URL.canParse(cluster) && new URL(cluster).password !== "")
-    throw usageError(
-      "--cluster: others can read a password on a command line; put the URL into ACP_SKILLS_CLUSTER, or the password into PGPASSWORD or a file that PGPASSFILE names",
-    );
 }
 
 /** The options of a command that offers skills and runs their code, as settings. Throws INVALID_OPTIONS. */

@@ -64,7 +64,7 @@ interface Difference {
 }
 
 /** Rows that stay are never written again, unless the order demands it: who waits for one of them finds it. */
-export function differenceOf(before: readonly StoredValue[], after: readonly string[]): Difference {
+function differenceOf(before: readonly StoredValue[], after: readonly string[]): Difference {
   const known = new Map<string, StoredValue[]>();
   for (const row of before) known.set(row.value, [...(known.get(row.value) ?? []), row]);
   const rows = after.map((value) => known.get(value)?.shift());

@@ -11,7 +11,7 @@ import { scopeKey } from "./approval-keys.ts";
 
 const maxScopes = 10_000;
 const maxScopeCharacters = 4 * 1024 * 1024;
-/** Of one person; a further version's changes cannot be shown later. */
+/** For one person; what changes in a further version cannot be shown later. */
 const maxCopies = 1_000;
 const maxRemembered = 256;
 

@@ -6,6 +6,7 @@ import type { SignedSkill } from "./policy/signer-demands.ts";
 export {
   type DeniedSkills,
   type Policies,
+  type SharedPolicy,
   createPolicies,
   deniedSkills,
   readPolicyText,

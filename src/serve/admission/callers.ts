@@ -64,8 +64,8 @@ export function createCallers(
     };
   }
 
-  function toKnown(configured: CallerConfig): ConfiguredCaller {
-    const { name, tokenDigest, skills: patterns, tools, grants, secrets, limits } = configured;
+  function toKnown(configured: CallerConfig, limiter: Limiter): ConfiguredCaller {
+    const { name, tokenDigest, skills: patterns, tools, grants, secrets } = configured;
     const isForAll = patterns.includes("*");
     const sees = (skill: Skill): boolean => isForAll || isNamedIn(patterns, skill);
     const isLocal = name === localCaller;
@@ -85,7 +85,7 @@ export function createCallers(
     return {
       caller,
       tokenDigest,
-      limiter: createLimiter(limits, () => performance.now()),
+      limiter,
       key: JSON.stringify(configured),
     };
   }
@@ -94,9 +94,16 @@ export function createCallers(
   let recognised = new WeakMap<object, { readonly authorization: string; readonly found: KnownCaller }>();
   const replace: Callers["replace"] = (callers) => {
     const before = known;
+    const byKey = new Map(before.map((one) => [one.key, one]));
+    // A caller with several tokens has one of them.
+    const limiters = new Map<string, Limiter>();
     known = callers.map((configured) => {
-      const key = JSON.stringify(configured);
-      return before.find((one) => one.key === key) ?? toKnown(configured);
+      const { name, limits } = configured;
+      const same = byKey.get(JSON.stringify(configured));
+      const group = JSON.stringify([name, limits]);
+      const limiter = same?.limiter ?? limiters.get(group) ?? createLimiter(limits, () => performance.now());
+      limiters.set(group, limiter);
+      return same ?? toKnown(configured, limiter);
     });
     find = tokenFinder(known);
     recognised = new WeakMap();

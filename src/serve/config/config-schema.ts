@@ -43,7 +43,7 @@ const baseUrl = z
   .max(2_048)
   .refine(isBaseUrl, "an http or https URL such as https://skills.example, without user, query and fragment");
 
-const caller = z.strictObject({
+export const callerSchema = z.strictObject({
   name: callerName.describe("Its blobs and runs belong to this name."),
   token,
   skills: patterns.describe("What it sees. Default: all skills.").optional(),
@@ -127,7 +127,7 @@ export const configSchema = z.strictObject({
     })
     .describe("Skills that are published with another type than their kind says.")
     .optional(),
-  callers: z.array(caller).max(configLimits.callers).optional(),
+  callers: z.array(callerSchema).max(configLimits.callers).optional(),
   anonymous: z
     .strictObject({ tools: tools.optional(), limits: callerLimits.optional() })
     .describe("Callers without a token, who see public skills only; limits are those of one address.")

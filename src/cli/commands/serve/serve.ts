@@ -13,7 +13,7 @@ import { existingDirectory, ports, reasonOf, toAbsolute, parseNumber } from "../
 import { choice, defineCommand, usageError, text, flag, exit } from "../../command.ts";
 import { type Terminal, onInterruption } from "../../report/terminal.ts";
 import { type LocalTokens, type ServeConfig, defaultConfig, withLocalCaller } from "../../../serve/config.ts";
-import type { Log } from "../../../base/log.ts";
+import { type Log, createOnceLog } from "../../../base/log.ts";
 import type { HttpServer } from "../../../serve/serve-http.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";
@@ -67,16 +67,20 @@ export const command = defineCommand({
       given.callers.length === 0 && isLoopbackListenHost(host)
         ? withLocalCaller(given)
         : { config: given, tokens: undefined };
-    const app = openApp(settings, await openParts(settings));
+    const parts = await openParts(settings);
+    const app = openApp(settings, parts);
     const { signal, stop } = onInterruption();
-    let stopFollowing = (): void => undefined;
+    let [stopFollowing, stopSharing] = [(): void => undefined, (): void => undefined];
     try {
       terminal.progress.show("reading skills");
       const session = app.openSession({ cwd: directory });
       session.catalog.ready.then(terminal.progress.done, terminal.progress.done);
       logPublishedProblems(session, log);
       const { serveHttp } = await import("../../../serve/serve-http.ts");
-      const server = await serveHttp(app, session, config, { host, port, requestEnded });
+      const callers = await joinCallers(config, parts, log);
+      const served = await serveHttp(app, session, { ...config, ...callers.all() }, { host, port, requestEnded });
+      const server = callers.serve(served);
+      stopSharing = callers.close;
       terminal.note(`listening on ${server.url}`);
       if (tokens !== undefined) noteTokens(tokens, server.url, terminal);
       if (options.config !== undefined)
@@ -92,11 +96,52 @@ export const command = defineCommand({
     } finally {
       stop();
       stopFollowing();
+      stopSharing();
       await app.close();
     }
     return exit.interrupted;
   },
 });
+
+/** The callers of the file and, beside them, those of a cluster, which may change at any time. */
+async function joinCallers(
+  config: Pick<ServeConfig, "callers" | "shares">,
+  { followCallers }: Awaited<ReturnType<typeof openParts>>,
+  log: Log,
+) {
+  let ofFile = config;
+  let replace = (): void => undefined;
+  const { logOnce } = createOnceLog(log);
+  const follower = await followCallers?.(() => replace());
+  const all = (): Pick<ServeConfig, "callers" | "shares"> => {
+    const names = new Set(ofFile.callers.map(({ name }) => name));
+    const shared = follower?.callers() ?? [];
+    for (const { name } of shared)
+      if (names.has(name))
+        logOnce("warning", `The caller ${name} is in the file and in the cluster; that of the file counts here.`);
+    return { ...ofFile, callers: [...ofFile.callers, ...shared.filter(({ name }) => !names.has(name))] };
+  };
+  return {
+    all,
+    close: () => follower?.close(),
+    /** The server whose callers of the file can be replaced, and those of the cluster are as they change. */
+    serve(server: HttpServer): HttpServer {
+      replace = () => {
+        const gone = server.replaceCallers(all());
+        if (gone.length > 0)
+          log("info", `Callers of the cluster, removed or with other rights now: ${gone.join(", ")}.`);
+      };
+      replace();
+      return {
+        ...server,
+        replaceCallers(next) {
+          ofFile = next;
+          return server.replaceCallers(all());
+        },
+      };
+    },
+  };
+}
 
 /** Takes over the callers and shares of a configuration that changed; keeps those that are in force if it has errors. */
 async function reload(

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { localLedger } from "../../../runtime/ledger.ts";
 import { type ApprovalStore, diskApprovals } from "../../../runtime/trust.ts";
+import { cluster, recordsOfCluster } from "../../arguments/cluster-option.ts";
 import { cwd, json, dataNote, roots } from "../../arguments/shared-options.ts";
 import { oneOf } from "../../arguments/values.ts";
 import { type OptionValues, defineCommand, usageError, flag, choice, text, type ExitCode } from "../../command.ts";
@@ -20,6 +21,7 @@ const options = {
   "called-by": text("NAME", "grant: for calls by the code of this skill."),
   ...roots,
   cwd,
+  cluster,
   json,
 } as const;
 
@@ -50,7 +52,7 @@ const actions: Readonly<Record<string, Action>> = {
   export: { act: exportApprovals, least: 0, most: 0, knows: [] },
   import: { act: importApprovals, least: 1, most: 1, knows: ["for-project"] },
 };
-const knownToAll: readonly string[] = [...Object.keys(roots), "cwd", "json"];
+const knownToAll: readonly string[] = [...Object.keys(roots), "cwd", "cluster", "json"];
 const choices = oneOf(Object.keys(actions));
 
 export const command = defineCommand({
@@ -71,6 +73,7 @@ export const command = defineCommand({
     "block NAME: no version of it runs or is read, as with Block in an editor; some editors do not show that answer. Everywhere, or in the project that it came with. unblock NAME…: remove blocks only.",
     "revoke NAME|ID…: remove grants and blocks of this project and those for everywhere; the next run asks again. export: everything as JSON. import FILE: add what another machine exported.",
     "An organisation approves for many people at once with grants in its policy: acp-skills policy --help.",
+    "With --cluster: what is stored for your role of the database, and counts at all servers and workers of the cluster.",
     dataNote,
   ],
   async run({ options: given, positionals: [action = "", ...targets] }, terminal) {
@@ -85,12 +88,14 @@ export const command = defineCommand({
     if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
     const { log } = terminal;
     const directory = defaultDataDirectory(terminal.home);
-    const ledger = localLedger(directory, { log });
+    const shared = await recordsOfCluster(given.cluster, terminal);
+    const ledger = shared?.ledger ?? localLedger(directory, { log });
     try {
-      const store = recordChanges(diskApprovals(path.join(directory, "trust"), { log }), ledger);
+      const store = recordChanges(shared?.approvals ?? diskApprovals(path.join(directory, "trust"), { log }), ledger);
       return await chosen.act({ targets, options: given, store, terminal });
     } finally {
       ledger.close();
+      await shared?.close();
     }
   },
 });

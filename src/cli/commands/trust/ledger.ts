@@ -1,10 +1,10 @@
 import { isWithin } from "../../../base/paths/location.ts";
 import { type LedgerEntry, ledgerDirectory, localLedger, outcomes, verifyLedger } from "../../../runtime/ledger.ts";
 import { shortDigest } from "../../../skills/hash.ts";
+import { cluster, recordsOfCluster } from "../../arguments/cluster-option.ts";
 import { json, dataNote } from "../../arguments/shared-options.ts";
 import { parseSince, readNamedFile, toAbsolute } from "../../arguments/values.ts";
-import { defineCommand, usageError, text, choice, type ExitCode, exit } from "../../command.ts";
-import { collect } from "../../data-directory.ts";
+import { defineCommand, usageError, flag, text, choice, type ExitCode, exit } from "../../command.ts";
 import { defaultDataDirectory } from "../../../base/paths/directories.ts";
 import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
@@ -21,6 +21,8 @@ export const command = defineCommand({
     project: text("DIR", "Only what was done in this project, or below its directory."),
     grant: text("ID", "Only what this grant allows, and how it came and went."),
     audit: text("FILE", "verify: also compare with a file that serve --audit wrote."),
+    cluster,
+    lines: flag("Print JSON Lines: one object a row, in the order in which they were recorded."),
     json,
   },
   examples: ["ledger --since 2h", "ledger --skill deploy --outcome denied", "ledger --caller ci", "ledger verify"],
@@ -28,9 +30,15 @@ export const command = defineCommand({
     "Every use of a tool or skill, every question about a skill with its answer, every change of approvals and of installed skills, and the start of every run that goes beyond its sandbox: without the ledger, no such run starts.",
     "Decisions and runs are stored for 90 days ($ACP_SKILLS_LEDGER_DAYS), of each at most 64 MiB ($ACP_SKILLS_LEDGER_MIB); of reads and refusals the last 2 MiB. Refusals of one caller that follow each other are counted in one row a minute.",
     "verify: each row has a digest of all rows before it. Names the first row that is missing or was changed, and exits with 1 then.",
+    "--cluster: what all servers, wrappers and workers recorded; months are dropped after 400 days, or $ACP_SKILLS_LEDGER_DAYS of a server.",
     dataNote,
   ],
-  async run({ options: { since, project, json: asJson, audit, ...rest }, positionals: [action] }, terminal) {
+  async run(
+    { options: { since, project, json: asJson, audit, cluster: url, lines, ...rest }, positionals: [action] },
+    terminal,
+  ) {
+    if (action === "verify" && url !== undefined)
+      throw usageError("the rows of a cluster are protected by its database; verify is for those of this machine");
     if (action === "verify") return await verify(audit, asJson === true, terminal);
     if (action !== undefined) throw usageError(`unknown action ${action}; use verify, or none`);
     if (audit !== undefined) throw usageError("--audit is for ledger verify");
@@ -39,17 +47,34 @@ export const command = defineCommand({
       project: project === undefined ? undefined : toAbsolute(project),
       ...rest,
     });
-    const opened = localLedger(defaultDataDirectory(terminal.home), { log: terminal.log });
-    const all = await collect(opened.read());
-    opened.close();
-    const uses = all.filter(isMeant).sort((a, b) => a.at - b.at);
+    const shared = await recordsOfCluster(url, terminal);
+    const opened = shared?.ledger ?? localLedger(defaultDataDirectory(terminal.home), { log: terminal.log });
+    const uses: LedgerEntry[] = [];
+    let isEmpty = true;
+    const printed = async (): Promise<void> =>
+      await terminal.print(uses.splice(0).map((entry) => `${JSON.stringify(toShown(entry))}\n`));
+    try {
+      for await (const entry of opened.read()) {
+        isEmpty = false;
+        if (!isMeant(entry)) continue;
+        if (uses.push(entry) === linesAtOnce && lines === true) await printed();
+      }
+      if (lines === true) await printed();
+    } finally {
+      opened.close();
+      await shared?.close();
+    }
+    if (lines === true) return exit.done;
+    uses.sort((a, b) => a.at - b.at);
     if (asJson === true) await terminal.printJson({ uses: uses.map(toShown) });
-    else if (all.length === 0) terminal.note("the ledger is empty");
+    else if (isEmpty) terminal.note("the ledger is empty");
     else if (uses.length === 0) terminal.note("nothing in the ledger matches");
     else await terminal.print(table(heading, uses.map(toRow), terminal));
     return exit.done;
   },
 });
+
+const linesAtOnce = 1_000;
 
 /** A string cannot be longer than twice that. */
 const maxAuditBytes = 256 * 1024 * 1024;

@@ -192,3 +192,43 @@ begin
   return gone;
 end
 $$;
+
+-- Who may call all servers of the cluster, as `callers` of the configuration of a server has it.
+create table acp_skills.callers (
+  name text primary key check (name ~ '^[a-z0-9-]{1,64}$' and name not in ('anonymous', 'local')),
+  -- JSON of what the configuration says of a caller, without name and token.
+  settings text not null,
+  changed_at timestamptz not null default now()
+);
+
+-- Several of one caller are valid while they are being replaced.
+create table acp_skills.tokens (
+  -- SHA-256 of the token, which is stored nowhere.
+  digest bytea primary key check (length(digest) = 32),
+  caller text not null references acp_skills.callers (name) on delete cascade,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz
+);
+create index tokens_of_caller on acp_skills.tokens (caller);
+
+-- The organisation's policy for all servers, wrappers and workers.
+create table acp_skills.policy (
+  single boolean primary key default true check (single),
+  text text not null,
+  set_at timestamptz not null default now(),
+  set_by text not null default session_user
+);
+
+-- Whoever changes them, by whatever program, servers learn of it when it is committed.
+create function acp_skills.notify_callers() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('acp_skills_callers', '');
+  return null;
+end
+$$;
+create trigger callers_changed after insert or update or delete or truncate on acp_skills.callers
+  for each statement execute function acp_skills.notify_callers();
+create trigger tokens_changed after insert or update or delete or truncate on acp_skills.tokens
+  for each statement execute function acp_skills.notify_callers();
+create trigger policy_changed after insert or update or delete or truncate on acp_skills.policy
+  for each statement execute function acp_skills.notify_callers();

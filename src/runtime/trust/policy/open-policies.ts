@@ -29,7 +29,14 @@ export interface PoliciesOptions {
   readonly log: Log;
   /** The organisation's file. Default: the platform's fixed place. */
   readonly organisation?: string;
+  /** What the organisation decided for many machines, as it is now. */
+  readonly shared?: (() => SharedPolicy | undefined) | undefined;
 }
+
+/** A policy of the organisation that is no file here. With a fault, nothing beyond the sandbox is allowed. */
+export type SharedPolicy = { readonly place: string } & (
+  { readonly text: string } | { readonly fault: string; readonly fix: string }
+);
 
 const maxCachedDirectories = 256;
 
@@ -39,7 +46,8 @@ interface Merged {
   readonly policy: Policy;
 }
 
-export function createPolicies({ given, home, log, organisation = organisationPolicy() }: PoliciesOptions): Policies {
+export function createPolicies(options: PoliciesOptions): Policies {
+  const { given, home, log, organisation = organisationPolicy(), shared } = options;
   const merged = new LimitedMap<string, Merged>(maxCachedDirectories);
 
   function mergedFor(directory: string | undefined): Merged {
@@ -52,10 +60,14 @@ export function createPolicies({ given, home, log, organisation = organisationPo
       const stamp = fileStamp(place.file) ?? (place.file === given ? "missing" : undefined);
       return stamp === undefined ? [] : [{ place, stamp: `${place.file} ${stamp}` }];
     });
-    const stamp = found.map((one) => one.stamp).join("\n");
+    const ofAll = shared?.();
+    const stamp = [JSON.stringify(ofAll), ...found.map((one) => one.stamp)].join("\n");
     const known = merged.get(directory ?? "");
     if (known?.stamp === stamp) return known;
-    const read = found.map(({ place }) => toLayer(place, home));
+    const read = [
+      ...(ofAll === undefined ? [] : [readLayer(ofAll.place, "organisation", ofAll, home)]),
+      ...found.map(({ place }) => toLayer(place, home)),
+    ];
     const layers = read.map((layer, index) => {
       return { ...layer, problems: [...layer.problems, ...looseningsOf(layer, read.slice(0, index), home)] };
     });
@@ -83,9 +95,14 @@ function toLine({ file, line, column, message, fix }: PolicyLayer["problems"][nu
   return `${file}:${line}:${column}: ${message}. ${fix}`;
 }
 
+type ReadText = { readonly text: string } | { readonly fault: string; readonly fix: string };
+
 /** Reads one file. */
 export function toLayer({ file, origin }: PolicyFileLocation, home: string): PolicyLayer {
-  const found = readPolicyText(file, origin);
+  return readLayer(file, origin, readPolicyText(file, origin), home);
+}
+
+function readLayer(file: string, origin: PolicyLayer["origin"], found: ReadText, home: string): PolicyLayer {
   if ("text" in found) return { file, origin, ...checkPolicy(file, found.text, home) };
   const start = { file, line: 1, column: 1 };
   const { fault: message, fix } = found;

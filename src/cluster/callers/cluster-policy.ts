@@ -1,0 +1,63 @@
+import type { SharedPolicy } from "../../runtime/trust.ts";
+import type { Database } from "../database.ts";
+import { insertLedgerRow } from "../ledger.ts";
+import { type FollowOptions, follow } from "./follow.ts";
+
+/** What operators do with the policy of a cluster. The text is checked before. Each change is a row of the ledger. */
+export interface PolicyRecords {
+  /** Undefined if there is none. `setAt`: milliseconds since 1970. */
+  read(): Promise<{ readonly text: string; readonly setAt: number; readonly setBy: string } | undefined>;
+  set(text: string): Promise<void>;
+  /** Returns whether there was one. */
+  remove(): Promise<boolean>;
+}
+
+/** `who`: the user of this process. */
+export function openPolicyRecords(database: Database, who: string): PolicyRecords {
+  const note = (about: string) =>
+    ({ at: Date.now(), event: "policy", tool: "cluster", caller: who, about, door: "cli" }) as const;
+  return {
+    async read() {
+      const [row] = await database.query<{ text: string; setAt: number; setBy: string }>(
+        `select text, (extract(epoch from set_at) * 1000)::float8 as "setAt", set_by as "setBy" from acp_skills.policy`,
+      );
+      return row;
+    },
+    set: (text) =>
+      database.transaction(async (queries) => {
+        await queries.query(
+          `insert into acp_skills.policy (text) values ($1)
+           on conflict (single) do update set text = excluded.text, set_at = now(), set_by = session_user`,
+          [text],
+        );
+        await insertLedgerRow(queries, note("set the policy of the cluster"));
+      }),
+    remove: () =>
+      database.transaction(async (queries) => {
+        const rows = await queries.query("delete from acp_skills.policy returning single");
+        if (rows.length > 0) await insertLedgerRow(queries, note("removed the policy of the cluster"));
+        return rows.length > 0;
+      }),
+  };
+}
+
+/** The policy of the cluster as it was read last; until it has been, everything that a policy can deny is denied. */
+export async function followPolicy(
+  database: Database,
+  options: FollowOptions,
+): Promise<{ readonly policy: () => SharedPolicy | undefined; readonly close: () => void }> {
+  const place = "policy of the cluster";
+  const fault = "it could not be read yet";
+  let policy: SharedPolicy | undefined = { place, fault, fix: "Wait until the database can be reached." };
+  const records = openPolicyRecords(database, "");
+  const close = await follow(
+    database,
+    "policy",
+    async () => {
+      const row = await records.read();
+      policy = row && { place, text: row.text };
+    },
+    options,
+  );
+  return { policy: () => policy, close };
+}
