@@ -324,7 +324,13 @@ function listFiles(dataDirectory: string): readonly string[] {
 
 function deadDatabase(): Database {
   const fail = (): Promise<never> => Promise.reject(new Error("no database"));
-  return { query: fail, transaction: fail, listen: () => () => undefined, close: () => Promise.resolve() };
+  return {
+    query: fail,
+    transaction: fail,
+    readBytes: fail,
+    listen: () => () => undefined,
+    close: () => Promise.resolve(),
+  };
 }
 
 catalogContract("PGlite", async () => {
