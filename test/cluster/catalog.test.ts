@@ -326,8 +326,8 @@ function deadDatabase(): Database {
   const fail = (): Promise<never> => Promise.reject(new Error("no database"));
   return {
     query: fail,
-    transaction: fail,
     readBytes: fail,
+    transaction: fail,
     listen: () => () => undefined,
     close: () => Promise.resolve(),
   };
