@@ -12,7 +12,7 @@ import type { Database } from "../database.ts";
 import type { SkillPacks } from "../skills.ts";
 import { LocalPacks } from "./local-packs.ts";
 import { digestBytes, maxPackBytes, maxPackFiles } from "./pack-list.ts";
-import { type StoredPack, insertPack, readPack, touchPack } from "./pack-rows.ts";
+import { type StoredPack, insertPack, readPack, readParts, touchPack } from "./pack-rows.ts";
 import { sweepPacks } from "./sweep-packs.ts";
 
 export interface SkillPacksOptions {
@@ -70,7 +70,7 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
       const reals = new Map(files.map(({ path, real }) => [path, real]));
       const packed = hashed.files.map((file) => ({ ...file, real: reals.get(file.path) ?? "" }));
       const signature = source.bytes.head(joinPath(directory, signatureFile), maxBundleBytes)?.bytes;
-      await insertPack(database, { digest, files: packed, signature }, signal);
+      await insertPack(database, { digest, files: packed, signature, parts: readParts(packed) }, signal);
     }
     known.delete(digest);
     known.set(digest, clock.now());

@@ -9,7 +9,7 @@ export const partBytes = 1024 * 1024;
 /** How exact the time of the last use is. Each use would change a row otherwise. */
 const touchedAfter = "1 day";
 
-/** A file of a pack, and where it is now. */
+/** A file of a pack, and its real path. */
 export interface PackedFile extends HashedFile {
   readonly real: string;
 }
@@ -37,13 +37,15 @@ export async function touchPack(queries: Queries, digest: string): Promise<boole
 
 export interface PackToStore {
   readonly digest: string;
-  readonly files: readonly PackedFile[];
+  readonly files: readonly HashedFile[];
   readonly signature: Uint8Array | undefined;
+  /** The bytes of these files, one after the other. */
+  readonly parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** Stores all of a pack or nothing; nothing where it is there. Throws SKILL_NOT_READY where a file is not that of the list any more. */
+/** Stores all of a pack or nothing; nothing where it is there. Rejects as its parts do. */
 export async function insertPack(database: Database, pack: PackToStore, signal: AbortSignal): Promise<void> {
-  const { digest, files, signature } = pack;
+  const { digest, files, signature, parts } = pack;
   const list = formatList(files, digest);
   const size = files.reduce((sum, file) => sum + file.size_bytes, 0);
   await database.transaction(async (queries) => {
@@ -55,7 +57,7 @@ export async function insertPack(database: Database, pack: PackToStore, signal: 
     );
     if (inserted.length === 0) return;
     let part = 0;
-    for await (const bytes of readParts(files)) {
+    for await (const bytes of parts) {
       signal.throwIfAborted();
       await queries.query("insert into acp_skills.skill_parts (digest, part, bytes) values ($1, $2, $3)", [
         digestBytes(digest),
@@ -67,7 +69,7 @@ export async function insertPack(database: Database, pack: PackToStore, signal: 
 }
 
 /** The bytes of files in parts that can be stored, without blocking. Throws SKILL_NOT_READY for other bytes than the list says. */
-async function* readParts(files: readonly PackedFile[]): AsyncGenerator<Buffer> {
+export async function* readParts(files: readonly PackedFile[]): AsyncGenerator<Buffer> {
   let buffer = Buffer.allocUnsafe(partBytes);
   let filled = 0;
   for (const { path, real, size_bytes, sha256 } of files) {

@@ -11,16 +11,20 @@ import { type Signatures, maxBundleBytes, openSignatures, signatureWords } from 
 import { signatureFile } from "../../../skills/skill.ts";
 import type { SkillFile } from "../../../sources/reader.ts";
 import { type PublishableSkill, parseSource, skillLimits, sourceKindOf } from "../../../sources/source.ts";
+import { running } from "../../arguments/running-options.ts";
 import { allowPrivate, json, token, tokensByOrigin, trustedRoot } from "../../arguments/shared-options.ts";
 import { existingDirectory } from "../../arguments/values.ts";
-import { defineCommand, exit, flag, usageError } from "../../command.ts";
+import { defineCommand, exit, flag, text as textOption, usageError } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { interruptible } from "../../report/terminal.ts";
+import type { ReadSkill } from "./publish/publish-in-cluster.ts";
 
 export const command = defineCommand({
-  usage: "publish oci://HOST/REPO[:TAG] DIR… [options]",
-  positionals: { name: "DESTINATION", minimum: 2, maximum: Infinity, values: "files" },
+  usage: "publish oci://HOST/REPO[:TAG] DIR… [options] | publish --cluster URL DIR… | SOURCE [NAME…]",
+  positionals: { name: "DESTINATION", minimum: 0, maximum: Infinity, values: "files" },
   options: {
+    cluster: running.cluster,
+    withdraw: textOption("NAME[@VERSION]", "Withdraw a version, or all of a skill, from the cluster."),
     replace: flag("Replace a version that is published with other content."),
     "trusted-root": trustedRoot,
     "allow-private": allowPrivate,
@@ -30,22 +34,34 @@ export const command = defineCommand({
   examples: [
     "publish oci://ghcr.io/OWNER/pdf ./skills/pdf",
     "publish oci://ghcr.io/OWNER/skills ./skills/pdf ./skills/sheet",
+    "publish --cluster postgres://acp@db.example.com/skills ./skills/pdf",
+    "publish OWNER/REPO pdf",
+    "publish --withdraw pdf@1.0.0",
   ],
   notes: [
     "DIR is the directory of a skill. One is pushed to REPO itself, several to REPO/NAME each. Hidden files are left out.",
+    "Without oci://, to the cluster of --cluster or $ACP_SKILLS_CLUSTER: its servers offer the skill within moments. Versions never change; withdraw one, and publish another.",
     "TAG: default the skill's version, or latest if it has none. A version that is there with other content is replaced with --replace only.",
     "Credentials are what docker login or podman login stored; none are taken from the command line.",
     `A ${signatureFile} in DIR (acp-skills sign) is verified, and attached as its signature.`,
   ],
-  async run({ options: given, positionals: [text = "", ...directories] }, terminal) {
+  async run({ options: given, positionals }, terminal) {
+    const [text = "", ...directories] = positionals;
+    const signatures = openSignatures(given["trusted-root"]);
+    const readDirectory = async (directory: string): Promise<ReadSkill> =>
+      await readPublishable(existingDirectory("DIR", directory), signatures);
+    if (!text.startsWith("oci://")) {
+      const { publishToCluster } = await import("./publish/publish-in-cluster.ts");
+      return await publishToCluster({ positionals, given, signatures, readDirectory }, terminal);
+    }
+    if (given.cluster !== undefined || given.withdraw !== undefined)
+      throw usageError("--cluster and --withdraw are for a cluster, not for a registry: leave out oci://");
+    if (directories.length === 0) throw usageError("name the directories of skills after oci://HOST/REPO");
     const source = parseSource(text);
     const publish = sourceKindOf(source.label)?.publish;
-    if (publish === undefined)
-      throw usageError("skills are published to registries of OCI artifacts: oci://HOST/REPO[:TAG]");
-    const signatures = openSignatures(given["trusted-root"]);
+    if (publish === undefined) throw new TypeError(`${source.label} has a scheme that skills can be published to`);
     const skills: PublishableSkill[] = [];
-    for (const directory of directories)
-      skills.push(await readPublishable(existingDirectory("DIR", directory), signatures));
+    for (const directory of directories) skills.push(toPublishable(await readDirectory(directory)));
     const taken = skills.find(({ slug }, index) => skills.findIndex((other) => other.slug === slug) !== index);
     if (taken !== undefined) throw usageError(`two of the directories are the skill ${taken.slug}`);
     const { openFetcher } = await import("../../../sources/fetch.ts");
@@ -79,8 +95,13 @@ export const command = defineCommand({
   },
 });
 
+function toPublishable({ inspected, files, signature }: ReadSkill): PublishableSkill {
+  const { slug, version, description, expects: allowedTools } = inspected;
+  return { slug, version, description, allowedTools, files, signature };
+}
+
 /** Throws SOURCE_INVALID for what no agent would be offered, or whose signature is not one of its files. */
-async function readPublishable(directory: string, signatures: Signatures): Promise<PublishableSkill> {
+async function readPublishable(directory: string, signatures: Signatures): Promise<ReadSkill> {
   const refused = (why: string): SkillsError =>
     new SkillsError("SOURCE_INVALID", `${directory} is not published: ${why.replace(/\.$/, "")}.`);
   const root = realpathSync(directory);
@@ -90,12 +111,11 @@ async function readPublishable(directory: string, signatures: Signatures): Promi
   const inspected = await inspectSkill(files, path.basename(directory)).catch((error: unknown) => {
     throw isSkillsError(error) ? refused(error.message) : error;
   });
-  const { slug, version, description, expects: allowedTools, digest } = inspected;
-  const found = await signatures.of(source, { directory: root }, digest);
+  const found = await signatures.of(source, { directory: root }, inspected.digest);
   if (found.state === "invalid") throw refused(`${signatureWords(found)}; sign it again, or remove ${signatureFile}`);
   const isSigned = found.state === "signed";
   const signature = isSigned ? source.bytes.head(joinPath(root, signatureFile), maxBundleBytes)?.bytes : undefined;
-  return { slug, version, description, allowedTools, files, signature };
+  return { inspected, files, signature };
 }
 
 /** What the digest of the skill covers. Scripts start with `#!`: the disk's own mark does not exist everywhere. */

@@ -179,7 +179,7 @@ test("what ToolHive reads is there: its type, one layer, labels and annotations,
 });
 
 test.each([
-  [["example.com", "skills/pdf"], "skills are published to registries of OCI artifacts: oci://HOST/REPO[:TAG]"],
+  [["example.com", "skills/pdf"], "skills are published to registries of OCI artifacts, oci://HOST/REPO[:TAG]"],
   [["oci://127.0.0.1:1/pdf", "skills/pdf", "skills/pdf"], "two of the directories are the skill pdf"],
   [["oci://127.0.0.1:1/pdf", "skills/absent"], "skills/absent"],
   [["oci://127.0.0.1:1/pdf", "skills/empty"], "it has no SKILL.md"],

@@ -1,0 +1,73 @@
+import { hostname } from "node:os";
+import { userName } from "../../base/processes/live-process.ts";
+import type { Settings } from "../../runtime/options.ts";
+import type { InspectedSkill } from "../../skills/check.ts";
+import type { SkillFile } from "../../sources/reader.ts";
+import { publishVersion, withdrawVersions } from "../catalog.ts";
+import type { Database } from "../database.ts";
+import { connectCluster } from "../open-cluster.ts";
+import { insertPack, partBytes, touchPack } from "../skills/pack-rows.ts";
+
+/** A skill that was read and validated. */
+interface InspectedFiles {
+  readonly inspected: Pick<InspectedSkill, "slug" | "name" | "version" | "digest" | "files">;
+  readonly files: readonly Pick<SkillFile, "path" | "bytes">[];
+  /** The bundle that says who signed them. */
+  readonly signature: Uint8Array | undefined;
+}
+
+export interface ClusterReceipt {
+  readonly slug: string;
+  readonly version: string;
+  readonly digest: string;
+  /** False where the same was published before. */
+  readonly isNew: boolean;
+}
+
+/** Publishes skills for all members of the cluster that the settings name, one after the other. Throws as `publishVersion` does. */
+export async function publishInCluster(
+  settings: Settings,
+  skills: readonly InspectedFiles[],
+  signal: AbortSignal,
+): Promise<readonly ClusterReceipt[]> {
+  return await inCluster(settings, async (database) => {
+    const receipts: ClusterReceipt[] = [];
+    for (const { inspected, files, signature } of skills) {
+      const { slug, name, version, digest } = inspected;
+      signal.throwIfAborted();
+      const bytes = new Map(files.map((file) => [file.path, file.bytes]));
+      const whole = Buffer.concat(inspected.files.map(({ path }) => bytes.get(path) ?? new Uint8Array(0)));
+      if (!(await touchPack(database, digest)))
+        await insertPack(database, { digest, files: inspected.files, signature, parts: inParts(whole) }, signal);
+      const by = `${userName()}@${hostname()}`;
+      receipts.push({
+        slug,
+        version,
+        digest,
+        isNew: await publishVersion(database, { slug, name, version, digest, by }),
+      });
+    }
+    return receipts;
+  });
+}
+
+/** Withdraws a version, or all of a skill, from the cluster that the settings name. Returns which. */
+export async function withdrawInCluster(
+  settings: Settings,
+  which: { readonly name: string; readonly version?: string | undefined },
+): Promise<readonly string[]> {
+  return await inCluster(settings, async (database) => await withdrawVersions(database, which));
+}
+
+async function inCluster<Result>(settings: Settings, work: (database: Database) => Promise<Result>): Promise<Result> {
+  const database = await connectCluster(settings, 2);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+function* inParts(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += partBytes) yield bytes.subarray(start, start + partBytes);
+}
