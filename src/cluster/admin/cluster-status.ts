@@ -86,3 +86,21 @@ export async function readStatus(queries: Queries): Promise<ClusterStatus> {
   );
   return { version, schema, members, runs, queue, leases, tables };
 }
+
+/** Runs by the worker that executed them last. */
+export interface ClaimCount {
+  readonly worker: string | null;
+  readonly status: string;
+  readonly count: number;
+  /** How many of them an earlier worker had begun. */
+  readonly repeated: number;
+}
+
+/** Rejects as the database does. */
+export async function countClaims(queries: Queries): Promise<readonly ClaimCount[]> {
+  return await queries.query<ClaimCount>(
+    `select worker, status, count(*)::float8 as count, count(*) filter (where fence > 1)::float8 as repeated
+     from acp_skills.runs where placed group by worker, status order by worker, status limit $1`,
+    [mostRows],
+  );
+}

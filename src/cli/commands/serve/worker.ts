@@ -11,6 +11,7 @@ const mostConcurrent = 1_000;
 const mostLabels = 32;
 const mostDrainSeconds = 3_600;
 const defaultDrainSeconds = 30;
+const leaseRange = [5, 3_600] as const;
 
 export const command = defineCommand({
   options: {
@@ -24,6 +25,7 @@ export const command = defineCommand({
       "SECONDS",
       `After SIGTERM: how long runs may go on; then they are handed back. Default: ${defaultDrainSeconds}.`,
     ),
+    lease: text("SECONDS", "Others execute its runs when nothing was heard of it for so long. Default: 45."),
     metrics: text("[HOST:]PORT", "Serve /metrics, /healthz and /readyz there. Default of HOST: 127.0.0.1."),
     "log-level": choice(["debug", "info", "warning", "error"], "JSON on stderr. Default: info."),
     isolation: running.isolation,
@@ -43,6 +45,7 @@ export const command = defineCommand({
       mostConcurrent,
     ]);
     const drain = parseNumber("--drain", options.drain ?? String(defaultDrainSeconds), [0, mostDrainSeconds]);
+    const lease = options.lease === undefined ? undefined : parseNumber("--lease", options.lease, leaseRange);
     const labels = parseLabels(options.labels ?? "");
     const monitored = options.metrics === undefined ? undefined : parseAddress(options.metrics);
     const given = toRunningOptions({
@@ -64,7 +67,10 @@ export const command = defineCommand({
       monitored && (await openWorkerMonitor(settings, { ...monitored, isReady }).catch(refuseAddress(options.metrics)));
     try {
       if (monitor !== undefined) terminal.note(`metrics and probes on ${monitor.url}`);
-      const options = { concurrency, labels, drainMs: drain * 1_000, started };
+      const options = {
+        ...{ concurrency, labels, started, drainMs: drain * 1_000 },
+        ...(lease !== undefined && { leaseMs: lease * 1_000 }),
+      };
       await runWorker(settings, options, signal);
       terminal.note("the worker has stopped");
     } finally {

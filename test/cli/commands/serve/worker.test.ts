@@ -36,6 +36,7 @@ test.each([
   ["--concurrency 0", /--concurrency needs a number from 1 to 1000, not 0/],
   ["--concurrency many", /--concurrency needs a number from 1 to 1000, not many/],
   ["--drain 3601", /--drain needs a number from 0 to 3600, not 3601/],
+  ["--lease 4", /--lease needs a number from 5 to 3600, not 4/],
   ["--metrics localhost:1", /--metrics needs a port, or an address and a port such as 0\.0\.0\.0:9464/],
   ["--metrics 0.0.0.0:65536", /--metrics needs a number from 0 to 65535/],
   ["--cluster postgres://acp:hunter2@db/x", /others can read a password/],
