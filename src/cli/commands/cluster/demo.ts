@@ -26,7 +26,7 @@ export const demoAction: ClusterAction = async ({ options }, settings, terminal)
     const fault = clusterNodeFault();
     if (fault !== undefined) throw usageError(fault.replace("--cluster", "A cluster"));
     const directory = makeTemporary(realpathSync(tmpdir()), "demo");
-    const started: { stop(): Promise<void> }[] = [];
+    const started: Stoppable[] = [];
     try {
       const shown = await play({ directory, started, log: settings.log }, terminal, signal);
       const { members, ...report } = shown;
@@ -42,6 +42,11 @@ export const demoAction: ClusterAction = async ({ options }, settings, terminal)
       rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
     }
   });
+
+/** What ends with the demo. */
+interface Stoppable {
+  readonly stop: () => Promise<void>;
+}
 
 interface Report {
   readonly database: string;
@@ -59,15 +64,16 @@ interface Report {
 type Members = readonly (readonly string[])[];
 
 async function play(
-  { directory, started, log }: { readonly directory: string; readonly started: { stop(): Promise<void> }[] } & Pick<Terminal, "log">, // prettier-ignore
-  { progress, note }: Terminal,
+  { directory, started, log }: { readonly directory: string; readonly started: Stoppable[] } & Pick<Terminal, "log">, // prettier-ignore
+  terminal: Terminal,
   signal: AbortSignal,
 ): Promise<Report & { readonly members: Members }> {
   const { migrateCluster, readClaims } = await loadClusterAdmin();
+  const { progress } = terminal;
   progress.show("starting PostgreSQL");
   const postgres = await startTrialPostgres(signal);
   started.push(postgres);
-  note(`${postgres.label}, on loopback`);
+  terminal.note(`${postgres.label}, on loopback`);
   const settings = readOptions({ log, cluster: postgres.url });
   await migrateCluster(settings);
   progress.show("starting two servers and two workers");
@@ -104,7 +110,9 @@ async function play(
     if (result?.status === "completed" && result.output?.square !== number ** 2) outcomes.wrong++;
     if (outcomes.ended === killAfter) {
       victim.kill();
-      note(`killed worker 1 (process ${victim.pid}) after ${killAfter} runs; its runs go on when its lease has ended`);
+      terminal.note(
+        `killed worker 1 (process ${victim.pid}) after ${killAfter} runs; its runs go on when its lease has ended`,
+      );
     }
     progress.show(`${outcomes.ended} of ${skillCount} skills`);
   });

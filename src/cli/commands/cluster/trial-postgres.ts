@@ -17,7 +17,7 @@ interface TrialPostgres {
   readonly label: string;
   /** With a password, because others on this machine can connect to its port. */
   readonly url: string;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Programs of PostgreSQL, and where they come from. */

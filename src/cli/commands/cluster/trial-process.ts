@@ -11,9 +11,9 @@ export interface TrialProcess {
   /** What `ready` found. */
   readonly found: RegExpExecArray;
   /** Ends it at once, as a crash does. */
-  kill(): void;
+  readonly kill: () => void;
   /** Asks it to end, and ends it if it does not within 15 s. Never rejects. */
-  stop(by?: NodeJS.Signals): Promise<void>;
+  readonly stop: (by?: NodeJS.Signals) => Promise<void>;
 }
 
 const readyWithinMs = 60_000;
@@ -50,7 +50,9 @@ export async function startTrialProcess(
       });
       void ended.then(() => fail("ended"));
       systemClock.after(readyWithinMs, () => fail("did not start within a minute"));
-      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+      const abort = (): void => reject(signal.reason as Error);
+      if (signal.aborted) abort();
+      signal.addEventListener("abort", abort, { once: true });
     });
     return { pid: child.pid ?? 0, found, kill: () => void child.kill("SIGKILL"), stop };
   } catch (error) {
