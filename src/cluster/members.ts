@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { isOutage } from "./database/database-error.ts";
 import type { Database } from "./database.ts";
 
 export type MemberKind = "server" | "wrapper" | "worker";
@@ -30,7 +31,7 @@ export interface MemberOptions {
   readonly log: Log;
 }
 
-/** Announces this process, and goes on with that until it leaves. */
+/** Announces this process, and goes on with that until it leaves; while the database is not reached, nobody hears of it. */
 export async function joinCluster(database: Database, options: MemberOptions): Promise<Member> {
   const { id = randomUUID(), kind, version, labels = [], concurrency = 0, clock, log } = options;
   let stop = (): void => undefined;
@@ -38,6 +39,11 @@ export async function joinCluster(database: Database, options: MemberOptions): P
 
   /** Also announces it again where a long outage has removed it. */
   async function renew(): Promise<void> {
+    if (kind === "worker")
+      await database.query(
+        "insert into acp_skills.worker_labels (labels) values ($1) on conflict (labels) do update set seen_at = now()",
+        [[...labels]],
+      );
     await database.query(
       `insert into acp_skills.members (id, kind, host, pid, version, labels, concurrency, lease_until)
        values ($1, $2, $3, $4, $5, $6, $7, now() + make_interval(secs => $8))
@@ -57,7 +63,9 @@ export async function joinCluster(database: Database, options: MemberOptions): P
     await database.query("delete from acp_skills.members where id = $1", [id]).catch(() => undefined);
   }
 
-  await renew();
+  await renew().catch((error: unknown) => {
+    if (!isOutage(error)) throw error;
+  });
   renewLater();
   return { id, leave: () => (leaving ??= leave()) };
 }

@@ -1,10 +1,11 @@
-import { SkillsError } from "../base/errors.ts";
+import { SkillsError, isSkillsError } from "../base/errors.ts";
 import { userName } from "../base/processes/live-process.ts";
 import type { Settings } from "../runtime/options.ts";
 import type { GivenPorts } from "../runtime/ports.ts";
 import { runRetention } from "../runtime/runs.ts";
 import { openClusterBlobs } from "./blobs.ts";
 import { clusterMetrics } from "./admin/cluster-metrics.ts";
+import { isOutage } from "./database/database-error.ts";
 import { type Database, openDatabase, parseClusterUrl, schemaFault } from "./database.ts";
 import { blockKey, openClusterApprovals } from "./approvals.ts";
 import { openClusterCatalog } from "./catalog.ts";
@@ -65,6 +66,55 @@ export async function connectCluster(
   }
 }
 
+/** Connects as a member, which can begin without the database: nothing is asked of it before its schema was found usable. Rejects with INVALID_OPTIONS. */
+export async function connectMember(
+  settings: Pick<Settings, "cluster" | "clock" | "log">,
+  connections?: number,
+): Promise<Database> {
+  try {
+    return await connectCluster(settings, connections);
+  } catch (error) {
+    if (!isSkillsError(error) || !isOutage(error.cause)) throw error;
+    settings.log("warning", `${error.message}. What needs it is refused until it can.`);
+    const database = await openDatabase(parseClusterUrl(settings.cluster ?? ""), {
+      ...settings,
+      ...(connections !== undefined && { connections }),
+    });
+    return verifiedLater(database);
+  }
+}
+
+function verifiedLater(database: Database): Database {
+  let verified: Promise<void> | undefined;
+  const verify = async (): Promise<void> => {
+    const fault = await schemaFault(database);
+    if (fault !== undefined) throw new SkillsError("INVALID_OPTIONS", fault, { facts: { option: "cluster" } });
+  };
+  const verifiedOnce = async (): Promise<void> => {
+    const tried = (verified ??= verify());
+    await tried.catch((error: unknown) => {
+      if (verified === tried) verified = undefined;
+      throw error;
+    });
+  };
+  return {
+    query: async (...given) => {
+      await verifiedOnce();
+      return await database.query(...given);
+    },
+    transaction: async (work) => {
+      await verifiedOnce();
+      return await database.transaction(work);
+    },
+    readBytes: async (...given) => {
+      await verifiedOnce();
+      await database.readBytes(...given);
+    },
+    listen: (...given) => database.listen(...given),
+    close: () => database.close(),
+  };
+}
+
 /** What every member shares, servers and workers. */
 interface SharedRooms {
   readonly parts: Omit<GivenPorts, "place" | "addSkills" | "close">;
@@ -104,7 +154,7 @@ export interface ClusterParts extends GivenPorts {
 /** The parts of a server or wrapper of the cluster that the settings name. Rejects with INVALID_OPTIONS. */
 export async function openCluster(settings: Settings): Promise<ClusterParts> {
   const { clock, log } = settings;
-  const database = await connectCluster(settings);
+  const database = await connectMember(settings);
   const closing: (() => unknown)[] = [() => database.close()];
   const close = async (): Promise<void> => {
     for (const each of closing.toReversed()) await Promise.resolve(each()).catch(() => undefined);
@@ -119,7 +169,7 @@ export async function openCluster(settings: Settings): Promise<ClusterParts> {
     const catalog = openClusterCatalog(database, packs, settings);
     closing.push(() => catalog.close());
     const records = new ClusterRunRecords({ database, member, log });
-    const queue = await openJobQueue(database, { log, supervise: false });
+    const queue = openJobQueue(database, { log, supervise: false });
     closing.push(() => queue.close());
     const mailbox = openMailbox(database, member);
     const place = new ClusterPlace({

@@ -7,7 +7,7 @@ import { runSpec } from "../runtime/runs.ts";
 import type { Database, Queries } from "./database.ts";
 import { insertLedgerRow } from "./ledger.ts";
 import { joinCluster } from "./members.ts";
-import { connectCluster, openShared } from "./open-cluster.ts";
+import { connectMember, openShared } from "./open-cluster.ts";
 import { type JobQueue, openJobQueue } from "./runs/job-queue.ts";
 import { openMailbox, post } from "./runs/mailbox.ts";
 import { runContext } from "./runs/run-context.ts";
@@ -39,7 +39,7 @@ const sweepEveryMs = 10 * 60_000;
 export async function runWorker(settings: Settings, options: WorkerOptions, signal: AbortSignal): Promise<void> {
   const { clock, log, version } = settings;
   const { concurrency, drainMs, leaseMs = defaultLeaseMs } = options;
-  const database = await connectCluster(settings, concurrency + 6);
+  const database = await connectMember(settings, concurrency + 6);
   const closing: (() => unknown)[] = [() => database.close()];
   try {
     const worker = randomUUID();
@@ -53,11 +53,7 @@ export async function runWorker(settings: Settings, options: WorkerOptions, sign
     const member = { id: worker, kind: "worker", version, labels, concurrency, clock, log } as const;
     const own = await joinCluster(database, member);
     closing.push(() => own.leave());
-    await database.query(
-      "insert into acp_skills.worker_labels (labels) values ($1) on conflict (labels) do update set seen_at = now()",
-      [[...labels]],
-    );
-    const queue = await openJobQueue(database, { log, supervise: true });
+    const queue = openJobQueue(database, { log, supervise: true });
     closing.push(() => queue.close());
     const leases = new Leases(database, { worker, leaseMs, clock, log });
     const mailbox = openMailbox(database, worker);

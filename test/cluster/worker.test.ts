@@ -258,4 +258,16 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     expect(await running).toMatchObject({ status: "completed", output: 10 });
     expect(await submitted).toMatchObject({ status: "completed", output: 11 });
   }, 60_000);
+
+  test("begin while the database is away, as servers do, and work once it is there", async () => {
+    cluster.postgres.kill();
+    const server = await cluster.openServer();
+    const listed = await server.app.toolbox.call("list_skills", {}, server.caller);
+    expect(JSON.stringify(listed)).toContain("counting");
+    await cluster.openWorker();
+    expect(cluster.log.filter((line) => line.includes("What needs it is refused until it can"))).not.toEqual([]);
+    await cluster.postgres.start();
+    const result = server.app.toolbox.call("run_code", code("def main():\n    return 12"), server.caller);
+    expect(await result).toMatchObject({ status: "completed", output: 12 });
+  }, 60_000);
 });

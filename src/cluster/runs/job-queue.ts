@@ -78,19 +78,29 @@ const queueOptions = {
   deleteAfterSeconds: 60,
 };
 
-/** Opens the queue, whose tables `migrateQueue` has made. `supervise`: cares for jobs of workers that are gone. */
-export async function openJobQueue(
+/** Opens the queue, whose tables `migrateQueue` has made, at its first use. `supervise`: cares for jobs of workers that are gone. */
+export function openJobQueue(
   database: Database,
   {
     log,
     supervise,
     perOwner = defaultPerOwner,
   }: { readonly log: Log; readonly supervise: boolean; readonly perOwner?: number },
-): Promise<JobQueue> {
-  const Boss = await loadBoss();
-  const boss = new Boss({ db: adapterOf(database), schema, migrate: false, supervise, schedule: false });
-  boss.on("error", (error) => log("warning", `The queue: ${error.message}`));
-  await boss.start();
+): JobQueue {
+  let opening: Promise<PgBoss> | undefined;
+  async function open(): Promise<PgBoss> {
+    const Boss = await loadBoss();
+    const boss = new Boss({ db: adapterOf(database), schema, migrate: false, supervise, schedule: false });
+    boss.on("error", (error) => log("warning", `The queue: ${error.message}`));
+    return await boss.start();
+  }
+  async function opened(): Promise<PgBoss> {
+    const tried = (opening ??= open());
+    return await tried.catch((error: unknown) => {
+      if (opening === tried) opening = undefined;
+      throw error;
+    });
+  }
   const known = new Set<string>([queueOf([])]);
   return {
     async prepare(labels) {
@@ -106,7 +116,7 @@ export async function openJobQueue(
             "SANDBOX_UNAVAILABLE",
             `Runs of the cluster demand ${maxQueues} sets of labels already.`,
           );
-        await boss.createQueue(name, queueOptions);
+        await (await opened()).createQueue(name, queueOptions);
         await database.query("insert into acp_skills.queues (name, labels) values ($1, $2) on conflict do nothing", [
           name,
           [...labels],
@@ -116,6 +126,7 @@ export async function openJobQueue(
     },
     async send(queries, { runId, labels, ownerKey }) {
       const name = queueOf(labels);
+      const boss = await opened();
       await boss.send(
         name,
         { runId },
@@ -124,13 +135,16 @@ export async function openJobQueue(
       await queries.query("select pg_notify('acp_skills_queues', $1)", [name]);
     },
     async fetch(queue) {
+      const boss = await opened();
       const [job] = await boss.fetch<{ runId: string }>(queue, { batchSize: 1, groupConcurrency: perOwner });
       return job && { id: job.id, queue, runId: job.data.runId };
     },
     async complete(queries, { queue, id }) {
-      await boss.complete(queue, id, undefined, { db: adapterOf(queries) });
+      await (await opened()).complete(queue, id, undefined, { db: adapterOf(queries) });
     },
     async touch(jobs) {
+      if (jobs.length === 0) return;
+      const boss = await opened();
       for (const queue of new Set(jobs.map((job) => job.queue)))
         await boss.touch(
           queue,
@@ -138,7 +152,8 @@ export async function openJobQueue(
         );
     },
     async close() {
-      await boss.stop({ graceful: false });
+      const boss = await opening?.catch(() => undefined);
+      await boss?.stop({ graceful: false });
     },
   };
 }
