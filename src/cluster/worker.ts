@@ -10,7 +10,7 @@ import { joinCluster } from "./members.ts";
 import { connectMember, openShared } from "./open-cluster.ts";
 import { type JobQueue, openJobQueue } from "./runs/job-queue.ts";
 import { openMailbox, post } from "./runs/mailbox.ts";
-import { runContext } from "./runs/run-context.ts";
+import { placedContext } from "./runs/placed-context.ts";
 import { sweepRuns } from "./runs/run-records.ts";
 import { type ClaimedRun, expireLeases, forgottenRuns, reapRuns } from "./runs/run-rows.ts";
 import { executeClaimed } from "./worker/execute-claimed.ts";
@@ -92,7 +92,7 @@ async function labelsOf(app: ReturnType<typeof openApp>, own: readonly string[])
 /** A run that goes beyond its sandbox is recorded together with its claim, or not claimed. */
 async function recordClaim(queries: Queries, { runId, spec: text, context }: ClaimedRun): Promise<void> {
   const spec = runSpec.safeParse(JSON.parse(text)).data;
-  const given = runContext.safeParse(JSON.parse(context)).data;
+  const given = placedContext.safeParse(JSON.parse(context)).data;
   // It is refused, because another version wrote it, or beyond its sandbox it does nothing.
   if (spec === undefined || given === undefined || isNothing(spec.needs)) return;
   const { by, caller, project } = given;
@@ -114,7 +114,7 @@ async function recordClaim(queries: Queries, { runId, spec: text, context }: Cla
   });
 }
 
-/** Wakes workers for runs that others have lost, and tells who waits for those that are given up. */
+/** Wakes workers for runs that others have lost, and whoever waits for one that is given up. */
 async function reap(database: Database, queue: JobQueue): Promise<void> {
   await database.transaction(async (queries) => {
     for (const run of [...(await reapRuns(queries)), ...(await forgottenRuns(queries, forgottenAfterMs))]) {

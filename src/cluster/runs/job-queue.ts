@@ -22,7 +22,7 @@ export interface Job {
 
 /** The queue that wakes workers; which of them executes a run is decided by the run's row. */
 export interface JobQueue {
-  /** Adds a job in the transaction of `queries`, and tells workers with the messages of `acp_skills_queues`. */
+  /** Adds a job in the transaction of `queries`, and wakes workers by a message of `acp_skills_queues`. */
   send(
     queries: Queries,
     run: { readonly runId: string; readonly labels: readonly string[]; readonly ownerKey: Buffer },

@@ -10,7 +10,7 @@ import type { Database, Queries } from "../database.ts";
 import type { SkillPacks } from "../skills.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { type Mailbox, post } from "./mailbox.ts";
-import { demandKey, hasEffects, parseLabels, toRunContext } from "./run-context.ts";
+import { demandKey, hasEffects, labelsIn, toPlacedContext } from "./placed-context.ts";
 import { cancelRun, insertRun } from "./run-rows.ts";
 
 /** Runs that may wait, of one owner and of all. */
@@ -104,7 +104,7 @@ export class ClusterPlace implements RunPlace {
     if (spec.skill === undefined) return [];
     const { skill } = caller.skills.find(spec.skill.slug, spec.skill.version);
     const written = skill.metadata[demandKey] ?? "";
-    const labels = parseLabels(written);
+    const labels = labelsIn(written);
     if (labels !== undefined) return labels;
     const hint = "Report this to its author: labels are words such as gpu or arch=arm64, eight at most.";
     const message = `The skill ${skill.name} demands workers by labels that none can have: ${written.slice(0, 200)}`;
@@ -145,7 +145,7 @@ export class ClusterPlace implements RunPlace {
       member,
       labels,
       spec: JSON.stringify(spec),
-      context: JSON.stringify(toRunContext(run)),
+      context: JSON.stringify(toPlacedContext(run)),
       grantIds: facts.grants,
       blockKeys: facts.blockers.map(blockKey),
       hasEffects: hasEffects(run, permissionsOf),

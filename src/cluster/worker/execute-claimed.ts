@@ -4,10 +4,10 @@ import { type RunSpec, runSpec } from "../../runtime/runs.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../database.ts";
-import { type RunContext, runContext } from "../runs/run-context.ts";
+import { type PlacedContext, placedContext } from "../runs/placed-context.ts";
 import type { ClaimedRun, RunEnding } from "../runs/run-rows.ts";
 import type { SkillPacks } from "../skills.ts";
-import { EventStream } from "./event-stream.ts";
+import { RunReport } from "./run-report.ts";
 import { RunTakenAway } from "./leases.ts";
 import { toPlacedCaller } from "./placed-caller.ts";
 
@@ -29,10 +29,10 @@ export async function executeClaimed(
   abort: AbortSignal,
 ): Promise<RunEnding | undefined> {
   const { app, packs, database, clock, log } = rooms;
-  let spec: RunSpec, context: RunContext;
+  let spec: RunSpec, context: PlacedContext;
   try {
     spec = runSpec.parse(JSON.parse(claimed.spec));
-    context = runContext.parse(JSON.parse(claimed.context));
+    context = placedContext.parse(JSON.parse(claimed.context));
   } catch (error) {
     log("error", `The run ${claimed.runId} cannot be read: ${String(error)}`);
     return {
@@ -41,7 +41,7 @@ export async function executeClaimed(
       events: "[]",
     };
   }
-  const stream = new EventStream(database, claimed, {
+  const stream = new RunReport(database, claimed, {
     clock,
     isFollowed: context.isFollowed,
     queuedMs: claimed.queuedMs,

@@ -6,12 +6,12 @@ import type { RunListener } from "../../wire/run-event.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { loadManifestReader, needsManifestReader, readDirectory } from "../../skills/skillset.ts";
 import type { SkillPacks } from "../skills.ts";
-import type { PlacedSkill, RunContext } from "../runs/run-context.ts";
+import type { PlacedSkill, PlacedContext } from "../runs/placed-context.ts";
 
 /** A caller as the member that submitted the run knew it: with the skills of the run, from their stored bytes, and no person to ask. */
 export async function toPlacedCaller(
   spec: RunSpec,
-  context: RunContext,
+  context: PlacedContext,
   {
     app,
     packs,

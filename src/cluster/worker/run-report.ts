@@ -15,7 +15,7 @@ const retryMs = 500;
 type Reported = RunStep & { readonly runId?: string };
 
 /** Sends the events of a run to the member that waits for it, in order, and gathers those that its record has. */
-export class EventStream {
+export class RunReport {
   readonly #database: Database;
   readonly #run: Pick<ClaimedRun, "runId" | "fence" | "member">;
   readonly #clock: Clock;

@@ -17,7 +17,7 @@ const placedSkill = z.strictObject({
 });
 
 /** What a worker needs besides the spec of a run: who calls, what allows calls of other skills, and where these are from. */
-export const runContext = z.strictObject({
+export const placedContext = z.strictObject({
   by: text,
   calls: z.array(text).readonly(),
   /** Of a caller from elsewhere. Absent: this is a user of the machine that submitted the run. */
@@ -33,11 +33,11 @@ export const runContext = z.strictObject({
   isFollowed: z.boolean(),
 });
 
-export type RunContext = z.infer<typeof runContext>;
+export type PlacedContext = z.infer<typeof placedContext>;
 export type PlacedSkill = z.infer<typeof placedSkill>;
 
 /** The context of a run. */
-export function toRunContext({ caller, by, facts }: SubmittedRun): RunContext {
+export function toPlacedContext({ caller, by, facts }: SubmittedRun): PlacedContext {
   const { skills } = caller;
   return {
     by,
@@ -82,7 +82,7 @@ const label = /^[a-z0-9][a-z0-9._-]{0,62}(?:=[a-zA-Z0-9][a-zA-Z0-9._-]{0,62})?$/
 const maxLabels = 8;
 
 /** The labels of a text such as `gpu arch=arm64`, sorted; undefined where it is none. */
-export function parseLabels(written: string): readonly string[] | undefined {
+export function labelsIn(written: string): readonly string[] | undefined {
   const labels = [...new Set(written.split(/[\s,]+/).filter((word) => word !== ""))].toSorted();
   return labels.length <= maxLabels && labels.every((one) => label.test(one)) ? labels : undefined;
 }
