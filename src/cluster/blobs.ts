@@ -30,7 +30,7 @@ import {
   selectBlobs,
 } from "./blobs/blob-rows.ts";
 import { CutContent, chunkBytes } from "./blobs/cut-content.ts";
-import type { ObjectStore } from "./blobs/object-store.ts";
+import { type ObjectPlace, type ObjectStore, openObjectStore, parseObjectPlace } from "./blobs/object-store.ts";
 import { readContent } from "./blobs/read-content.ts";
 import { removeLeftovers, removeOrphans, removeUploads } from "./blobs/remove-uploads.ts";
 import { StagedUpload, writeUpload } from "./blobs/stage-content.ts";
@@ -41,10 +41,22 @@ const sweepForRoomEveryMs = 10_000;
 export interface ClusterBlobOptions extends BlobOptions {
   readonly clock?: Clock;
   readonly log?: Log;
-  /** For contents of more than so many bytes. */
-  readonly objects?: { readonly store: ObjectStore; readonly above: number; readonly label: string } | undefined;
+  readonly objects?: BlobObjects | undefined;
   /** The time of the database, in milliseconds since 1970. Default: its own. */
   readonly now?: () => number;
+}
+
+/** Where contents of more than `place.above` bytes are, instead of in the database. */
+export interface BlobObjects {
+  readonly place: ObjectPlace;
+  readonly store: ObjectStore;
+}
+
+/** The object store of such a URL, as `parseObjectPlace` reads it; undefined for none. Rejects with INVALID_OPTIONS. */
+export async function openObjects(url: string | undefined): Promise<BlobObjects | undefined> {
+  if (url === undefined || url === "") return undefined;
+  const place = parseObjectPlace(url);
+  return { place, store: await openObjectStore(place) };
 }
 
 /**
@@ -174,7 +186,7 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
   /** Reads the content: what is small stays in memory, what is not is written as it comes. */
   async #stage(cut: CutContent): Promise<{ readonly staged?: StagedUpload | undefined; readonly chunks: Buffer[] }> {
     const { objects } = this.#options;
-    const atMost = objects?.above ?? chunkBytes;
+    const atMost = objects?.place.above ?? chunkBytes;
     const chunks: Buffer[] = [];
     let staged: StagedUpload | undefined;
     try {
@@ -238,7 +250,7 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
     }
     await removeLeftovers(this.#context);
     const { objects } = this.#options;
-    if (objects !== undefined) await removeOrphans(this.#database, objects.store, objects.label);
+    if (objects !== undefined) await removeOrphans(this.#database, objects);
     return swept;
   }
 }

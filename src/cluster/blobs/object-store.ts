@@ -1,10 +1,17 @@
+import type { S3Client } from "@aws-sdk/client-s3";
+import { isLoopbackAddress } from "../../base/network/address.ts";
+import { SkillsError } from "../../base/errors.ts";
+import { ObjectStoreFailure } from "./blob-failure.ts";
+
 /** Contents in an object store are in objects of so many bytes; the last one is smaller. */
 export const objectBytes = 8 * 1024 * 1024;
+const attemptsToRead = 3;
+const timeoutMs = 30_000;
 
-/** A port to a store of objects of at most `objectBytes`. Rejects with `ObjectStoreFailure`. */
+/** A store of objects of at most `objectBytes`. Rejects with `ObjectStoreFailure`. */
 export interface ObjectStore {
   put(name: string, bytes: Buffer): Promise<void>;
-  /** The bytes from `start` to before `end`; undefined if there is no such object. */
+  /** The bytes from `start` to before `end`, all of them; undefined if there is no such object. */
   get(name: string, start: number, end: number): Promise<Buffer | undefined>;
   /** Does nothing if there is none. */
   remove(name: string): Promise<void>;
@@ -13,7 +20,141 @@ export interface ObjectStore {
   close(): void;
 }
 
+/** Where contents of more than `above` bytes are. */
+export interface ObjectPlace {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+  readonly above: number;
+}
+
 /** The name of the object with that number of an upload. */
 export function toObjectName(object: string, number: number): string {
   return `${object}/${number}`;
+}
+
+/** Only these are ours: whoever shares the bucket may have others there. */
+const nameForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/\d+$/;
+
+/**
+ * Parses `https://HOST/BUCKET/PREFIX?region=REGION&above=BYTES`. Credentials never stand there: the SDK looks for them in its environment
+ * variables, files, and the roles of the machine. Throws INVALID_OPTIONS.
+ */
+export function parseObjectPlace(text: string): ObjectPlace {
+  const refuse = (reason: string): SkillsError =>
+    new SkillsError("INVALID_OPTIONS", `ACP_SKILLS_CLUSTER_S3: ${reason}`, { facts: { option: "cluster" } });
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const [bucket = "", ...folders] = (url?.pathname ?? "").split("/").filter((part) => part !== "");
+  if (url === undefined || !/^https?:$/.test(url.protocol) || !/^[a-z0-9][a-z0-9.-]{1,62}$/.test(bucket))
+    throw refuse("needs the URL of a bucket, such as https://s3.example.com/bucket/prefix?region=eu-central-1");
+  if (url.username !== "" || url.password !== "")
+    throw refuse(
+      "credentials do not belong in the URL: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile or role of AWS",
+    );
+  if (url.protocol === "http:" && !isLoopbackAddress(url.hostname.replace(/^\[|\]$/g, "")))
+    throw refuse("http: does not encrypt; only https: is used to other machines");
+  for (const name of url.searchParams.keys())
+    if (name !== "region" && name !== "above") throw refuse(`${name} is unknown; known are region, above`);
+  const above = Number(url.searchParams.get("above") ?? objectBytes);
+  if (!Number.isInteger(above) || above < 65_536 || above > 67_108_864)
+    throw refuse("above must be a number of bytes from 65536 to 67108864: so much of each put is in memory");
+  return {
+    endpoint: url.origin,
+    region: url.searchParams.get("region") ?? "us-east-1",
+    bucket,
+    prefix: folders.map((folder) => `${folder}/`).join(""),
+    above,
+  };
+}
+
+/** Rejects with INVALID_OPTIONS without the SDK. Connects when it is used. */
+export async function openObjectStore(place: ObjectPlace): Promise<ObjectStore> {
+  const { bucket: Bucket, prefix, endpoint, region } = place;
+  const sdk = await import("@aws-sdk/client-s3").catch((cause: unknown) => {
+    const message = "ACP_SKILLS_CLUSTER_S3 needs the package @aws-sdk/client-s3: npm install @aws-sdk/client-s3";
+    throw new SkillsError("INVALID_OPTIONS", message, { cause, facts: { option: "cluster" } });
+  });
+  const client = new sdk.S3Client({
+    endpoint,
+    region,
+    forcePathStyle: true,
+    // Our own digests verify more, and other stores than that of AWS refuse those.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    requestHandler: {
+      connectionTimeout: 10_000,
+      requestTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      throwOnRequestTimeout: true,
+    },
+  });
+  const toKey = (name: string): string => prefix + name;
+  const clock = readClock(client);
+  return {
+    put: async (name, bytes) => {
+      const command = new sdk.PutObjectCommand({ Bucket, Key: toKey(name), Body: bytes });
+      await client.send(command).catch(fail);
+    },
+    async get(name, start, end) {
+      for (let attempt = 1; ; attempt++)
+        try {
+          const Range = `bytes=${start}-${end - 1}`;
+          const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key: toKey(name), Range }));
+          return await readExactly(Body as AsyncIterable<Uint8Array>, end - start);
+        } catch (error) {
+          if (error instanceof sdk.NoSuchKey) return undefined;
+          if (attempt === attemptsToRead || error instanceof sdk.S3ServiceException) fail(error);
+        }
+    },
+    remove: async (name) => {
+      await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: toKey(name) })).catch(fail);
+    },
+    async *listOlder(ageMs) {
+      try {
+        for await (const { Contents = [] } of sdk.paginateListObjectsV2({ client }, { Bucket, Prefix: prefix })) {
+          const before = clock.now() - ageMs;
+          yield Contents.filter(({ LastModified }) => (LastModified?.getTime() ?? Infinity) <= before)
+            .map(({ Key = "" }) => Key.slice(prefix.length))
+            .filter((name) => nameForm.test(name));
+        }
+      } catch (error) {
+        fail(error);
+      }
+    },
+    close: () => client.destroy(),
+  };
+}
+
+/** The clock of the store, by its last answer. Nothing is old by one that does not say its time. */
+function readClock(client: S3Client): { now(): number } {
+  let time = Number.NaN;
+  client.middlewareStack.add(
+    (next) => async (request) => {
+      const result = await next(request);
+      const { headers } = result.response as { readonly headers?: Readonly<Record<string, string>> };
+      time = Date.parse(headers?.["date"] ?? "");
+      return result;
+    },
+    { step: "deserialize" },
+  );
+  return { now: () => time };
+}
+
+async function readExactly(body: AsyncIterable<Uint8Array>, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let filled = 0;
+  for await (const part of body) {
+    if (filled + part.length > length) throw new Error("It answered more bytes than it was asked for.");
+    bytes.set(part, filled);
+    filled += part.length;
+  }
+  if (filled < length) throw new Error("It answered fewer bytes than it was asked for.");
+  return bytes;
+}
+
+/** Without the error itself, which has the signed request in it. */
+function fail(error: unknown): never {
+  throw new ObjectStoreFailure(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
 }

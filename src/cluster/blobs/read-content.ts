@@ -39,9 +39,9 @@ export async function* readContent(
   id: string,
   range: BlobRange,
 ): AsyncGenerator<Uint8Array> {
-  const { start: from } = withinBlob({ ...range, length: 0 }, Number.MAX_SAFE_INTEGER);
-  const first = Math.floor(from / chunkBytes);
-  const atMost = Math.ceil((from + (range.length ?? Infinity)) / chunkBytes) - 1;
+  const asked = withinBlob(range, Number.MAX_SAFE_INTEGER);
+  const first = Math.floor(asked.start / chunkBytes);
+  const atMost = Math.ceil(asked.end / chunkBytes) - 1;
   let { content, chunks } = await openRange(context, owner, id, first, atMost);
   const { start, end } = withinBlob(range, content.size);
   if (start >= end) return;

@@ -1,6 +1,6 @@
 import { inParallel } from "../../base/promises.ts";
 import type { Database } from "../database.ts";
-import { type ObjectStore, objectBytes, toObjectName } from "./object-store.ts";
+import { type ObjectPlace, type ObjectStore, objectBytes, toObjectName } from "./object-store.ts";
 
 interface GoneUpload {
   readonly object: string | null;
@@ -37,7 +37,9 @@ export async function removeUploads({ database, objects }: RemovalContext, ids: 
       ? []
       : Array.from({ length: Math.ceil(size / objectBytes) }, (_, number) => toObjectName(object, number)),
   );
-  if (objects !== undefined) await inParallel(names, requestsAtOnce, (name) => objects.remove(name));
+  // What fails here is found as an orphan later.
+  if (objects !== undefined)
+    await inParallel(names, requestsAtOnce, (name) => objects.remove(name).catch(() => undefined));
 }
 
 /** Removes what crashed processes left, in small steps. */
@@ -64,21 +66,24 @@ export async function removeLeftovers(context: RemovalContext): Promise<void> {
 }
 
 /** Removes objects without a row, at most every half an hour by any process: those of uploads whose row is gone already. */
-export async function removeOrphans(database: Database, objects: ObjectStore, place: string): Promise<void> {
+export async function removeOrphans(
+  database: Database,
+  { place: { endpoint, bucket, prefix }, store }: { readonly place: ObjectPlace; readonly store: ObjectStore },
+): Promise<void> {
   const [due] = await database.query(
     `insert into acp_skills.blob_searches (place, searched_at) values ($1, now()) on conflict (place) do update
      set searched_at = now() where blob_searches.searched_at < now() - interval '30 minutes' returning place`,
-    [place],
+    [`${endpoint}/${bucket}/${prefix}`],
   );
   if (due === undefined) return;
-  for await (const names of objects.listOlder(orphanAgeMs)) {
+  for await (const names of store.listOlder(orphanAgeMs)) {
     const known = await database.query<{ object: string }>(
       "select object from acp_skills.blob_uploads where object = any($1::text[])",
       [[...new Set(names.map(toObject))]],
     );
     const objectsOfRows = new Set(known.map(({ object }) => object));
     const orphans = names.filter((name) => !objectsOfRows.has(toObject(name)));
-    await inParallel(orphans, requestsAtOnce, (name) => objects.remove(name));
+    await inParallel(orphans, requestsAtOnce, (name) => store.remove(name));
   }
 }
 
