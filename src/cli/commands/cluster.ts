@@ -2,7 +2,15 @@ import { readOptions, type Settings } from "../../runtime/options.ts";
 import { running, toRunningOptions } from "../arguments/running-options.ts";
 import { json } from "../arguments/shared-options.ts";
 import { oneOf } from "../arguments/values.ts";
-import { type ExitCode, type OptionTable, type OptionValues, defineCommand, usageError } from "../command.ts";
+import {
+  type ExitCode,
+  type OptionTable,
+  type OptionValues,
+  defineCommand,
+  text,
+  texts,
+  usageError,
+} from "../command.ts";
 import type { Terminal } from "../report/terminal.ts";
 
 /** What an action is given: the words after its name, and the options of the command. */
@@ -28,6 +36,21 @@ const actions: Readonly<
     0,
     async () => (await import("./cluster/status.ts")).statusAction,
   ],
+  callers: [
+    "callers list | add NAME | remove NAME: who may call all servers of the cluster, beside the callers of their files.",
+    2,
+    async () => (await import("./cluster/callers.ts")).callersAction,
+  ],
+  tokens: [
+    "tokens new NAME | rotate NAME | revoke NAME|DIGEST: their tokens; a revoked one is refused everywhere at once.",
+    2,
+    async () => (await import("./cluster/tokens.ts")).tokensAction,
+  ],
+  policy: [
+    "policy show | set FILE | remove: the policy of the organisation for all servers, wrappers and workers.",
+    2,
+    async () => (await import("./cluster/policy.ts")).policyAction,
+  ],
   demo: [
     "demo: start a database, two servers and two workers here, run 100 skills, and kill a worker on the way.",
     0,
@@ -35,16 +58,32 @@ const actions: Readonly<
   ],
 };
 
+/** What callers and tokens are given. */
+const ofCallers = {
+  skills: texts("PATTERN", "callers add: what it sees. Default: all skills. Repeatable."),
+  tools: texts("TOOL", "callers add: what it may call. Default: all tools. Repeatable."),
+  grant: texts("NAME@DIGEST", "callers add: what its runs may do: NAME@DIGEST[:PERMISSION,…]. Repeatable."),
+  secret: texts("NAME", "callers add: a secret that its runs may get. Repeatable."),
+  days: text("N", "tokens new: for how long it is valid. Default: until it is revoked."),
+  overlap: text("HOURS", "tokens rotate: how long the tokens from before are valid. Default: 24."),
+} as const satisfies OptionTable;
+
 /** Actions that work without a database of the person. */
 const ownDatabase: readonly string[] = ["demo"];
 
-const options = { cluster: running.cluster, json } as const satisfies OptionTable;
+const options = { cluster: running.cluster, ...ofCallers, json } as const satisfies OptionTable;
 
 export const command = defineCommand({
   usage: `cluster ${Object.keys(actions).join(" | ")} [options]`,
   positionals: { name: "action", minimum: 1, maximum: 8, values: Object.keys(actions) },
   options,
-  examples: ["cluster migrate --cluster postgres://acp@db.example.com/skills", "cluster status --json", "cluster demo"],
+  examples: [
+    "cluster migrate --cluster postgres://acp@db.example.com/skills",
+    "cluster status --json",
+    "cluster callers add ci --skills 'acme.*'",
+    "cluster tokens new ci --days 90",
+    "cluster demo",
+  ],
   notes: [
     ...Object.values(actions).map(([usage]) => usage),
     "The database is that of --cluster or $ACP_SKILLS_CLUSTER. A password belongs into the variable, PGPASSWORD, or a file that PGPASSFILE names.",
@@ -54,6 +93,9 @@ export const command = defineCommand({
     if (load === undefined) throw usageError(`unknown action ${name}; use ${oneOf(Object.keys(actions))}`);
     const unexpected = words[mostWords];
     if (unexpected !== undefined) throw usageError(`unexpected argument ${unexpected}`);
+    for (const option of Object.keys(ofCallers) as (keyof typeof ofCallers)[])
+      if (given[option] !== undefined && !ofCallers[option].help.startsWith(`${[name, words[0]].join(" ")}:`))
+        throw usageError(`cluster ${[name, words[0] ?? ""].join(" ").trim()} has no option --${option}`);
     const settings = readOptions({ log: terminal.log, ...toRunningOptions(given) }, { home: terminal.home });
     if (settings.cluster === undefined && !ownDatabase.includes(name))
       throw usageError("which database? Give --cluster URL, or set ACP_SKILLS_CLUSTER");

@@ -1,46 +1,46 @@
-import type { ClusterRecords } from "../../../parts.ts";
+import { openRecords } from "../../../parts.ts";
 import { readPolicyText, toLayer } from "../../../runtime/trust.ts";
 import { toAbsolute } from "../../arguments/values.ts";
-import { type ExitCode, exit, usageError } from "../../command.ts";
+import { exit, usageError } from "../../command.ts";
 import { prettyProblem } from "../../report/problem-report.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import type { GivenWords } from "./callers.ts";
+import type { ClusterAction } from "../cluster.ts";
 
 /** `cluster policy show | set FILE | remove`. */
-export async function runPolicy(
-  { policy }: Pick<ClusterRecords, "policy">,
-  { words: [action, given, surplus], json }: Omit<GivenWords<unknown>, "options">,
-  terminal: Terminal,
-): Promise<ExitCode> {
-  if (
-    surplus !== undefined ||
-    !["show", "set", "remove"].includes(action ?? "") ||
-    (given !== undefined) !== (action === "set")
-  )
+export const policyAction: ClusterAction = async ({ words: [action, file], options }, settings, terminal) => {
+  if (!["show", "set", "remove"].includes(action ?? "") || (file === undefined) === (action === "set"))
     throw usageError("use cluster policy show, policy set FILE or policy remove");
-  if (given !== undefined) {
-    const file = toAbsolute(given);
-    const read = readPolicyText(file, "configuration");
-    if ("fault" in read) throw usageError(`${given}: ${read.fault}. ${read.fix}`);
-    const layer = toLayer({ file, origin: "configuration" }, terminal.home);
-    const lines = read.text.split(/\r\n?|\n/);
-    const sourceLine = (_file: string, line: number): string | undefined => lines[line - 1];
-    for (const problem of layer.problems) terminal.echo(prettyProblem(problem, { ...terminal, sourceLine }));
-    if (layer.policy === undefined) {
-      terminal.note("the policy has errors; the one from before stays in force");
-      return exit.usage;
+  const text = file === undefined ? undefined : checkedPolicy(file, terminal);
+  const records = await openRecords(settings);
+  if (records === undefined) return exit.usage;
+  const { policy } = records;
+  try {
+    if (text !== undefined) {
+      await policy.set(text);
+      terminal.note("all servers, wrappers and workers of the cluster follow this policy now");
+    } else if (action === "remove")
+      terminal.note((await policy.remove()) ? "removed the policy of the cluster" : "the cluster has no policy");
+    else {
+      const found = await policy.read();
+      if (options.json === true) await terminal.printJson({ policy: found ?? null });
+      else if (found === undefined) terminal.note("the cluster has no policy");
+      else await terminal.print([found.text.replace(/\n?$/, "\n")]);
     }
-    await policy.set(read.text);
-    terminal.note("all servers, wrappers and workers of the cluster follow this policy now");
     return exit.done;
+  } finally {
+    await records.close();
   }
-  if (action === "remove") {
-    terminal.note((await policy.remove()) ? "removed the policy of the cluster" : "the cluster has no policy");
-    return exit.done;
-  }
-  const found = await policy.read();
-  if (json) await terminal.printJson({ policy: found ?? null });
-  else if (found === undefined) terminal.note("the cluster has no policy");
-  else await terminal.print([found.text.replace(/\n?$/, "\n")]);
-  return exit.done;
+};
+
+/** The text of a policy file without errors; its problems are printed. Throws INVALID_OPTIONS. */
+function checkedPolicy(given: string, terminal: Terminal): string {
+  const file = toAbsolute(given);
+  const read = readPolicyText(file, "configuration");
+  if ("fault" in read) throw usageError(`${given}: ${read.fault}. ${read.fix}`);
+  const { policy, problems } = toLayer({ file, origin: "configuration" }, terminal.home);
+  const lines = read.text.split(/\r\n?|\n/);
+  const sourceLine = (_file: string, line: number): string | undefined => lines[line - 1];
+  for (const problem of problems) terminal.echo(prettyProblem(problem, { ...terminal, sourceLine }));
+  if (policy === undefined) throw usageError(`${given} has errors; the policy from before stays in force`);
+  return read.text;
 }

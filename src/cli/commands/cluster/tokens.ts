@@ -1,33 +1,30 @@
-import type { ClusterRecords } from "../../../parts.ts";
+import { openRecords } from "../../../parts.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { parseNumber } from "../../arguments/values.ts";
-import { type ExitCode, type OptionValues, exit, text, usageError } from "../../command.ts";
-import type { Terminal } from "../../report/terminal.ts";
-import type { GivenWords } from "./callers.ts";
-
-export const tokenOptions = {
-  days: text("N", "tokens new: for how long it is valid. Default: until it is revoked."),
-  overlap: text("HOURS", "tokens rotate: how long the tokens from before are valid. Default: 24."),
-} as const;
+import { exit, usageError } from "../../command.ts";
+import type { ClusterAction } from "../cluster.ts";
 
 /** `cluster tokens new NAME | rotate NAME | revoke NAME|DIGEST`. */
-export async function runTokens(
-  { callers }: Pick<ClusterRecords, "callers">,
-  { words: [action, name, surplus], options: { days, overlap }, json }: GivenWords<OptionValues<typeof tokenOptions>>,
-  terminal: Terminal,
-): Promise<ExitCode> {
-  if (name === undefined || surplus !== undefined || !["new", "rotate", "revoke"].includes(action ?? ""))
+export const tokensAction: ClusterAction = async ({ words: [action, name], options }, settings, terminal) => {
+  if (name === undefined || !["new", "rotate", "revoke"].includes(action ?? ""))
     throw usageError("use cluster tokens new NAME, tokens rotate NAME or tokens revoke NAME|DIGEST");
-  if (action === "revoke") {
-    const count = await callers.revoke(name);
-    terminal.note(`revoked ${counted(count, "token")}; servers refuse what they were used for at once`);
+  const { days, overlap = "24", json } = options;
+  const hours = parseNumber("--overlap", overlap, [0, 8_760]);
+  const lifetime = days === undefined ? null : parseNumber("--days", days, [1, 36_500]);
+  const records = await openRecords(settings);
+  if (records === undefined) return exit.usage;
+  const { callers } = records;
+  try {
+    if (action === "revoke") {
+      terminal.note(`revoked ${counted(await callers.revoke(name), "token")}; servers refuse it at once`);
+      return exit.done;
+    }
+    const token = await (action === "new" ? callers.newToken(name, lifetime) : callers.rotate(name, hours));
+    if (json === true) await terminal.printJson({ caller: name, token });
+    else await terminal.print([`${token}\n`]);
+    terminal.note(`the token of ${name} is shown this once only`);
     return exit.done;
+  } finally {
+    await records.close();
   }
-  const hours = parseNumber("--overlap", overlap ?? "24", [0, 8_760]);
-  const until = days === undefined ? null : parseNumber("--days", days, [1, 36_500]);
-  const token = await (action === "new" ? callers.newToken(name, until) : callers.rotate(name, hours));
-  if (json) await terminal.printJson({ caller: name, token });
-  else await terminal.print([`${token}\n`]);
-  terminal.note(`the token of ${name} is shown this once only`);
-  return exit.done;
-}
+};
