@@ -18,7 +18,7 @@ async function cluster(line: string, env: Readonly<Record<string, string>> = {})
 
 test.each([
   ["status", /which database\? Give --cluster URL, or set ACP_SKILLS_CLUSTER/],
-  ["stat", /unknown action stat; use migrate, status or demo/],
+  ["stat", /unknown action stat; use migrate, status, callers, tokens, policy or demo/],
   ["status now", /unexpected argument now/],
   ["status --cluster postgres://acp:hunter2@db/x", /others can read a password on a command line/],
   ["status --cluster mysql://db/x", /needs the URL of a PostgreSQL database|needs Node/],
