@@ -23,6 +23,8 @@ export interface ListenOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** There may be callers later, of elsewhere: without any, nobody is answered beyond what is public. */
+  readonly callersFollow?: boolean;
   readonly requestEnded?: HttpLog["requestEnded"] | undefined;
   /** Default: by the records of the system. */
   readonly peerOf?: PeerOf;

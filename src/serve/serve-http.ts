@@ -55,7 +55,7 @@ export async function serveHttp(
   // Its callers may be replaced.
   const config: Mutable<ServeConfig> = { ...given };
   const isLoopback = isLoopbackListenHost(address.host);
-  if (!isLoopback && config.callers.length === 0)
+  if (!isLoopback && config.callers.length === 0 && address.callersFollow !== true)
     throw new SkillsError(
       "INVALID_OPTIONS",
       `--host ${address.host} lets other machines connect, so that callers with tokens are needed: list them in the file of --config.`,

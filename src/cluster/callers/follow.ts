@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, withinTime } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { latestWork } from "../../base/promises.ts";
 import type { Database } from "../database.ts";
@@ -11,10 +11,12 @@ export interface FollowOptions {
 /** Where no message arrives. */
 const pollEveryMs = 10_000;
 const reportEveryMs = 5 * 60_000;
+/** A member does not wait for longer until it begins. */
+const firstReadMs = 2_000;
 
 /**
  * Calls `read` now, at each message about callers and the policy, and every ten seconds. What was read last stays in force in an outage,
- * whose age is logged. Resolves after the first attempt, with a function that ends this. `what`: "callers", in a sentence.
+ * whose age is logged. Resolves after the first attempt or two seconds, with a function that ends this. `what`: "callers", in a sentence.
  */
 export async function follow(
   database: Database,
@@ -55,7 +57,7 @@ export async function follow(
     () => void again(),
     () => void again(),
   );
-  await again();
+  await withinTime(again(), clock, firstReadMs);
   pollLater();
   return () => {
     isOpen = false;

@@ -78,7 +78,9 @@ export const command = defineCommand({
       logPublishedProblems(session, log);
       const { serveHttp } = await import("../../../serve/serve-http.ts");
       const callers = await joinCallers(config, parts, log);
-      const served = await serveHttp(app, session, { ...config, ...callers.all() }, { host, port, requestEnded });
+      const callersFollow = parts.followCallers !== undefined;
+      const address = { host, port, requestEnded, callersFollow };
+      const served = await serveHttp(app, session, { ...config, ...callers.all() }, address);
       const server = callers.serve(served);
       stopSharing = callers.close;
       terminal.note(`listening on ${server.url}`);

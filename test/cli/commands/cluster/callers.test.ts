@@ -55,8 +55,8 @@ describe.skipIf(clusterFault())("over a database", () => {
     return { code, stdout, stderr: unfolded(stderr) };
   }
 
-  async function serve(): Promise<string> {
-    const child = startCli(["serve", "--port", "0"], { cwd: project.directory, env });
+  async function serve(...args: readonly string[]): Promise<string> {
+    const child = startCli(["serve", "--port", "0", ...args], { cwd: project.directory, env });
     started.push(child);
     let printed = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (printed += text));
@@ -96,6 +96,14 @@ describe.skipIf(clusterFault())("over a database", () => {
     for (const url of urls)
       for (const each of [token, second]) await expect.poll(() => statusOf(url, each), { timeout: 1_000 }).toBe(401);
     expect(performance.now() - revokedAt).toBeLessThan(1_000);
+  }, 60_000);
+
+  test("a server for others begins without callers, and follows those that are added", async () => {
+    const url = (await serve("--host", "0.0.0.0")).replace("0.0.0.0", "127.0.0.1");
+    await run("cluster callers add ci");
+    const token = (await run("cluster tokens new ci")).stdout.trim();
+    await expect.poll(() => statusOf(url, token), { timeout: 2_000 }).toBe(200);
+    expect(await statusOf(url, `${token}x`)).toBe(401);
   }, 60_000);
 
   test("what was done is in the ledger of the cluster, as lines for an export", async () => {
