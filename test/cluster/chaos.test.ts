@@ -190,7 +190,10 @@ describe.skipIf(clusterFault())("a cluster whose parts are killed", () => {
         did.server++;
         servers[Math.floor(Math.random() * servers.length)]?.kill();
       }
-      await pause(Math.random() * (kind < 0.6 ? 100 : 900));
+      // Each kill meets some work.
+      const before = completed.size + blobs.size;
+      for (let waited = 0; waited < 1_500 && completed.size + blobs.size === before; waited += 10) await pause(10);
+      await pause(Math.random() * 40);
     }
     isOver = true;
     await Promise.all(work);

@@ -46,10 +46,19 @@ export interface OpenCluster {
   close(): Promise<void>;
 }
 
-export async function openMembers(): Promise<OpenCluster> {
-  const postgres = await startPostgres();
-  const url = await postgres.newDatabase();
-  const database = await openDatabase(parseClusterUrl(url), { log: silentLog, clock: systemClock });
+interface MemberOptions {
+  /** Where members reach the database, if that is not its own port. */
+  readonly through?: (port: number) => Promise<number>;
+  /** The directory in which the database stores its files. Default: a temporary one. */
+  readonly postgresIn?: string | undefined;
+}
+
+export async function openMembers({ through, postgresIn }: MemberOptions = {}): Promise<OpenCluster> {
+  const postgres = await startPostgres(postgresIn);
+  const direct = await postgres.newDatabase();
+  const url =
+    through === undefined ? direct : direct.replace(`:${postgres.port}/`, `:${await through(postgres.port)}/`);
+  const database = await openDatabase(parseClusterUrl(direct), { log: silentLog, clock: systemClock });
   await migrateQueue(database, silentLog);
   const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-cluster-"));
   const skills = path.join(directory, "skills");

@@ -47,9 +47,9 @@ export function postgresFault(): string | undefined {
 /** The server refuses to run as root. */
 const ordinary = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(within = tmpdir()): Promise<PostgresServer> {
   if (binaries === undefined) throw new Error("PostgreSQL is not installed.");
-  const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-postgres-"));
+  const directory = mkdtempSync(path.join(within, "acp-skills-postgres-"));
   if (ordinary.uid !== undefined) chownSync(directory, ordinary.uid, ordinary.gid);
   const data = path.join(directory, "data");
   const options = [

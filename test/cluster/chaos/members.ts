@@ -18,7 +18,11 @@ export interface KillableMember {
   stop(): Promise<void>;
 }
 
+/** Sets the clock of a process an hour ahead. */
+const ahead = "data:text/javascript,const { now } = Date; Date.now = () => now() + 3_600_000;";
+
 interface ProcessOptions {
+  readonly isAhead: boolean;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly log: string;
@@ -26,13 +30,13 @@ interface ProcessOptions {
   readonly says: string;
 }
 
-function openProcess({ args, env = {}, log, says }: ProcessOptions): KillableMember {
+function openProcess({ args, env = {}, log, says, isAhead }: ProcessOptions): KillableMember {
   let child: ChildProcess;
   let ready: Promise<void>;
   let isStopped = false;
 
   function start(): void {
-    const started = spawn(process.execPath, [...args], {
+    const started = spawn(process.execPath, [...(isAhead ? ["--import", ahead] : []), ...args], {
       env: { ...process.env, ...env, TMPDIR: path.dirname(log) },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -91,6 +95,7 @@ export async function openServerProcess(
     env: { ACP_SKILLS_CLUSTER: cluster, ACP_SKILLS_HOME: path.join(home, "data") },
     log: path.join(directory, `${name}.log`),
     says: "listening on",
+    isAhead: name.endsWith("b"),
   });
   return { ...member, url: `http://127.0.0.1:${port}` };
 }
@@ -100,6 +105,7 @@ export function openWorkerProcess(directory: string, name: string, cluster: stri
     args: [worker, cluster, path.join(directory, name)],
     log: path.join(directory, `${name}.log`),
     says: "started",
+    isAhead: name.endsWith("b"),
   });
 }
 
