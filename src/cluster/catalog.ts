@@ -27,9 +27,9 @@ export function openClusterCatalog(
   database: Database,
   packs: SkillPacks,
   { cluster, dataDirectory, clock, log, policy, home }: CatalogSettings,
-  { now = Date.now }: { readonly now?: () => number } = {},
+  { now = Date.now, sharedPolicy }: Pick<GivenPorts, "sharedPolicy"> & { readonly now?: () => number } = {},
 ): ClusterCatalog {
-  const { policyFor } = createPolicies({ given: policy, home, log });
+  const { policyFor } = createPolicies({ given: policy, home, log, shared: sharedPolicy });
   const { host, port, database: name = "" } = parseClusterUrl(cluster ?? "");
   const place = `https://${host.startsWith("/") ? "localhost" : host}:${port}/${name}`;
   let ahead = 0;

@@ -167,7 +167,7 @@ export async function openCluster(settings: Settings): Promise<ClusterParts> {
     const shared = await openShared(database, settings, member);
     closing.push(() => shared.close());
     const { packs, parts } = shared;
-    const catalog = openClusterCatalog(database, packs, settings);
+    const catalog = openClusterCatalog(database, packs, settings, parts);
     closing.push(() => catalog.close());
     const records = new ClusterRunRecords({ database, member, log });
     const queue = openJobQueue(database, { log, supervise: false });

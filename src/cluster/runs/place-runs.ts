@@ -14,7 +14,7 @@ import { demandKey, hasEffects, labelsIn, toPlacedContext } from "./placed-conte
 import { cancelRun, insertRun } from "./run-rows.ts";
 
 /** Runs that may wait, of one owner and of all. */
-const mostWaiting = { ofOwner: 200, all: 20_000 };
+const mostWaiting = { ofOwner: 200, bytesOfOwner: 64 * 1024 * 1024, all: 20_000 };
 /** A message that a run has changed can be lost with its connection. */
 const askEveryMs = 5_000;
 /** How long a run is submitted again while the database is not reached. */

@@ -205,8 +205,12 @@ export async function pruneOwner(
   );
 }
 
-/** Removes expired records, and what ended runs reported. Returns how many rows. */
-export async function sweepRuns(database: Database, limit = 1_000): Promise<number> {
+/** Removes expired records, those beyond the limits of their owner, what ended runs reported, and members that are gone. Returns how many rows. */
+export async function sweepRuns(
+  database: Pick<Database, "query">,
+  { maxRuns, maxBytes }: Pick<Retention, "maxRuns" | "maxBytes"> = runRetention,
+  limit = 1_000,
+): Promise<number> {
   const removed = await database.query(
     `delete from acp_skills.runs where run_id in (
        select run_id from acp_skills.runs
@@ -222,5 +226,18 @@ export async function sweepRuns(database: Database, limit = 1_000): Promise<numb
      ) returning 1 as one`,
     [limit],
   );
-  return removed.length + events.length;
+  const exceeding = await database.query(
+    `delete from acp_skills.runs where run_id in (
+       select run_id from (
+         select run_id, status, row_number() over w as place, sum(bytes) over w as total from acp_skills.runs
+         window w as (partition by owner_key order by created_at desc, run_id desc rows unbounded preceding)
+       ) counted
+       where (place > $1 or total > $2) and status not in ('queued', 'running') limit $3
+     ) returning 1 as one`,
+    [maxRuns, maxBytes, limit],
+  );
+  const gone = await database.query(
+    "delete from acp_skills.members where lease_until < now() - interval '1 hour' returning 1 as one",
+  );
+  return removed.length + events.length + exceeding.length + gone.length;
 }

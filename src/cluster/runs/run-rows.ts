@@ -35,13 +35,14 @@ export interface NewRun {
 export async function insertRun(
   queries: Queries,
   run: NewRun,
-  limits: { readonly ofOwner: number; readonly all: number },
+  limits: { readonly ofOwner: number; readonly bytesOfOwner: number; readonly all: number },
 ): Promise<boolean> {
   const rows = await queries.query(
     `insert into acp_skills.runs
        (run_id, owner_key, placed, member, status, labels, spec, context, grant_ids, block_keys, has_effects, events, expires_at, bytes)
      select $1, $2, true, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, now() + make_interval(secs => $11), $12
-     where (select count(*) from (select from acp_skills.runs where owner_key = $2 and status = 'queued' and placed limit $13) o) < $13
+     where (select count(*) < $13 and coalesce(sum(bytes), 0) + $12 <= $15
+            from (select bytes from acp_skills.runs where owner_key = $2 and status = 'queued' and placed limit $13) o)
        and (select count(*) from (select from acp_skills.runs where status = 'queued' and placed limit $14) a) < $14
      returning 1 as one`,
     [
@@ -59,6 +60,7 @@ export async function insertRun(
       run.spec.length + run.context.length,
       limits.ofOwner,
       limits.all,
+      limits.bytesOfOwner,
     ],
   );
   return rows.length > 0;

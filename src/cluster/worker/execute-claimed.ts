@@ -51,6 +51,7 @@ export async function executeClaimed(
     const caller = await toPlacedCaller(spec, context, {
       app,
       packs,
+      clock,
       onEvent: (event) => stream.push(event),
       signal: abort,
     });

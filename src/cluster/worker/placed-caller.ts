@@ -5,23 +5,32 @@ import { SkillsError } from "../../base/errors.ts";
 import type { RunListener } from "../../wire/run-event.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { loadManifestReader, needsManifestReader, readDirectory } from "../../skills/skillset.ts";
+import type { Clock } from "../../base/clock.ts";
+import { isOutage } from "../database/database-error.ts";
 import type { SkillPacks } from "../skills.ts";
 import type { PlacedSkill, PlacedContext } from "../runs/placed-context.ts";
+
+const retryMs = 500;
 
 /** A caller as the member that submitted the run knew it: with the skills of the run, from their stored bytes, and no person to ask. */
 export async function toPlacedCaller(
   spec: RunSpec,
   context: PlacedContext,
-  {
-    app,
-    packs,
-    onEvent,
-    signal,
-  }: { readonly app: App; readonly packs: SkillPacks; readonly onEvent: RunListener; readonly signal: AbortSignal },
+  rooms: {
+    readonly app: App;
+    readonly packs: SkillPacks;
+    readonly clock: Clock;
+    readonly onEvent: RunListener;
+    readonly signal: AbortSignal;
+  },
 ): Promise<RunCaller> {
+  const { app, packs, onEvent, signal } = rooms;
   const found: { readonly skill: Skill; readonly placed: PlacedSkill }[] = [];
   for (const placed of context.skills) {
-    const directory = await packs.ensure(placed.digest, placed.slug, signal);
+    const directory = await duringOutages(() => packs.ensure(placed.digest, placed.slug, signal), {
+      clock: rooms.clock,
+      signal,
+    });
     found.push({ skill: await readSkill(directory, placed, app), placed });
   }
   const placedOf = (skill: Skill): PlacedSkill => {
@@ -68,6 +77,21 @@ export async function toPlacedCaller(
       ownPlaces: () => [],
     },
   };
+}
+
+/** Tries again while the database is not reached, as long as the run is this worker's. */
+async function duringOutages<Result>(
+  work: () => Promise<Result>,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isOutage(error) || signal.aborted) throw error;
+      await new Promise<void>((resolve) => clock.after(retryMs, resolve));
+    }
+  }
 }
 
 /** The skill in a directory, under the slug that it had where the run was submitted. */
