@@ -40,8 +40,8 @@ export async function insertRun(
   const rows = await queries.query(
     `insert into acp_skills.runs
        (run_id, owner_key, placed, member, status, labels, spec, context, grant_ids, block_keys, has_effects, events, expires_at, bytes)
-     select $1, $2, true, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, now() + make_interval(secs => $11), $12
-     where (select count(*) < $13 and coalesce(sum(bytes), 0) + $12 <= $15
+     select $1, $2, true, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, now() + make_interval(secs => $11), $12::integer
+     where (select count(*) < $13 and coalesce(sum(bytes), 0) + $12::integer <= $15::bigint
             from (select bytes from acp_skills.runs where owner_key = $2 and status = 'queued' and placed limit $13) o)
        and (select count(*) from (select from acp_skills.runs where status = 'queued' and placed limit $14) a) < $14
      returning 1 as one`,
