@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { measureApprovals } from "./approvals.js";
+import { measureClusterBlobs } from "./cluster-blobs.js";
 import { measureClusterRuns } from "./cluster-runs.js";
 import { readSamples } from "./corpus.js";
 import { measureEdits } from "./edits.js";
@@ -55,6 +56,7 @@ const figures = {
   http: measureHttp,
   store: measureStore,
   signatures: measureSignatures,
+  "cluster-blobs": measureClusterBlobs,
   "cluster-runs": measureClusterRuns,
   soak: measureSoak,
 };

@@ -70,28 +70,35 @@ class PooledDatabase implements Database {
     }
   }
 
-  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
-    return this.#transaction(work);
+  async readBytes(select: string, values: readonly string[], take: (bytes: Buffer) => void): Promise<void> {
+    await this.#withClient(
+      (client) =>
+        new Promise<void>((resolve, reject) => {
+          const callback = (error?: Error | null): void => (error ? reject(error) : resolve());
+          client.query(new CopiedBytes({ select, values, take }, callback));
+        }),
+    );
   }
 
-  readBytes(select: string, values: readonly string[], take: (bytes: Buffer) => void): Promise<void> {
-    return this.#transaction(async (queries, client) => {
-      // A copy takes no values.
-      await queries.query(
-        "select set_config('acp_skills.v' || number, value, true) from unnest($1::text[]) with ordinality as given (value, number)",
-        [[...values]],
-      );
-      try {
-        await new Promise<void>((resolve, reject) => {
-          client.query(new CopiedBytes(select, take, (error) => (error ? reject(error) : resolve())));
-        });
-      } catch (error) {
-        throw toDatabaseError(error);
-      }
+  async transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    return await this.#withClient(async (client) => {
+      await client.query("begin");
+      const result = await work({
+        query: async (text, values = []) => {
+          try {
+            return (await client.query(text, [...values])).rows as never;
+          } catch (error) {
+            throw toDatabaseError(error);
+          }
+        },
+      });
+      await client.query("commit");
+      return result;
     });
   }
 
-  async #transaction<Result>(work: (queries: Queries, client: PoolClient) => Promise<Result>): Promise<Result> {
+  /** A connection for a while. After a failure, it is closed where it cannot even be rolled back. */
+  async #withClient<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     this.#expectOpen();
     let client: PoolClient;
     try {
@@ -103,21 +110,8 @@ class PooledDatabase implements Database {
     const onError = (error: Error): void => void (broken = error);
     client.on("error", onError);
     try {
-      await client.query("begin");
-      const queries: Queries = {
-        query: async (text, values = []) => {
-          try {
-            return rowsOf(await client.query(text, [...values])) as never;
-          } catch (error) {
-            throw toDatabaseError(error);
-          }
-        },
-      };
-      const result = await work(queries, client);
-      await client.query("commit");
-      return result;
+      return await work(client);
     } catch (error) {
-      // A connection that cannot even do that is closed below.
       await client.query("rollback").catch(() => void (broken = new Error("It was not rolled back.")));
       throw toDatabaseError(error);
     } finally {
@@ -149,21 +143,39 @@ class PooledDatabase implements Database {
 const headerBytes = 19;
 const signature = Buffer.from("PGCOPY\n\xFF\r\n\0", "latin1");
 
-/** A binary copy of a select with one column, of type `bytea`. The driver itself reads binary results as text. */
+/** What `readBytes` takes. */
+interface BytesQuery {
+  readonly select: string;
+  readonly values: readonly string[];
+  readonly take: (bytes: Buffer) => void;
+}
+
+/** A binary copy, in one round trip with the settings that its select has in place of values. The driver itself reads binary results as text. */
 class CopiedBytes implements Submittable {
   /** The driver calls it, too, at its timeout. */
   callback: (error?: Error | null) => void;
-  readonly #select: string;
-  readonly #take: (value: Buffer) => void;
+  readonly #query: BytesQuery;
 
-  constructor(select: string, take: (value: Buffer) => void, callback: (error?: Error | null) => void) {
-    this.#select = select;
-    this.#take = take;
+  constructor(query: BytesQuery, callback: (error?: Error | null) => void) {
+    this.#query = query;
     this.callback = callback;
   }
 
+  /** Both statements are one transaction, until `sync`. */
   submit(connection: Connection): void {
-    connection.query(`copy (${this.#select}) to stdout (format binary)`);
+    const { select, values } = this.#query;
+    const settings =
+      "select set_config('acp_skills.v' || number, value, true) from json_array_elements_text($1::json) with ordinality as given (value, number)";
+    const statements = [
+      { text: settings, values: [JSON.stringify(values)] },
+      { text: `copy (${select}) to stdout (format binary)`, values: [] },
+    ];
+    for (const statement of statements) {
+      connection.parse({ name: "", text: statement.text, types: [] }, true);
+      connection.bind({ values: statement.values }, true);
+      connection.execute({}, true);
+    }
+    connection.sync();
   }
 
   /** Copies each value: the driver uses the memory of a message again. */
@@ -173,7 +185,7 @@ class CopiedBytes implements Submittable {
       const length = chunk.readInt32BE(at + 2);
       const value = Buffer.allocUnsafeSlow(Math.max(0, length));
       chunk.copy(value, 0, at + 6);
-      this.#take(value);
+      this.#query.take(value);
       at += 6 + value.length;
     }
   }
