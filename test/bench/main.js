@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { measureApprovals } from "./approvals.js";
 import { measureClusterBlobs } from "./cluster-blobs.js";
 import { measureClusterRuns } from "./cluster-runs.js";
+import { measureClusterCatalog } from "./cluster-catalog.js";
 import { readSamples } from "./corpus.js";
 import { measureEdits } from "./edits.js";
 import { measureHostile } from "./hostile.js";
@@ -58,6 +59,7 @@ const figures = {
   signatures: measureSignatures,
   "cluster-blobs": measureClusterBlobs,
   "cluster-runs": measureClusterRuns,
+  "cluster-catalog": measureClusterCatalog,
   soak: measureSoak,
 };
 

@@ -187,7 +187,8 @@ function catalogContract(name: string, open: () => Promise<Database>): void {
       await expect.poll(member.slugs).toEqual(["ape", "same", "zebra"]);
       expect(member.skills.find("same")?.skill.directory).toBe(own);
       expect(member.skills.find("same")?.remote).toBeUndefined();
-      expect(member.changes.flatMap(({ added }) => added.map(({ skill }) => skill.slug))).toEqual(["zebra", "ape"]);
+      const added = member.changes.flatMap((change) => change.added.map(({ skill }) => skill.slug));
+      expect(added.toSorted()).toEqual(["ape", "zebra"]);
     });
 
     test("replace an older version when they are as old as the policy demands", async () => {

@@ -1,51 +1,27 @@
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Skill } from "../../skills/skill.ts";
 
-/** Texts that many skills have, such as versions and licenses. */
-const texts = new LimitedMap<string, string>(10_000);
-const lists = new LimitedMap<string, readonly string[]>(10_000);
-const records = new LimitedMap<string, Skill["metadata"]>(10_000);
+/** What many skills have, such as versions, licenses and empty lists, by its JSON. */
+const known = new LimitedMap<string, unknown>(10_000);
+/** Fields that others do not share. */
+const own: ReadonlySet<string> = new Set<keyof Skill>(["slug", "description", "directory", "file", "manifest"]);
 
 /**
- * Makes a skill that takes less memory: equal texts and lists of skills are shared, and no text is a part of a longer one, which would stay in
- * memory with it.
+ * Makes a skill that takes less memory: values that others have, too, are shared, and no text is a part of a longer one, which would stay
+ * in memory with it.
  */
 export function toCompactSkill(skill: Skill): Skill {
-  const { description, directory, file, ...rest } = skill;
-  const { name, slug, version, kind, namespace, tags, metadata, dialect, ...optional } = rest;
-  const own = ownText(slug);
-  const or = (text: string): string => (text === slug ? own : shared(text));
-  const compact: Skill = {
-    name: or(name),
-    slug: own,
-    version: shared(version),
-    kind,
-    namespace: or(namespace),
-    description: ownText(description),
-    tags: intern(lists, tags),
-    metadata: intern(records, metadata),
-    dialect,
-    directory,
-    file,
-  };
-  return Object.freeze(Object.keys(optional).length === 0 ? compact : Object.assign(compact, optional));
+  const slug = ownText(skill.slug);
+  const compact: Record<string, unknown> = { ...skill, slug, description: ownText(skill.description) };
+  for (const [key, value] of Object.entries(skill))
+    if (!own.has(key)) compact[key] = value === slug ? slug : shared(value);
+  return Object.freeze(compact) as unknown as Skill;
 }
 
-function shared(text: string): string {
-  return intern(texts, text, ownText);
-}
-
-function intern<Value>(known: Map<string, Value>, value: Value, copy: (value: Value) => Value = copied): Value {
-  const key = typeof value === "string" ? value : JSON.stringify(value);
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  const own = copy(value);
-  known.set(ownText(key), own);
-  return own;
-}
-
-function copied<Value>(value: Value): Value {
-  return Object.freeze(JSON.parse(JSON.stringify(value)) as Value);
+function shared(value: unknown): unknown {
+  const text = JSON.stringify(value);
+  if (!known.has(text)) known.set(text, Object.freeze(JSON.parse(text)));
+  return known.get(text);
 }
 
 /** A copy that shares nothing. */

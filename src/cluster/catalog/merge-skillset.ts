@@ -8,34 +8,30 @@ type Listener = Parameters<SessionCatalog["onChange"]>[0];
 
 /** The skills of each session, and after them the published ones whose slugs no other has. `ready` is that of the published ones. */
 export function mergeSkillset(skillset: Skillset, published: PublishedSkills, ready: Promise<void>): Skillset {
-  const merged = new Map<SessionCatalog, { readonly catalog: MergedCatalog; users: number }>();
   return {
     openSession(directories) {
       const session = skillset.openSession(directories);
-      const { catalog: local } = session;
-      const entry = merged.get(local) ?? { catalog: new MergedCatalog(local, published, ready), users: 0 };
-      merged.set(local, entry);
-      entry.users++;
-      let isOpen = true;
-      return {
-        ...session,
-        catalog: entry.catalog,
-        close() {
-          if (isOpen && --entry.users === 0) {
-            merged.delete(local);
-            entry.catalog.close();
-          }
-          isOpen = false;
-          session.close();
-        },
+      const catalog = new MergedCatalog(session.catalog, published, ready);
+      const close = (): void => {
+        catalog.close();
+        session.close();
       };
+      return { ...session, catalog, close };
     },
-    async close() {
-      for (const { catalog } of merged.values()) catalog.close();
-      merged.clear();
-      await skillset.close();
-    },
+    close: async () => await skillset.close(),
   };
+}
+
+/** Sessions with the same skills have the same snapshot, because others derive much from one. */
+const merges = new WeakMap<Snapshot, { readonly offers: readonly OfferedSkill[]; readonly snapshot: Snapshot }>();
+
+function merge(local: Snapshot, offers: readonly OfferedSkill[]): Snapshot {
+  if (offers.length === 0) return local;
+  const known = merges.get(local);
+  if (known?.offers === offers) return known.snapshot;
+  const snapshot = Object.freeze({ ...local, skills: mergeOffers(local.skills, offers) });
+  merges.set(local, { offers, snapshot });
+  return snapshot;
 }
 
 class MergedCatalog implements SessionCatalog {
@@ -44,8 +40,6 @@ class MergedCatalog implements SessionCatalog {
   readonly #published: PublishedSkills;
   readonly #listeners = new Set<Listener>();
   readonly #stops: readonly (() => void)[];
-  #made:
-    { readonly local: Snapshot; readonly offers: readonly OfferedSkill[]; readonly snapshot: Snapshot } | undefined;
   /** The snapshot that listeners know; undefined before the first one. */
   #known: Snapshot | undefined;
 
@@ -61,14 +55,7 @@ class MergedCatalog implements SessionCatalog {
   }
 
   get snapshot(): Snapshot {
-    const { snapshot: local } = this.#local;
-    const { offers } = this.#published;
-    if (this.#made?.local !== local || this.#made.offers !== offers) {
-      const snapshot =
-        offers.length === 0 ? local : Object.freeze({ ...local, skills: mergeOffers(local.skills, offers) });
-      this.#made = { local, offers, snapshot };
-    }
-    return this.#made.snapshot;
+    return merge(this.#local.snapshot, this.#published.offers);
   }
 
   find(nameOrSlug: string): OfferedSkill | undefined {

@@ -1,5 +1,5 @@
 import { createHash, hash, randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, realpathSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, realpathSync, renameSync, rmdirSync, utimesSync, writeFileSync } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { attempt, systemCode } from "../../base/failures/system-error.ts";
@@ -85,7 +85,8 @@ export class LocalPacks {
       await writePack(written, digest, pack, signal);
       await this.#enter(written, place, digest, signal);
     } finally {
-      await rm(temporary, { recursive: true, force: true });
+      // Usually it is empty now.
+      if (!attempt(() => (rmdirSync(temporary), true), false)) await rm(temporary, { recursive: true, force: true });
     }
   }
 

@@ -170,11 +170,16 @@ function indexOf(snapshot: Snapshot): SkillIndex {
   const guide = guideSkill.skill;
   const others = snapshot.skills.filter(({ skill }) => skill.slug !== guide.slug && skill.name !== guide.name);
   const offers = [...others, guideSkill].sort((a, b) => byCodePoint(a.skill.name, b.skill.name));
-  const bySlug = new Map(offers.map((offer) => [offer.skill.slug, offer]));
-  const byName = new Map(offers.map((offer) => [offer.skill.name, offer]));
+  // Most slugs are names, and are found in the list: a map of all of them would take as much memory as some of the skills.
+  const bySlug = new Map(
+    offers.flatMap((offer) => (offer.skill.slug === offer.skill.name ? [] : [[offer.skill.slug, offer] as const])),
+  );
   const index: SkillIndex = {
     offers,
-    find: (nameOrSlug) => byName.get(nameOrSlug) ?? bySlug.get(nameOrSlug),
+    find(nameOrSlug) {
+      const first = offers[firstFrom(offers, nameOrSlug)];
+      return first?.skill.name === nameOrSlug ? first : bySlug.get(nameOrSlug);
+    },
   };
   indexes.set(snapshot, index);
   return index;
