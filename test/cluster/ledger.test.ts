@@ -80,7 +80,6 @@ describe.skipIf(postgresFault())("in PostgreSQL", () => {
     const one = await open(url);
     await one.query("create role eve login");
     await one.query("grant usage on schema acp_skills to eve");
-    await one.query("grant select, insert, delete on all tables in schema acp_skills to eve");
     const write = (at: number, number: number) =>
       one.query("select acp_skills.write_ledger_at(to_timestamp($1::float8 / 1000), $2::text[], null, null)", [
         at,

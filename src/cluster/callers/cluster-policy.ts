@@ -55,7 +55,9 @@ export async function followPolicy(
     "policy",
     async () => {
       const row = await records.read();
-      policy = row && { place, text: row.text };
+      if (row === undefined) policy = undefined;
+      else if (policy === undefined || !("text" in policy) || policy.text !== row.text)
+        policy = { place, text: row.text };
     },
     options,
   );

@@ -259,6 +259,17 @@ test("refusals of one caller for one reason are a row at once, and one a minute 
   expect(rows).toHaveLength(3);
 });
 
+test("waits for what a ledger has yet to write, which is nothing for one that has written when it returns", async () => {
+  const inner: Ledger = {
+    record: () => undefined,
+    read: () => Readable.from([]) as AsyncIterable<LedgerEntry>,
+    close: () => undefined,
+  };
+  const slow: Ledger = { ...inner, flush: () => Promise.resolve("the disk is full") };
+  expect(await countRefusals(slow, manualClock()).flush?.()).toBe("the disk is full");
+  expect(await countRefusals(inner, manualClock()).flush?.()).toBeUndefined();
+});
+
 test("distinguishes callers, sessions, doors and reasons, and counts nothing else", () => {
   const { ledger, rows } = open();
   const different = [

@@ -29,7 +29,7 @@ export interface PoliciesOptions {
   readonly log: Log;
   /** The organisation's file. Default: the platform's fixed place. */
   readonly organisation?: string;
-  /** What the organisation decided for many machines, as it is now. */
+  /** What the organisation decided for many machines, as it is now: another object exactly if it is another policy. */
   readonly shared?: (() => SharedPolicy | undefined) | undefined;
 }
 
@@ -42,6 +42,7 @@ const maxCachedDirectories = 256;
 
 interface Merged {
   readonly stamp: string;
+  readonly ofAll: SharedPolicy | undefined;
   readonly layers: readonly PolicyLayer[];
   readonly policy: Policy;
 }
@@ -61,9 +62,9 @@ export function createPolicies(options: PoliciesOptions): Policies {
       return stamp === undefined ? [] : [{ place, stamp: `${place.file} ${stamp}` }];
     });
     const ofAll = shared?.();
-    const stamp = [JSON.stringify(ofAll), ...found.map((one) => one.stamp)].join("\n");
+    const stamp = found.map((one) => one.stamp).join("\n");
     const known = merged.get(directory ?? "");
-    if (known?.stamp === stamp) return known;
+    if (known?.stamp === stamp && known.ofAll === ofAll) return known;
     const read = [
       ...(ofAll === undefined ? [] : [readLayer(ofAll.place, "organisation", ofAll, home)]),
       ...found.map(({ place }) => toLayer(place, home)),
@@ -71,7 +72,7 @@ export function createPolicies(options: PoliciesOptions): Policies {
     const layers = read.map((layer, index) => {
       return { ...layer, problems: [...layer.problems, ...looseningsOf(layer, read.slice(0, index), home)] };
     });
-    const next: Merged = { stamp, layers, policy: layers.length === 0 ? noPolicy : mergePolicies(layers, home) };
+    const next: Merged = { stamp, ofAll, layers, policy: layers.length === 0 ? noPolicy : mergePolicies(layers, home) };
     merged.set(directory ?? "", next);
     logNewProblems(layers, known?.layers ?? []);
     return next;

@@ -3,7 +3,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { noCapabilities } from "../../../../src/skills/permissions.ts";
-import { type Policies, createPolicies, noPolicy } from "../../../../src/runtime/trust/policy/open-policies.ts";
+import {
+  type Policies,
+  type SharedPolicy,
+  createPolicies,
+  noPolicy,
+} from "../../../../src/runtime/trust/policy/open-policies.ts";
 import { subjectOf, wanting } from "./layers.ts";
 import { organisationPolicy } from "../../../../src/base/paths/directories.ts";
 
@@ -46,6 +51,31 @@ test("without files there is no policy", () => {
   expect(policies.policyFor(directory)).toBe(noPolicy);
   expect(policies.policyFor(undefined)).toBe(noPolicy);
   expect(policies.layersFor(directory)).toEqual([]);
+});
+
+test("what an organisation decided for many machines counts before the files, and changes with the next use", () => {
+  let shared: SharedPolicy | undefined;
+  const given = write("given.json", { skills: { deny: ["b"] } });
+  const policies = createPolicies({
+    ...{ given, home: directory, organisation: path.join(directory, "none"), shared: () => shared },
+    log: (level, message) => told.push(`${level} ${message.replaceAll(directory, "")}`),
+  });
+  const denied = (skill: string): boolean => deniesSkill(policies, "", skill);
+  expect([denied("a"), denied("b")]).toEqual([false, true]);
+  shared = { place: "policy of the cluster", text: '{"skills": {"deny": ["a"]}}' };
+  expect([denied("a"), denied("b")]).toEqual([true, true]);
+  expect(policies.policyFor(undefined)).toBe(policies.policyFor(undefined));
+  expect(policies.layersFor(undefined).map(({ file, origin }) => [file.replace(directory, ""), origin])).toEqual([
+    ["policy of the cluster", "organisation"],
+    ["/given.json", "configuration"],
+  ]);
+  shared = { place: "policy of the cluster", fault: "it could not be read yet", fix: "Wait." };
+  const wants = wanting({ network: ["https://example.com"] });
+  expect(policies.policyFor(undefined).denies(subjectOf({ name: "a" }), wants)?.why).toMatch(/beyond the sandbox/);
+  expect(denied("a")).toBe(false);
+  shared = undefined;
+  expect([denied("a"), denied("b")]).toEqual([false, true]);
+  expect([...new Set(told)]).toEqual(["error policy of the cluster:1:1: it could not be read yet. Wait."]);
 });
 
 test("the organisation's file, the configured one, and those of the project and its repository count together", () => {
