@@ -1,7 +1,7 @@
 import type { SharedPolicy } from "../../runtime/trust.ts";
 import type { Database } from "../database.ts";
 import { insertLedgerRow } from "../ledger.ts";
-import { type FollowOptions, follow } from "./follow.ts";
+import { type FollowerOptions, follow } from "./follow.ts";
 
 /** What operators do with the policy of a cluster. The text is checked before. Each change is a row of the ledger. */
 export interface PolicyRecords {
@@ -44,7 +44,7 @@ export function openPolicyRecords(database: Database, who: string): PolicyRecord
 /** The policy of the cluster as it was read last; until it has been, everything that a policy can deny is denied. */
 export async function followPolicy(
   database: Database,
-  options: FollowOptions,
+  options: FollowerOptions,
 ): Promise<{ readonly policy: () => SharedPolicy | undefined; readonly close: () => void }> {
   const place = "policy of the cluster";
   const fault = "it could not be read yet";

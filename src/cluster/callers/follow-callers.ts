@@ -1,7 +1,7 @@
 import type { CallerConfig } from "../../serve/config.ts";
 import { readCallerSettings } from "../../serve/read-config.ts";
 import type { Database } from "../database.ts";
-import { type FollowOptions, follow } from "./follow.ts";
+import { type FollowerOptions, follow } from "./follow.ts";
 
 export interface CallerFollower {
   /** Those that are valid now: one for each token. */
@@ -28,7 +28,7 @@ const longestMs = 24 * 60 * 60 * 1_000;
 export async function followCallers(
   database: Database,
   changed: (callers: readonly CallerConfig[]) => void,
-  options: FollowOptions,
+  options: FollowerOptions,
 ): Promise<CallerFollower> {
   const { log, clock } = options;
   let known: readonly (CallerConfig & { readonly until: number })[] = [];

@@ -3,7 +3,7 @@ import type { Log } from "../../base/log.ts";
 import { latestWork } from "../../base/promises.ts";
 import type { Database } from "../database.ts";
 
-export interface FollowOptions {
+export interface FollowerOptions {
   readonly log: Log;
   readonly clock: Clock;
 }
@@ -22,7 +22,7 @@ export async function follow(
   database: Database,
   what: string,
   read: () => Promise<void>,
-  { log, clock }: FollowOptions,
+  { log, clock }: FollowerOptions,
 ): Promise<() => void> {
   let isOpen = true;
   let stopTimer = (): void => undefined;
