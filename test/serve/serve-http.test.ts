@@ -10,6 +10,7 @@ import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";
 import { callerConfig, tokenOf } from "./caller-config.ts";
 import { type OpenHttp, localToken, openHttp, rpcCall } from "./open-http.ts";
 import { defaultConfig } from "../../src/serve/config.ts";
+import { toTokenDigest } from "../../src/wire/http.ts";
 
 const opened: OpenHttp[] = [];
 afterEach(async () => {
@@ -267,6 +268,19 @@ describe("callers", () => {
     const read = rpcCall("read_blob", { blob_id: result.blob_id });
     expect(await server.rpc(read)).toMatchObject({ result: { content: "mine" } });
     expect(await server.rpc(read, { token })).toMatchObject({ error: { data: { code: "BLOB_NOT_FOUND" } } });
+  });
+
+  test("have one limit for all of their tokens, also for one that comes later, and a token that is gone is refused", async () => {
+    const limits = { requestsPerMinute: 3, concurrentRequests: 9 };
+    const withToken = (token: string) => callerConfig("ci", { limits, tokenDigest: toTokenDigest(tokenOf(token)) });
+    const server = await open({ callers: [withToken("one")] });
+    const statusOf = async (token: string) =>
+      (await server.get("/.well-known/skill-sharing", { token: tokenOf(token) })).status;
+    expect(await statusOf("one")).toBe(200);
+    expect(server.replaceCallers({ callers: [withToken("one"), withToken("two")], shares: [] })).toEqual(["local"]);
+    expect([await statusOf("two"), await statusOf("one"), await statusOf("two")]).toEqual([200, 200, 429]);
+    expect(server.replaceCallers({ callers: [withToken("two")], shares: [] })).toEqual(["ci"]);
+    expect([await statusOf("one"), await statusOf("two")]).toEqual([401, 429]);
   });
 
   test("over their rate get 429 with Retry-After; others go on", async () => {
