@@ -50,6 +50,8 @@ function renderStatus({ schema, members, runs, queue, leases, tables }: ClusterS
   }
   const current = gauge("runs", "Runs that wait, and that are executed.", ["status"]);
   for (const status of ["queued", "running"] as const) current.add([status], runs[status]);
+  const demand = gauge("demand_runs", "Runs that wait or are executed: what workers are needed for.");
+  demand.add([], runs.queued + runs.running);
   const waiting = gauge("queue_runs", "Runs that wait, by the labels that they ask for.", ["labels"]);
   for (const [at, { labels, waiting: count }] of queue.entries()) {
     const set = labels.join(",");
@@ -64,7 +66,7 @@ function renderStatus({ schema, members, runs, queue, leases, tables }: ClusterS
     [],
     tables.reduce((sum, table) => sum + table.bytes, 0),
   );
-  return [reachable(1), version, present, slots, current, waiting, oldest, expired, bytes]
+  return [reachable(1), version, present, slots, current, demand, waiting, oldest, expired, bytes]
     .map((metric) => metric.render())
     .join("");
 }

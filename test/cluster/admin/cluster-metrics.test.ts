@@ -34,6 +34,7 @@ test("members, waiting and running runs, leases and sizes are gauges", async () 
   expect(values.get("acp_skills_cluster_worker_slots")).toBe(4);
   expect(values.get('acp_skills_cluster_runs{status="queued"}')).toBe(26);
   expect(values.get('acp_skills_cluster_runs{status="running"}')).toBe(1);
+  expect(values.get("acp_skills_cluster_demand_runs")).toBe(27);
   expect(values.get("acp_skills_cluster_leases_expired")).toBe(1);
   expect(values.get("acp_skills_cluster_queue_oldest_seconds")).toBeCloseTo(70, -1);
   expect(values.get("acp_skills_cluster_database_bytes")).toBeGreaterThan(8_192);

@@ -46,7 +46,7 @@ export const command = defineCommand({
     ]);
     const drain = parseNumber("--drain", options.drain ?? String(defaultDrainSeconds), [0, mostDrainSeconds]);
     const lease = options.lease === undefined ? undefined : parseNumber("--lease", options.lease, leaseRange);
-    const labels = parseLabels(options.labels ?? "");
+    const labels = readLabels(options.labels ?? "");
     const monitored = options.metrics === undefined ? undefined : parseAddress(options.metrics);
     const given = toRunningOptions({
       ...(cluster !== undefined && { cluster }),
@@ -91,7 +91,7 @@ const labelForm = /^[a-z0-9][a-z0-9._-]{0,62}(?:=[A-Za-z0-9][A-Za-z0-9._-]{0,62}
 const ownLabels = /^(?:tier|arch|os)(?:=|$)/;
 
 /** The labels of a worker, each once. Throws INVALID_OPTIONS for what is none, or is found out by the worker. */
-export function parseLabels(given: string): readonly string[] {
+export function readLabels(given: string): readonly string[] {
   const labels = [...new Set(given.split(",").filter((label) => label !== ""))];
   if (labels.length > mostLabels) throw usageError(`--labels takes up to ${mostLabels} labels, not ${labels.length}`);
   for (const label of labels) {

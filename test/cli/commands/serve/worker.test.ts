@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseLabels } from "../../../../src/cli/commands/serve/worker.ts";
+import { readLabels } from "../../../../src/cli/commands/serve/worker.ts";
 import { runCli, unfolded } from "../../run-cli.ts";
 import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
 
 test("labels are words or NAME=VALUE, each once", () => {
-  expect(parseLabels("gpu,region=eu-west.1,gpu,,big_memory")).toEqual(["gpu", "region=eu-west.1", "big_memory"]);
-  expect(parseLabels("")).toEqual([]);
+  expect(readLabels("gpu,region=eu-west.1,gpu,,big_memory")).toEqual(["gpu", "region=eu-west.1", "big_memory"]);
+  expect(readLabels("")).toEqual([]);
 });
 
 test("labels have no comma, blank, quote or control character, whatever is given", () => {
@@ -16,7 +16,7 @@ test("labels have no comma, blank, quote or control character, whatever is given
     fc.property(fc.string({ unit: "grapheme" }), (given) => {
       let labels: readonly string[] = [];
       try {
-        labels = parseLabels(given);
+        labels = readLabels(given);
       } catch (error) {
         expect((error as Error).message).toMatch(/^--labels /);
       }
