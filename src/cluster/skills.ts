@@ -3,7 +3,7 @@ import type { StoredPack } from "./skills/pack-rows.ts";
 
 export { digestBytes } from "./skills/pack-list.ts";
 export { openSkillPacks } from "./skills/open-skill-packs.ts";
-export { type PackRow, type StoredPack, selectPack, toStoredPack } from "./skills/pack-rows.ts";
+export { type PackRow, selectPack, toStoredPack } from "./skills/pack-rows.ts";
 
 /** The files of versions of skills by their digest, in the database and on this machine. */
 export interface SkillPacks {

@@ -1,6 +1,5 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { defaultDataDirectory } from "../base/paths/directories.ts";
 import { SkillsError } from "../base/errors.ts";
@@ -9,9 +8,11 @@ import { nearest } from "../base/text/nearest.ts";
 import { parseSource } from "../sources/source.ts";
 import { version as packageVersion } from "../base/version.ts";
 import { grantText, parseGrant, permissionNames } from "../wire/grant-text.ts";
+import { isBlobLimits, isListOfTexts, isNonEmptyText, isPorts, toModuleUrl } from "./options/option-values.ts";
 import { type RenamedOptions, withNewNames } from "./options/renamed-options.ts";
 
 export { idleGrants, logIdleGrants } from "./options/idle-grants.ts";
+export { isNonEmptyText } from "./options/option-values.ts";
 
 export const announcedForms = ["auto", "rfd", "commands", "none"] as const;
 
@@ -252,34 +253,6 @@ function oneOf(choices: readonly string[]): OptionRule {
     accepts: (value) => (choices as readonly unknown[]).includes(value),
     choices,
   };
-}
-
-export function isNonEmptyText(value: unknown): boolean {
-  return typeof value === "string" && value !== "";
-}
-
-function isListOfTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isNonEmptyText);
-}
-
-function isBlobLimits(value: unknown): boolean {
-  return isObjectOf(value, (limit) => Number.isSafeInteger(limit) && Number(limit) >= 0);
-}
-
-function isPorts(value: unknown): boolean {
-  return isObjectOf(value, (place) => (place instanceof URL ? place.protocol === "file:" : isNonEmptyText(place)));
-}
-
-function isObjectOf(value: unknown, accepts: (value: unknown) => boolean): boolean {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    Object.values(value).every((one) => one === undefined || accepts(one))
-  );
-}
-
-function toModuleUrl(place: string | URL): string {
-  return place instanceof URL || place.startsWith("file:") ? String(place) : pathToFileURL(resolve(place)).href;
 }
 
 function invalid(name: string, { expected, choices = [] }: Omit<OptionRule, "accepts">, value: unknown): SkillsError {

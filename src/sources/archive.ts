@@ -5,7 +5,7 @@ import { SkillsError } from "../base/errors.ts";
 import { blockSize, checksumOf, paddingAfter } from "./archive/tar-header.ts";
 import type { SkillFile } from "./reader.ts";
 
-export { checkCollisions, remotePathFault } from "./archive/check-path.ts";
+export { remotePathFault } from "./archive/check-path.ts";
 
 const nameBytes = 100;
 const prefixBytes = 155;

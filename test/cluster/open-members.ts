@@ -22,7 +22,7 @@ export interface OpenServer {
   close(): Promise<void>;
 }
 
-export interface OpenWorker {
+interface OpenWorker {
   readonly id: string;
   readonly labels: readonly string[];
   stop(): Promise<void>;

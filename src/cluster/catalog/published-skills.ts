@@ -141,7 +141,7 @@ export class PublishedSkills {
 }
 
 /** The place of the first skill whose slug is not before this one, in a list ordered by slug. */
-export function firstFrom(offers: readonly OfferedSkill[], slug: string): number {
+function firstFrom(offers: readonly OfferedSkill[], slug: string): number {
   let [low, high] = [0, offers.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -139,7 +139,7 @@ class PooledDatabase implements Database {
   }
 }
 
-/** Of a binary copy: a signature, flags and an extension, whose length stands before it. */
+/** How a binary copy begins: a signature, flags and an extension, whose length stands before it. */
 const headerBytes = 19;
 const signature = Buffer.from("PGCOPY\n\xFF\r\n\0", "latin1");
 

@@ -20,7 +20,7 @@ const placedSkill = z.strictObject({
 export const placedContext = z.strictObject({
   by: text,
   calls: z.array(text).readonly(),
-  /** Of a caller from elsewhere. Absent: this is a user of the machine that submitted the run. */
+  /** Who calls from elsewhere. Absent: a user of the machine that submitted the run. */
   caller: text.exactOptional(),
   /** Texts of the grants that such a caller has. */
   grants: z.array(text).readonly().exactOptional(),

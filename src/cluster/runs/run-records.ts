@@ -187,7 +187,7 @@ function withoutHint(error: string): unknown {
 }
 
 /** Removes the oldest ended runs of an owner beyond its limits. */
-export async function pruneOwner(
+async function pruneOwner(
   database: Pick<Database, "query">,
   ownerKey: Buffer,
   { maxRuns, maxBytes }: Pick<Retention, "maxRuns" | "maxBytes">,

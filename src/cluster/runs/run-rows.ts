@@ -103,7 +103,7 @@ export async function claimRun(
            select from unnest(r.grant_ids) as needed(id)
            where not exists (
              select from acp_skills.grants g
-             where g.id = needed.id and g.person = r.person and (g.expires_at is null or g.expires_at > now())
+             where g.id = needed.id and g.person = r.person and (g.expires_at is null or g.expires_at > clock_timestamp())
            )
          ) and not exists (
            select from acp_skills.blocks b where b.person = r.person and b.block_key = any (r.block_keys)

@@ -117,8 +117,9 @@ function describeRows(name: string, open: () => Promise<{ database: Database; cl
     test("are not claimed when an approval is gone or over, or a block was added", async () => {
       const store = openClusterApprovals(database, { log: silentLog });
       const grant = grantOf(1);
-      const add = async (): Promise<void> =>
-        void (await store.change("everywhere", (before) => ({ ...before, grants: [grant] })));
+      const add = async (): Promise<void> => {
+        await store.change("everywhere", (before) => ({ ...before, grants: [grant] }));
+      };
       const facts = { grantIds: [grant.id], blockKeys: [blockKey("everywhere", grant.skill, "own")] };
       const [first, second, third] = [
         await insert(runOf(facts)),

@@ -17,7 +17,7 @@ import { existingDirectory } from "../../arguments/values.ts";
 import { defineCommand, exit, flag, text as textOption, usageError } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { interruptible } from "../../report/terminal.ts";
-import type { ReadSkill } from "./publish/publish-in-cluster.ts";
+import type { SkillToPublish } from "./publish/publish-in-cluster.ts";
 
 export const command = defineCommand({
   usage: "publish oci://HOST/REPO[:TAG] DIR… [options] | publish --cluster URL DIR… | SOURCE [NAME…]",
@@ -48,7 +48,7 @@ export const command = defineCommand({
   async run({ options: given, positionals }, terminal) {
     const [text = "", ...directories] = positionals;
     const signatures = openSignatures(given["trusted-root"]);
-    const readDirectory = async (directory: string): Promise<ReadSkill> =>
+    const readDirectory = async (directory: string): Promise<SkillToPublish> =>
       await readPublishable(existingDirectory("DIR", directory), signatures);
     if (!text.startsWith("oci://")) {
       const { publishToCluster } = await import("./publish/publish-in-cluster.ts");
@@ -95,13 +95,13 @@ export const command = defineCommand({
   },
 });
 
-function toPublishable({ inspected, files, signature }: ReadSkill): PublishableSkill {
+function toPublishable({ inspected, files, signature }: SkillToPublish): PublishableSkill {
   const { slug, version, description, expects: allowedTools } = inspected;
   return { slug, version, description, allowedTools, files, signature };
 }
 
 /** Throws SOURCE_INVALID for what no agent would be offered, or whose signature is not one of its files. */
-async function readPublishable(directory: string, signatures: Signatures): Promise<ReadSkill> {
+async function readPublishable(directory: string, signatures: Signatures): Promise<SkillToPublish> {
   const refused = (why: string): SkillsError =>
     new SkillsError("SOURCE_INVALID", `${directory} is not published: ${why.replace(/\.$/, "")}.`);
   const root = realpathSync(directory);

@@ -16,7 +16,7 @@ import { type Terminal, interruptible } from "../../../report/terminal.ts";
 import { withReader } from "../install/source-options.ts";
 
 /** What a skill is, with its files. */
-export interface ReadSkill {
+export interface SkillToPublish {
   readonly inspected: InspectedSkill;
   readonly files: readonly SkillFile[];
   readonly signature: Uint8Array | undefined;
@@ -30,7 +30,7 @@ interface ClusterWords {
     readonly "allow-private": typeof allowPrivate;
   }> & { readonly json?: boolean; readonly withdraw?: string };
   readonly signatures: Signatures;
-  readonly readDirectory: (directory: string) => Promise<ReadSkill>;
+  readonly readDirectory: (directory: string) => Promise<SkillToPublish>;
 }
 
 /** Publishes directories, or skills of a source, for all members of a cluster. Returns what to exit with. */
@@ -49,7 +49,7 @@ export async function publishToCluster(words: ClusterWords, terminal: Terminal):
   const [first] = positionals;
   if (first === undefined) throw usageError("name the directory of a skill, or a source");
   if (!existsSync(first) && !/^[./~]/.test(first)) return await publishSource(settings, words, terminal);
-  const skills: ReadSkill[] = [];
+  const skills: SkillToPublish[] = [];
   for (const directory of positionals) skills.push(await readDirectory(directory));
   return await interruptible(terminal, async (signal) => await publish(skills, { settings, given, terminal, signal }));
 }
@@ -67,7 +67,7 @@ async function publishSource(settings: Settings, words: ClusterWords, terminal: 
     const chosen = chooseSkills(index, names.length === 0 ? offered : names);
     const { deniesSigner } = policy;
     const found = await downloadAll(chosen, source, { reader, signatures, deniesSigner, signal });
-    const skills = found.map((one): ReadSkill => {
+    const skills = found.map((one): SkillToPublish => {
       if ("why" in one) throw refused(one.remote.name, one.why);
       const { inspected, files, signature } = one;
       if (signature.state === "invalid") throw refused(one.remote.name, signatureWords(signature));
@@ -86,7 +86,7 @@ interface Publishing {
 }
 
 async function publish(
-  skills: readonly ReadSkill[],
+  skills: readonly SkillToPublish[],
   { settings, given, terminal, signal }: Publishing,
 ): Promise<ExitCode> {
   terminal.progress.show("publishing to the cluster");

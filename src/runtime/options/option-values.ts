@@ -1,0 +1,30 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+export function isNonEmptyText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+export function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isNonEmptyText);
+}
+
+export function isBlobLimits(value: unknown): boolean {
+  return isObjectOf(value, (limit) => Number.isSafeInteger(limit) && Number(limit) >= 0);
+}
+
+export function isPorts(value: unknown): boolean {
+  return isObjectOf(value, (place) => (place instanceof URL ? place.protocol === "file:" : isNonEmptyText(place)));
+}
+
+function isObjectOf(value: unknown, accepts: (value: unknown) => boolean): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.values(value).every((one) => one === undefined || accepts(one))
+  );
+}
+
+export function toModuleUrl(place: string | URL): string {
+  return place instanceof URL || place.startsWith("file:") ? String(place) : pathToFileURL(resolve(place)).href;
+}
