@@ -20,8 +20,8 @@ import {
 import { onCluster, toBlobFailure } from "./blobs/blob-failure.ts";
 import { BlobHolder } from "./blobs/blob-holder.ts";
 import {
-  type LockedBlobs,
   type NewBlob,
+  countExpired,
   deleteBlobs,
   insertBlob,
   lockBlob,
@@ -30,33 +30,23 @@ import {
   selectBlobs,
 } from "./blobs/blob-rows.ts";
 import { CutContent, chunkBytes } from "./blobs/cut-content.ts";
-import { type ObjectPlace, type ObjectStore, openObjectStore, parseObjectPlace } from "./blobs/object-store.ts";
+import type { ObjectStore } from "./blobs/object-store.ts";
 import { readContent } from "./blobs/read-content.ts";
 import { removeLeftovers, removeOrphans, removeUploads } from "./blobs/remove-uploads.ts";
 import { StagedUpload, writeUpload } from "./blobs/stage-content.ts";
 import type { Database, Queries } from "./database.ts";
+
+export { openObjectStore } from "./blobs/object-store.ts";
 
 const sweepForRoomEveryMs = 10_000;
 
 export interface ClusterBlobOptions extends BlobOptions {
   readonly clock?: Clock;
   readonly log?: Log;
-  readonly objects?: BlobObjects | undefined;
+  /** For contents of more than `above` bytes. */
+  readonly objects?: ObjectStore | undefined;
   /** The time of the database, in milliseconds since 1970. Default: its own. */
   readonly now?: () => number;
-}
-
-/** Where contents of more than `place.above` bytes are, instead of in the database. */
-export interface BlobObjects {
-  readonly place: ObjectPlace;
-  readonly store: ObjectStore;
-}
-
-/** The object store of such a URL, as `parseObjectPlace` reads it; undefined for none. Rejects with INVALID_OPTIONS. */
-export async function openObjects(url: string | undefined): Promise<BlobObjects | undefined> {
-  if (url === undefined || url === "") return undefined;
-  const place = parseObjectPlace(url);
-  return { place, store: await openObjectStore(place) };
 }
 
 /**
@@ -70,7 +60,7 @@ export function openClusterBlobs(database: Database, options: ClusterBlobOptions
 class ClusterBlobs implements BlobStore, BlobUpkeep {
   readonly #database: Database;
   readonly #settings: Required<BlobOptions>;
-  readonly #options: ClusterBlobOptions;
+  readonly #now: () => number | undefined;
   readonly #clock: Clock;
   readonly #holder: BlobHolder;
   readonly #context: Parameters<typeof readContent>[0];
@@ -82,10 +72,10 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
     const { clock = systemClock, log = silentLog, objects } = options;
     this.#database = database;
     this.#settings = withBlobDefaults(options);
-    this.#options = options;
+    this.#now = options.now ?? (() => undefined);
     this.#clock = clock;
     this.#holder = new BlobHolder(database, { clock, log });
-    this.#context = { database, holder: this.#holder, objects: objects?.store };
+    this.#context = { database, holder: this.#holder, objects };
   }
 
   put(
@@ -101,7 +91,7 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
       const { staged, chunks } = await this.#stage(cut);
       try {
         const { size, sha256, digests } = cut;
-        const blob = { id: newBlobId(), size, kind, sha256, digests, owner, now: this.#options.now?.() };
+        const blob = { id: newBlobId(), size, kind, sha256, digests, owner, now: this.#now() };
         const write = async (queries: Queries): Promise<number> => staged?.id ?? (await writeUpload(queries, chunks));
         await this.#withRoom(() => this.#commit(blob, write));
         return { id: blob.id, size, kind, sha256: sha256.toString("hex") };
@@ -169,7 +159,7 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
     this.#isClosed = true;
     await this.#removing;
     await this.#holder.close();
-    this.#options.objects?.store.close();
+    this.#context.objects?.close();
   }
 
   #assertOpen(): void {
@@ -185,8 +175,8 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
 
   /** Reads the content: what is small stays in memory, what is not is written as it comes. */
   async #stage(cut: CutContent): Promise<{ readonly staged?: StagedUpload | undefined; readonly chunks: Buffer[] }> {
-    const { objects } = this.#options;
-    const atMost = objects?.place.above ?? chunkBytes;
+    const { objects } = this.#context;
+    const atMost = objects?.above ?? chunkBytes;
     const chunks: Buffer[] = [];
     let staged: StagedUpload | undefined;
     try {
@@ -195,7 +185,7 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
         else chunks.push(chunk);
         if (staged !== undefined || cut.size <= atMost) continue;
         await this.#holder.join();
-        staged = await StagedUpload.open(this.#database, this.#holder.id, objects?.store);
+        staged = await StagedUpload.open(this.#database, this.#holder.id, objects);
         for (const before of chunks.splice(0)) await staged.add(before);
       }
       await staged?.end();
@@ -237,19 +227,18 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
 
   async #sweep(): Promise<Swept> {
     const swept = { removed: 0, freedBytes: 0, held: 0 };
-    for (let last: LockedBlobs["last"], isOver = false; !isOver;) {
-      const { locked, gone } = await this.#database.transaction(async (transaction) => {
-        const found = await lockExpired(transaction, this.#options.now?.(), last);
-        return { locked: found, gone: await deleteBlobs(transaction, found.ids, false) };
-      });
+    for (let isOver = false; !isOver;) {
+      const gone = await this.#database.transaction(
+        async (transaction) => await deleteBlobs(transaction, await lockExpired(transaction, this.#now()), false),
+      );
       swept.removed += gone.removed;
       swept.freedBytes += gone.bytes;
-      swept.held += locked.ids.length - gone.removed;
       await removeUploads(this.#context, gone.unused);
-      [last, isOver] = [locked.last, locked.last === undefined];
+      isOver = gone.removed === 0;
     }
+    swept.held = await countExpired(this.#database, this.#now());
     await removeLeftovers(this.#context);
-    const { objects } = this.#options;
+    const { objects } = this.#context;
     if (objects !== undefined) await removeOrphans(this.#database, objects);
     return swept;
   }

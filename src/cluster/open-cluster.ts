@@ -3,7 +3,7 @@ import { userName } from "../base/processes/live-process.ts";
 import type { Settings } from "../runtime/options.ts";
 import type { GivenPorts } from "../runtime/ports.ts";
 import { runRetention } from "../runtime/runs.ts";
-import { openClusterBlobs, openObjects } from "./blobs.ts";
+import { openClusterBlobs, openObjectStore } from "./blobs.ts";
 import { clusterMetrics } from "./admin/cluster-metrics.ts";
 import { isOutage } from "./database/database-error.ts";
 import { type Database, openDatabase, parseClusterUrl, schemaFault } from "./database.ts";
@@ -124,7 +124,7 @@ interface SharedRooms {
 
 export async function openShared(database: Database, settings: Settings, member: string): Promise<SharedRooms> {
   const { clock, log } = settings;
-  const objects = await openObjects(process.env["ACP_SKILLS_CLUSTER_S3"]);
+  const objects = await openObjectStore(process.env["ACP_SKILLS_CLUSTER_S3"]);
   const packs = openSkillPacks(database, settings);
   const ledger = openClusterLedger(database, { ...settings, user: userName() });
   const followed = await followPolicy(database, settings);

@@ -87,12 +87,7 @@ export async function* selectBlobs(queries: Queries): AsyncGenerator<ListedBlob>
   }
 }
 
-/** Blobs that a transaction has locked: no hold can be added to them, and no other blob can refer to their contents. */
-export interface LockedBlobs {
-  readonly ids: readonly string[];
-  readonly last: { readonly id: string; readonly expiresAt: number } | undefined;
-}
-
+/** Locks a blob and its content: no hold can be added to it, and no other blob can refer to that. */
 export async function lockBlob(transaction: Queries, owner: string, id: string): Promise<readonly string[]> {
   const rows = await transaction.query<{ id: string }>(
     `select id from acp_skills.blobs join acp_skills.blob_contents using (sha256)
@@ -102,21 +97,24 @@ export async function lockBlob(transaction: Queries, owner: string, id: string):
   return rows.map((row) => row.id);
 }
 
-/** The next blobs after `last` that have expired, without those that others have locked. */
-export async function lockExpired(
-  transaction: Queries,
-  now: number | undefined,
-  last: LockedBlobs["last"],
-): Promise<LockedBlobs> {
-  const rows = await transaction.query<{ id: string; expiresAt: number }>(
-    `select id, extract(epoch from expires_at)::float8 as "expiresAt"
-     from acp_skills.blobs join acp_skills.blob_contents using (sha256)
-     where expires_at <= coalesce(to_timestamp($1::float8 / 1000), now())
-       and (expires_at, id) > (coalesce(to_timestamp($2::float8), '-infinity'), $3)
+/** Locks some of the blobs that have expired and are not held, without those that others have locked. */
+export async function lockExpired(transaction: Queries, now: number | undefined): Promise<readonly string[]> {
+  const rows = await transaction.query<{ id: string }>(
+    `select id from acp_skills.blobs join acp_skills.blob_contents using (sha256)
+     where expires_at <= coalesce(to_timestamp($1::float8 / 1000), now()) and not exists (select from acp_skills.blob_holds where blob = blobs.id)
      order by expires_at, id limit 100 for update skip locked`,
-    [now ?? null, last?.expiresAt ?? null, last?.id ?? ""],
+    [now ?? null],
   );
-  return { ids: rows.map(({ id }) => id), last: rows.at(-1) };
+  return rows.map(({ id }) => id);
+}
+
+/** How many blobs have expired: after a sweep, those that are held. */
+export async function countExpired(queries: Queries, now: number | undefined): Promise<number> {
+  const [row] = await queries.query<{ count: number }>(
+    `select count(*)::float8 as count from acp_skills.blobs where expires_at <= coalesce(to_timestamp($1::float8 / 1000), now())`,
+    [now ?? null],
+  );
+  return row?.count ?? 0;
 }
 
 /** Removes locked blobs, and the contents to which no other refers; those that are held only where `evenIfHeld`. */

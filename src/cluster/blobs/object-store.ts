@@ -10,6 +10,10 @@ const timeoutMs = 30_000;
 
 /** A store of objects of at most `objectBytes`. Rejects with `ObjectStoreFailure`. */
 export interface ObjectStore {
+  /** Contents of more than so many bytes belong there. */
+  readonly above: number;
+  /** Which place it is. */
+  readonly label: string;
   put(name: string, bytes: Buffer): Promise<void>;
   /** The bytes from `start` to before `end`, all of them; undefined if there is no such object. */
   get(name: string, start: number, end: number): Promise<Buffer | undefined>;
@@ -20,8 +24,7 @@ export interface ObjectStore {
   close(): void;
 }
 
-/** Where contents of more than `above` bytes are. */
-export interface ObjectPlace {
+interface ObjectPlace {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
@@ -69,9 +72,10 @@ export function parseObjectPlace(text: string): ObjectPlace {
   };
 }
 
-/** Rejects with INVALID_OPTIONS without the SDK. Connects when it is used. */
-export async function openObjectStore(place: ObjectPlace): Promise<ObjectStore> {
-  const { bucket: Bucket, prefix, endpoint, region } = place;
+/** The store of a URL, to which it connects when it is used. Undefined without one. Rejects with INVALID_OPTIONS, also without the SDK. */
+export async function openObjectStore(url: string | undefined): Promise<ObjectStore | undefined> {
+  if (url === undefined || url === "") return undefined;
+  const { bucket: Bucket, prefix, endpoint, region, above } = parseObjectPlace(url);
   const sdk = await import("@aws-sdk/client-s3").catch((cause: unknown) => {
     const message = "ACP_SKILLS_CLUSTER_S3 needs the package @aws-sdk/client-s3: npm install @aws-sdk/client-s3";
     throw new SkillsError("INVALID_OPTIONS", message, { cause, facts: { option: "cluster" } });
@@ -93,6 +97,8 @@ export async function openObjectStore(place: ObjectPlace): Promise<ObjectStore> 
   const toKey = (name: string): string => prefix + name;
   const clock = readClock(client);
   return {
+    above,
+    label: `${endpoint}/${Bucket}/${prefix}`,
     put: async (name, bytes) => {
       const command = new sdk.PutObjectCommand({ Bucket, Key: toKey(name), Body: bytes });
       await client.send(command).catch(fail);

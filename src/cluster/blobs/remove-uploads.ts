@@ -1,6 +1,6 @@
 import { inParallel } from "../../base/promises.ts";
 import type { Database } from "../database.ts";
-import { type ObjectPlace, type ObjectStore, objectBytes, toObjectName } from "./object-store.ts";
+import { type ObjectStore, objectBytes, toObjectName } from "./object-store.ts";
 
 interface GoneUpload {
   readonly object: string | null;
@@ -66,24 +66,21 @@ export async function removeLeftovers(context: RemovalContext): Promise<void> {
 }
 
 /** Removes objects without a row, at most every half an hour by any process: those of uploads whose row is gone already. */
-export async function removeOrphans(
-  database: Database,
-  { place: { endpoint, bucket, prefix }, store }: { readonly place: ObjectPlace; readonly store: ObjectStore },
-): Promise<void> {
+export async function removeOrphans(database: Database, objects: ObjectStore): Promise<void> {
   const [due] = await database.query(
     `insert into acp_skills.blob_searches (place, searched_at) values ($1, now()) on conflict (place) do update
      set searched_at = now() where blob_searches.searched_at < now() - interval '30 minutes' returning place`,
-    [`${endpoint}/${bucket}/${prefix}`],
+    [objects.label],
   );
   if (due === undefined) return;
-  for await (const names of store.listOlder(orphanAgeMs)) {
+  for await (const names of objects.listOlder(orphanAgeMs)) {
     const known = await database.query<{ object: string }>(
       "select object from acp_skills.blob_uploads where object = any($1::text[])",
       [[...new Set(names.map(toObject))]],
     );
     const objectsOfRows = new Set(known.map(({ object }) => object));
     const orphans = names.filter((name) => !objectsOfRows.has(toObject(name)));
-    await inParallel(orphans, requestsAtOnce, (name) => store.remove(name));
+    await inParallel(orphans, requestsAtOnce, (name) => objects.remove(name));
   }
 }
 

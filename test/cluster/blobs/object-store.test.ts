@@ -3,8 +3,8 @@ import { utimesSync } from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { BlobStore, BlobUpkeep } from "../../../src/runtime/blobs.ts";
-import { openClusterBlobs, openObjects } from "../../../src/cluster/blobs.ts";
-import { type ObjectStore, openObjectStore, parseObjectPlace } from "../../../src/cluster/blobs/object-store.ts";
+import { openClusterBlobs, openObjectStore } from "../../../src/cluster/blobs.ts";
+import { type ObjectStore, parseObjectPlace } from "../../../src/cluster/blobs/object-store.ts";
 import type { Database } from "../../../src/cluster/database.ts";
 import { describeBlobStore } from "../../contract/blob-store.ts";
 import { gather, streamOf } from "../../runtime/blobs/gather.ts";
@@ -47,8 +47,8 @@ describe("the URL of an object store", () => {
   });
 
   test("is none where the variable is empty", async () => {
-    expect(await openObjects(undefined)).toBeUndefined();
-    expect(await openObjects("")).toBeUndefined();
+    expect(await openObjectStore(undefined)).toBeUndefined();
+    expect(await openObjectStore("")).toBeUndefined();
   });
 });
 
@@ -56,10 +56,14 @@ const fault = s3Fault();
 describe.skipIf(fault)(`with s3rver${fault === undefined ? "" : ` (skipped: ${fault})`}`, () => {
   let server: S3Server;
   let store: ObjectStore;
-  const place = (prefix: string) => ({ ...parseObjectPlace(`${server.url}/${prefix}`), above: 0 });
+  const openEmpty = async (prefix: string): Promise<ObjectStore> => {
+    const opened = await openObjectStore(`${server.url}/${prefix}`);
+    if (opened === undefined) throw new Error("There is no store.");
+    return { ...opened, above: 0 };
+  };
   beforeAll(async () => {
     server = await openS3Server();
-    store = await openObjectStore(place("contract"));
+    store = await openEmpty("contract");
   }, 30_000);
   afterAll(async () => {
     store.close();
@@ -69,7 +73,7 @@ describe.skipIf(fault)(`with s3rver${fault === undefined ? "" : ` (skipped: ${fa
   describeBlobStore("clusterBlobs with an object store", (options) =>
     openClusterBlobs(emptied(database), {
       ...options,
-      objects: { place: place("contract"), store: { ...store, close: () => undefined } },
+      objects: { ...store, close: () => undefined },
     }),
   );
 
@@ -77,10 +81,10 @@ describe.skipIf(fault)(`with s3rver${fault === undefined ? "" : ` (skipped: ${fa
     let blobs: BlobStore & BlobUpkeep;
     let objects: ObjectStore;
     beforeEach(async () => {
-      objects = await openObjectStore(place("own"));
+      objects = await openEmpty("own");
       blobs = openClusterBlobs(emptied(database), {
         maxBlobBytes: 64 * mebibyte,
-        objects: { place: place("own"), store: objects },
+        objects,
       });
       await blobs.stat("me", `blob:${"0".repeat(32)}`).catch(() => undefined);
     });
@@ -144,7 +148,7 @@ describe("a failing object store", () => {
   const bytes = randomBytes(100_000);
   beforeEach(async () => {
     fake = await openFakeS3();
-    const objects = await openObjects(fake.url);
+    const objects = await openObjectStore(fake.url);
     blobs = openClusterBlobs(emptied(database), { objects });
   });
   afterEach(async () => {
