@@ -67,6 +67,8 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
   #isClosed = false;
   #sweptForRoomAt = -Infinity;
   #removing: Promise<void> = Promise.resolve();
+  /** Uploads that wait for that; those of failed puts no other process may remove while this one lives. */
+  readonly #abandoned = new Set<number>();
 
   constructor(database: Database, options: ClusterBlobOptions) {
     const { clock = systemClock, log = silentLog, objects } = options;
@@ -222,7 +224,14 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
 
   /** Not before the answer: how long a put takes must not depend on whether somebody has the same bytes. */
   #removeLater(upload: number): void {
-    this.#removing = this.#removing.then(() => removeUploads(this.#context, [upload])).catch(() => undefined);
+    this.#abandoned.add(upload);
+    this.#removing = this.#removing.then(() => this.#removeAbandoned()).catch(() => undefined);
+  }
+
+  async #removeAbandoned(): Promise<void> {
+    const uploads = [...this.#abandoned];
+    await removeUploads(this.#context, uploads);
+    for (const upload of uploads) this.#abandoned.delete(upload);
   }
 
   async #sweep(): Promise<Swept> {
@@ -237,6 +246,7 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
       isOver = gone.removed === 0;
     }
     swept.held = await countExpired(this.#database, this.#now());
+    await this.#removeAbandoned();
     await removeLeftovers(this.#context);
     const { objects } = this.#context;
     if (objects !== undefined) await removeOrphans(this.#database, objects);

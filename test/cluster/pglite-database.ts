@@ -1,5 +1,6 @@
 import { PGlite } from "@electric-sql/pglite";
 import type { Database } from "../../src/cluster/database.ts";
+import { toDatabaseError } from "../../src/cluster/database/database-error.ts";
 import { migrate } from "../../src/cluster/database.ts";
 
 /** PostgreSQL in this process, with one connection: for tests on machines that have no server. Migrated and empty. */
@@ -7,12 +8,13 @@ export async function openPglite(): Promise<Database> {
   const pglite = await PGlite.create();
   let closing: Promise<void> | undefined;
   const database: Database = {
-    query: async (text, values = []) => (await pglite.query(text, [...values])).rows as never,
+    query: async (text, values = []) => (await pglite.query(text, [...values]).catch(rethrow)).rows as never,
     transaction: async (work) =>
       await pglite.transaction(
         async (transaction) =>
           await work({
-            query: async (text, values = []) => (await transaction.query(text, [...values])).rows as never,
+            query: async (text, values = []) =>
+              (await transaction.query(text, [...values]).catch(rethrow)).rows as never,
           }),
       ),
     readBytes: async (select, values, take) =>
@@ -39,4 +41,8 @@ export async function openPglite(): Promise<Database> {
   };
   await migrate(database);
   return database;
+}
+
+function rethrow(error: unknown): never {
+  throw toDatabaseError(error);
 }

@@ -139,7 +139,7 @@ class PooledDatabase implements Database {
   }
 }
 
-/** How a binary copy begins: a signature, flags and an extension, whose length stands before it. */
+/** A binary copy begins with a signature, flags and the length of an extension. */
 const headerBytes = 19;
 const signature = Buffer.from("PGCOPY\n\xFF\r\n\0", "latin1");
 
