@@ -15,9 +15,15 @@ export interface SkillPacks {
   /**
    * The directory on this machine with exactly the files of the digest, downloaded if necessary, and the signature that was stored with them.
    * It stays for an hour at least. Throws SKILL_NOT_READY where nobody has stored them, SOURCE_INVALID where what is stored is something
-   * else; rejects where the database does not answer and it is not here. `stored`: what was read of them before.
+   * else; rejects where the database does not answer and it is not here. `isPublished`:
+   * one of so many that this process does not remember whether they were verified; `stored`: what was read of it before.
    */
-  ensure(digest: string, slug: string, signal: AbortSignal, stored?: StoredPack): Promise<string>;
+  ensure(
+    digest: string,
+    slug: string,
+    signal: AbortSignal,
+    options?: { readonly isPublished?: boolean; readonly stored?: StoredPack | undefined },
+  ): Promise<string>;
   /** Where the files of a digest are, or would be. Throws UNREADABLE if others could write there. */
   placeOf(digest: string, slug: string): string;
   /** Stops sweeping. Idempotent; never rejects. */

@@ -12,7 +12,10 @@ const own: ReadonlySet<string> = new Set<keyof Skill>(["slug", "description", "d
  */
 export function toCompactSkill(skill: Skill): Skill {
   const slug = ownText(skill.slug);
-  const compact: Record<string, unknown> = { ...skill, slug, description: ownText(skill.description) };
+  const { description, directory } = skill;
+  // Two parts of a text take less than the whole, until it is used.
+  const file = directory + skill.file.slice(directory.length);
+  const compact: Record<string, unknown> = { ...skill, slug, description: ownText(description), file };
   for (const [key, value] of Object.entries(skill))
     if (!own.has(key)) compact[key] = value === slug ? slug : shared(value);
   return Object.freeze(compact) as unknown as Skill;

@@ -111,7 +111,7 @@ export class CatalogFollower {
       const { digest } = published.origin.provenanceOf(skill.directory) ?? {};
       if (this.#closed.signal.aborted) return;
       if (digest === undefined) continue;
-      await packs.ensure(digest, skill.slug, this.#closed.signal).catch(() => {
+      await packs.ensure(digest, skill.slug, this.#closed.signal, { isPublished: true }).catch(() => {
         if (this.#closed.signal.aborted) return;
         const { slug, version } = skill;
         this.#missing.set(keyOf(skill), { slug, version, digest, revision: 0, publishedAt: 0 });
@@ -162,7 +162,7 @@ export class CatalogFollower {
     if (digest === undefined) return [{ slug, version, published: undefined }];
     try {
       const stored = pack && toStoredPack(database, digest, pack);
-      const place = await packs.ensure(digest, slug, this.#closed.signal, stored);
+      const place = await packs.ensure(digest, slug, this.#closed.signal, { isPublished: true, stored });
       const skill = this.#readSkill(place, entry);
       if (typeof skill !== "string") return [toChange(entry, skill)];
       this.#problems.logOnce("warning", `The published skill ${slug} ${version} is not offered: ${skill}.`);

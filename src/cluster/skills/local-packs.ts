@@ -6,7 +6,7 @@ import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { makeOwnDirectories, namesIn } from "../../base/paths/directories.ts";
 import { makeTemporary, sweepTemporaryDirectories } from "../../base/processes/temporary-directory.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
-import type { SkillHasher } from "../../skills/hash.ts";
+import { createSkillHasher } from "../../skills/hash.ts";
 import { signatureFile } from "../../skills/skill.ts";
 import { badPack } from "./pack-list.ts";
 import type { StoredPack } from "./pack-rows.ts";
@@ -26,13 +26,12 @@ const ownerOnly = 0o700;
  */
 export class LocalPacks {
   readonly #directory: string;
-  readonly #hasher: SkillHasher;
   readonly #now: () => number;
   readonly #source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   #places: Readonly<Record<"skills" | "incoming" | "trash", string>> | undefined;
 
-  constructor(dataDirectory: string, { hasher, now }: { readonly hasher: SkillHasher; readonly now: () => number }) {
-    [this.#directory, this.#hasher, this.#now] = [path.join(dataDirectory, "cluster"), hasher, now];
+  constructor(dataDirectory: string, now: () => number) {
+    [this.#directory, this.#now] = [path.join(dataDirectory, "cluster"), now];
   }
 
   /** The real path of `skills`, and those beside it. Throws UNREADABLE if others could write there. */
@@ -66,7 +65,8 @@ export class LocalPacks {
   /** Whether a directory has exactly the files of its digest. One that has not is put away. */
   async verify(place: string, digest: string, signal: AbortSignal): Promise<boolean> {
     try {
-      const found = await this.#hasher.hash(this.#source, realpathSync.native(place), signal);
+      // A hasher remembers files, and these are hashed once.
+      const found = await createSkillHasher().hash(this.#source, realpathSync.native(place), signal);
       if (found.digest === digest) return true;
     } catch {
       signal.throwIfAborted();

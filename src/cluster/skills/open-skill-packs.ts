@@ -37,7 +37,7 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
   const { dataDirectory, clock, log, maxLocalBytes = defaultLocalBytes, now = Date.now } = options;
   const { hasher = createSkillHasher() } = options;
   const source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  const local = new LocalPacks(dataDirectory, { hasher, now });
+  const local = new LocalPacks(dataDirectory, now);
   /** When it was known to be stored. */
   const known = new LimitedMap<string, number>(maxKnown);
   const storing = new Map<string, Promise<void>>();
@@ -78,11 +78,10 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
 
   async function ensureNow(place: string, digest: string, stored?: StoredPack): Promise<void> {
     const { signal } = closed;
-    if (local.touch(place) && (await local.verify(place, digest, signal))) return void verified.add(place);
+    if (local.touch(place) && (await local.verify(place, digest, signal))) return;
     const pack = stored ?? (await readPack(database, digest));
     if (pack === undefined) throw notStored(digest);
     await local.write(place, digest, pack, signal);
-    verified.add(place);
     if (stored === undefined) await touchPack(database, digest);
   }
 
@@ -93,13 +92,14 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
       if (since !== undefined && clock.now() - since < knownForMs) return;
       await once(storing, digest, signal, () => storeNow(skill, digest));
     },
-    async ensure(digest, slug, signal, stored) {
+    async ensure(digest, slug, signal, { isPublished = false, stored } = {}) {
       signal.throwIfAborted();
       digestBytes(digest);
       if (!isSlug(slug)) throw new SkillsError("SOURCE_INVALID", `${JSON.stringify(slug)} is no name of a skill.`);
       const place = local.placeOf(digest, slug);
-      if (!verified.has(place) || !local.touch(place))
-        await once(ensuring, place, signal, () => ensureNow(place, digest, stored));
+      if (verified.has(place) && local.touch(place)) return place;
+      await once(ensuring, place, signal, () => ensureNow(place, digest, stored));
+      if (!isPublished) verified.add(place);
       return place;
     },
     placeOf: (digest, slug) => local.placeOf(digest, slug),
