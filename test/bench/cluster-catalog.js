@@ -14,8 +14,8 @@ import { percentile, summarise, summariseRatio } from "./measure.js";
 /** @import { Row } from "./report.js" */
 /** @import { Database } from "../../.build/cluster/database.js" */
 
-const few = Number(process.env.FEW ?? 10_000);
-const many = Number(process.env.MANY ?? 100_000);
+const few = 10_000;
+const many = 100_000;
 const published = 200;
 const lists = 200;
 

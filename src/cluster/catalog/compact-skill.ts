@@ -1,3 +1,4 @@
+import path from "node:path";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Skill } from "../../skills/skill.ts";
 
@@ -12,10 +13,12 @@ const own: ReadonlySet<string> = new Set<keyof Skill>(["slug", "description", "d
  */
 export function toCompactSkill(skill: Skill): Skill {
   const slug = ownText(skill.slug);
-  const { description, directory } = skill;
-  // Two parts of a text take less than the whole, until it is used.
-  const file = directory + skill.file.slice(directory.length);
-  const compact: Record<string, unknown> = { ...skill, slug, description: ownText(description), file };
+  const description = ownText(skill.description);
+  // Two parts of a text take less memory than the whole, until it is used: all directories begin with the same.
+  const above = path.dirname(path.dirname(skill.directory));
+  const directory = String(shared(above)) + ownText(skill.directory.slice(above.length));
+  const file = directory + String(shared(skill.file.slice(skill.directory.length)));
+  const compact: Record<string, unknown> = { ...skill, slug, description, directory, file };
   for (const [key, value] of Object.entries(skill))
     if (!own.has(key)) compact[key] = value === slug ? slug : shared(value);
   return Object.freeze(compact) as unknown as Skill;

@@ -63,12 +63,13 @@ export class CatalogFollower {
     );
     const loading = this.#load().catch((error: unknown) => {
       options.log("warning", `The list of published skills on this machine was not read: ${String(error)}`);
+      return [];
     });
     const look = (): void => void loading.then(async () => await this.#look());
     this.#stopListening = options.database.listen("acp_skills_catalog", look, look);
     const first = loading.then(async () => await this.#look());
     this.ready = withinTime(first, options.clock, readyWithinMs);
-    void loading.then(async () => await this.#verifyAll());
+    void loading.then(async (entries) => await this.#verifyAll(entries));
   }
 
   /** Milliseconds since the list was that of the database; undefined if it never was. */
@@ -83,15 +84,16 @@ export class CatalogFollower {
   }
 
   /** What this machine had before. */
-  async #load(): Promise<void> {
+  async #load(): Promise<readonly CatalogEntry[]> {
     await loadManifestReader();
     const saved = await this.#options.file.read();
-    if (saved === undefined) return;
+    if (saved === undefined) return [];
     this.#database = saved;
     const changes: VersionChange[] = [];
     await runInSlices(this.#readAll(saved.entries, changes));
     this.#options.published.apply(changes);
     this.#readAt = saved.readAt;
+    return saved.entries;
   }
 
   *#readAll(entries: readonly CatalogEntry[], changes: VersionChange[]): Steps<void> {
@@ -105,16 +107,15 @@ export class CatalogFollower {
   }
 
   /** Hashes what was loaded, a little at a time; what is damaged is downloaded again, or not offered. */
-  async #verifyAll(): Promise<void> {
+  async #verifyAll(entries: readonly CatalogEntry[]): Promise<void> {
     const { published, packs } = this.#options;
-    for (const skill of published.offers.flatMap(({ versions }) => versions)) {
-      const { digest } = published.origin.provenanceOf(skill.directory) ?? {};
+    for (const entry of entries) {
+      const { slug, version, digest } = entry;
       if (this.#closed.signal.aborted) return;
-      if (digest === undefined) continue;
-      await packs.ensure(digest, skill.slug, this.#closed.signal, { isPublished: true }).catch(() => {
+      if (digest === undefined || this.#missing.has(keyOf(entry))) continue;
+      await packs.ensure(digest, slug, this.#closed.signal, { isPublished: true }).catch(() => {
         if (this.#closed.signal.aborted) return;
-        const { slug, version } = skill;
-        this.#missing.set(keyOf(skill), { slug, version, digest, revision: 0, publishedAt: 0 });
+        this.#missing.set(keyOf(entry), entry);
         published.apply([{ slug, version, published: undefined }]);
       });
     }
