@@ -108,3 +108,34 @@ test("reports what is in a directory of a lock and is no ticket", async () => {
   const told = [...stdout.matchAll(/^ +not of acp-skills, ignored; remove it: .*[/\\](.+)$/gm)].map(([, name]) => name);
   expect(told).toEqual(["999999999999999", "x", "12"]);
 });
+
+test("says nothing about clusters where none is named", async () => {
+  const { stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
+  expect(stdout).not.toMatch(/^cluster/m);
+});
+
+test.each([
+  [
+    "that does not answer",
+    "postgres://acp@127.0.0.1:1/x",
+    /^cluster +cannot be used: postgres:\/\/acp@127\.0\.0\.1:1\/x\n +\S.+$/m,
+  ],
+  [
+    "whose URL is none",
+    "mysql://127.0.0.1/x",
+    /^cluster +cannot be used: *\n(?: +.+\n)* +.*needs the URL of a PostgreSQL database/m,
+  ],
+])(
+  "reports a cluster %s, by option or by environment, and exits with 1",
+  async (_which, url, expected) => {
+    const cwd = project.directory;
+    const given = await runCli(["doctor", "--cluster", url], { cwd });
+    expect(given.stdout).toMatch(expected);
+    const env = { ACP_SKILLS_CLUSTER: url.replace("acp@", "acp:hunter2@") };
+    const { code, stdout } = await runCli(["doctor", "--json"], { cwd, env });
+    expect((JSON.parse(stdout) as { cluster: unknown }).cluster).toMatchObject({ usable: false });
+    expect(stdout).not.toContain("hunter2");
+    expect([given.code, code]).toEqual([1, 1]);
+  },
+  60_000,
+);
