@@ -1,7 +1,7 @@
 import { type Server, createServer } from "node:http";
 import type { Settings } from "../../runtime/options.ts";
 import { metricsContentType } from "../../wire/metric.ts";
-import { connectCluster } from "../open-cluster.ts";
+import { connectMember } from "../open-cluster.ts";
 import { clusterMetrics } from "./cluster-metrics.ts";
 
 /** What answers the probes of a worker. */
@@ -12,14 +12,14 @@ export interface WorkerMonitor {
 }
 
 /**
- * Opens `/healthz`, `/readyz` and `/metrics` for a worker, which say nothing about what it executes. Rejects as the database does, and with
- * the error of the system where it cannot listen.
+ * Opens `/healthz`, `/readyz` and `/metrics` for a worker, which say nothing about what it executes, also while the database is away.
+ * Rejects with INVALID_OPTIONS, and with the error of the system where it cannot listen.
  */
 export async function openWorkerMonitor(
   settings: Settings,
   { host, port, isReady }: { readonly host: string; readonly port: number; readonly isReady: () => boolean },
 ): Promise<WorkerMonitor> {
-  const database = await connectCluster(settings, 1);
+  const database = await connectMember(settings, 1);
   const metrics = clusterMetrics(database, settings.clock);
   const answers: Readonly<Record<string, () => Promise<readonly [number, string]> | readonly [number, string]>> = {
     "/healthz": () => [200, "ok\n"],

@@ -42,6 +42,14 @@ describe.skipIf(clusterFault())("the monitor of a worker", () => {
     expect(await get("/metrics", { method: "POST", body: "x" })).toEqual([405, "Method not allowed; use GET.\n"]);
   });
 
+  test("opens while the database is away, and says so in its metrics", async () => {
+    const settings = settingsOf("postgres://acp@127.0.0.1:1/x");
+    const alone = await openWorkerMonitor(settings, { host: "127.0.0.1", port: 0, isReady: () => true });
+    const text = await (await fetch(`${alone.url}/metrics`)).text();
+    expect(text).toMatch(/^acp_skills_cluster_reachable 0$/m);
+    await alone.close();
+  });
+
   test("refuses a port in use with the error of the system", async () => {
     const { port } = new URL(monitor.url);
     const opening = openWorkerMonitor(settingsOf(await server.newDatabase()), { host: "127.0.0.1", port: Number(port), isReady: () => true }); // prettier-ignore
