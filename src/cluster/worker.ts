@@ -32,7 +32,6 @@ export interface WorkerOptions {
 
 /** Longer than databases of usual clusters are away when another one takes over. */
 const defaultLeaseMs = 45_000;
-const forgottenAfterMs = 60_000;
 const sweepEveryMs = 10 * 60_000;
 
 /** Executes runs of the cluster until `signal` is aborted. Rejects with INVALID_OPTIONS, or SANDBOX_UNAVAILABLE where no code can be run. */
@@ -74,7 +73,7 @@ export async function runWorker(settings: Settings, options: WorkerOptions, sign
     leases.close();
     mailbox.close();
     await expireLeases(database, worker).catch(() => undefined);
-    await reap(database, queue).catch(() => undefined);
+    await reap(database, queue, leaseMs).catch(() => undefined);
   } finally {
     for (const close of closing.reverse()) await Promise.resolve(close()).catch(() => undefined);
   }
@@ -114,8 +113,8 @@ async function recordClaim(queries: Queries, { runId, spec: text, context }: Cla
   });
 }
 
-/** Wakes workers for runs that others have lost, and whoever waits for one that is given up. */
-async function reap(database: Database, queue: JobQueue): Promise<void> {
+/** Wakes workers for runs that others have lost, or not claimed for a while, and whoever waits for one that is given up. */
+async function reap(database: Database, queue: JobQueue, forgottenAfterMs: number): Promise<void> {
   await database.transaction(async (queries) => {
     for (const run of [...(await reapRuns(queries)), ...(await forgottenRuns(queries, forgottenAfterMs))]) {
       if (run.status === "queued") await queue.send(queries, run);
@@ -141,7 +140,7 @@ function reapEvery(
     stop = clock.after(ms * (0.75 + Math.random() / 2), () => {
       const isDue = clock.now() - sweptAt >= sweepEveryMs;
       if (isDue) sweptAt = clock.now();
-      reap(database, queue)
+      reap(database, queue, ms)
         .then(async () => {
           if (isDue) await sweepRuns(database);
         })

@@ -117,7 +117,8 @@ async function measureQueue(database) {
     const texts = { spec: "{}", context: "{}", events: "[]" };
     const row = { runId, ownerKey, member: worker, hasEffects: false, ttlMs: 86_400_000, ...lists, ...texts };
     await database.transaction(async (queries) => {
-      if (!(await insertRun(queries, row, { ofOwner: 100_000, all: 100_000 }))) throw new Error("The queue is full.");
+      if (!(await insertRun(queries, row, { ofOwner: 100_000, bytesOfOwner: 1e9, all: 100_000 })))
+        throw new Error("The queue is full.");
       await queue.send(queries, { runId, labels: [], ownerKey });
     });
   };
