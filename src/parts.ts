@@ -10,10 +10,15 @@ export type { ClusterRecords };
  * Opens what takes the place of our own parts: that of a cluster, and the user's own modules, which come first. The only file that knows
  * both the house and the cluster. Rejects with INVALID_OPTIONS.
  */
-export async function openParts(settings: Settings): Promise<GivenPorts & Partial<ClusterParts>> {
+export async function openParts(
+  settings: Settings,
+  kind: "server" | "wrapper" = "server",
+): Promise<GivenPorts & Partial<ClusterParts>> {
   const { cluster, ports } = settings;
   const [shared, own] = await Promise.all([
-    cluster === undefined ? {} : import("./cluster/open-cluster.ts").then(({ openCluster }) => openCluster(settings)),
+    cluster === undefined
+      ? {}
+      : import("./cluster/open-cluster.ts").then(({ openCluster }) => openCluster(settings, kind)),
     Object.keys(ports).length === 0 ? {} : import("./runtime/ports.ts").then(({ openPorts }) => openPorts(settings)),
   ]);
   return { ...shared, ...own };

@@ -22,7 +22,7 @@ import type { CallerConfig } from "../serve/config.ts";
 import type { ApprovalStore } from "../runtime/trust.ts";
 import type { Ledger } from "../runtime/ledger.ts";
 import { openClusterLedger } from "./ledger.ts";
-import { joinCluster } from "./members.ts";
+import { type MemberKind, joinCluster } from "./members.ts";
 import { openJobQueue } from "./runs/job-queue.ts";
 import { openMailbox } from "./runs/mailbox.ts";
 import { ClusterPlace } from "./runs/place-runs.ts";
@@ -153,7 +153,10 @@ export interface ClusterParts extends GivenPorts {
 }
 
 /** The parts of a server or wrapper of the cluster that the settings name. Rejects with INVALID_OPTIONS. */
-export async function openCluster(settings: Settings): Promise<ClusterParts> {
+export async function openCluster(
+  settings: Settings,
+  kind: Exclude<MemberKind, "worker"> = "server",
+): Promise<ClusterParts> {
   const { clock, log } = settings;
   const database = await connectMember(settings);
   const closing: (() => unknown)[] = [() => database.close()];
@@ -161,7 +164,7 @@ export async function openCluster(settings: Settings): Promise<ClusterParts> {
     for (const each of closing.toReversed()) await Promise.resolve(each()).catch(() => undefined);
   };
   try {
-    const own = await joinCluster(database, { kind: "server", ...settings });
+    const own = await joinCluster(database, { kind, ...settings });
     const member = own.id;
     closing.push(() => own.leave());
     const shared = await openShared(database, settings, member);
@@ -187,7 +190,7 @@ export async function openCluster(settings: Settings): Promise<ClusterParts> {
     return {
       ...parts,
       ...{ records, place, addSkills, close },
-      metrics: clusterMetrics(database, clock),
+      metrics: clusterMetrics(database, clock, () => catalog.age()),
       followCallers: (changed) => followCallers(database, changed, settings),
     };
   } catch (error) {

@@ -3,6 +3,7 @@ import { type PlainError, toPlainError } from "../../base/errors.ts";
 import { createOnceLog } from "../../base/log.ts";
 import type { ThreadReply } from "../../base/processes/threads.ts";
 import type { Settings } from "../../runtime/options.ts";
+import type { GivenPorts } from "../../runtime/ports.ts";
 import { openParts } from "../../parts.ts";
 import { reportFault } from "../messages/amend.ts";
 import { EarlyServers } from "./tools/early-servers.ts";
@@ -13,6 +14,8 @@ type Ask = Extract<ToService, { kind: "ask" }>;
 
 /** How long after `initialize` everything is loaded, if the editor opens no session: an agent that waits for its tools then gets them without delay. */
 const quietTime = 100;
+
+const openGiven = async (settings: Settings): Promise<GivenPorts> => await openParts(settings, "wrapper");
 
 /** For those who wait for the skills of a service that could not be loaded. */
 function refuseSkills(message: ToService, error: PlainError | undefined): void {
@@ -41,7 +44,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
   /** Undefined if it could not be loaded: then this end is closed. */
   async function load(): Promise<SkillService | undefined> {
     try {
-      const [{ openLocalService }, ports] = await Promise.all([import("./local-service.ts"), openParts(settings)]);
+      const [{ openLocalService }, ports] = await Promise.all([import("./local-service.ts"), openGiven(settings)]);
       return openLocalService(settings, { openServers: servers.forTools, ports });
     } catch (error) {
       failure = toPlainError(error);

@@ -11,17 +11,31 @@ const patienceMs = 3_000;
 const mostSets = 20;
 const longestSet = 200;
 
-/** The metrics of a cluster, of its database as it was some seconds ago at most. What it returns never rejects. */
-export function clusterMetrics(database: Database, clock: Clock): () => Promise<string> {
+/**
+ * The metrics of a cluster, of its database as it was some seconds ago at most; `catalogAge`: milliseconds since this member's list of
+ * published skills was that of the database. What it returns never rejects.
+ */
+export function clusterMetrics(
+  database: Database,
+  clock: Clock,
+  catalogAge?: () => number | undefined,
+): () => Promise<string> {
   let shown: Promise<string> | undefined;
-  return () => {
+  const ofCatalog = (): string => {
+    const age = catalogAge?.();
+    if (age === undefined) return "";
+    const metric = gauge("catalog_age_seconds", "How old the list of published skills is here.");
+    metric.add([], age / 1_000);
+    return metric.render();
+  };
+  return async () => {
     if (shown === undefined) {
       shown = withinTime(readStatus(database), clock, patienceMs)
         .catch(() => undefined)
         .then((status) => (status === undefined ? reachable(0).render() : renderStatus(status)));
       void shown.then(() => clock.after(freshMs, () => (shown = undefined)));
     }
-    return shown;
+    return (await shown) + ofCatalog();
   };
 }
 
