@@ -104,10 +104,9 @@ describe.skipIf(clusterFault())("a cluster behind a bad network", () => {
   }, 60_000);
 });
 
-const mounted = process.platform === "linux" && process.getuid?.() === 0 ? mountSmall() : undefined;
-
-/** A file system of its own that can be filled. */
+/** A file system of its own that can be filled; undefined where none can be mounted. */
 function mountSmall(): string | undefined {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return undefined;
   const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-small-"));
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=160m,mode=0777", "tmpfs", directory], { stdio: "ignore" });
@@ -118,51 +117,60 @@ function mountSmall(): string | undefined {
   }
 }
 
-describe.skipIf(clusterFault() ?? (mounted === undefined ? "no file system can be mounted" : undefined))(
-  "a cluster whose database has a full disk",
-  () => {
-    let cluster: OpenCluster;
-    beforeAll(async () => {
-      cluster = await openMembers({ postgresIn: mounted });
-      cluster.writeSkill("greet", { "SKILL.md": "---\nname: greet\ndescription: Greets.\n---\nSay hello.\n" });
-    }, 60_000);
-    afterAll(async () => {
-      await cluster.close();
-      if (mounted === undefined) return;
-      execFileSync("umount", ["-l", mounted]);
-      rmSync(mounted, { recursive: true, force: true });
-    });
+function unmount(directory: string): void {
+  execFileSync("umount", ["-l", directory]);
+  rmSync(directory, { recursive: true, force: true });
+}
 
-    test("refuses what would have to be stored, stores no half of it, and goes on when there is room again", async () => {
-      const server = await cluster.openServer();
-      await cluster.openWorker();
-      expect(await call(server, sleeping(0, 1))).toMatchObject({ output: 1 });
-      const filler = path.join(mounted ?? "", "filler");
-      fill(filler);
-      const put = async (): Promise<unknown> =>
-        await server.app.toolbox.call(
-          "create_blob",
-          { kind: "text/plain", content: "x".repeat(9_000_000) },
-          server.caller,
-        );
-      let refusal: unknown;
-      for (let number = 0; number < 10 && refusal === undefined; number++)
-        await put().catch((error: unknown) => (refusal = error));
-      expect(refusal).toMatchObject({ code: "QUOTA_EXCEEDED", facts: { limit: "disk" } });
-      expect(JSON.stringify(await server.app.toolbox.call("list_skills", {}, server.caller))).toContain("greet");
-      rmSync(filler);
-      await cluster.postgres.start().catch(() => undefined);
-      await expect
-        .poll(async () => await call(server, sleeping(0, 2)).catch(() => undefined), { timeout: 60_000, interval: 500 })
-        .toMatchObject({ output: 2 });
-      const [half] = await cluster.database.query<{ count: number }>(
-        `select count(*)::integer as count from acp_skills.blobs b
-       where not exists (select from acp_skills.blob_contents c where c.sha256 = b.sha256)`,
+function mountFault(): string | undefined {
+  const directory = mountSmall();
+  if (directory === undefined) return "no file system can be mounted";
+  unmount(directory);
+  return undefined;
+}
+
+describe.skipIf(clusterFault() ?? mountFault())("a cluster whose database has a full disk", () => {
+  let mounted: string | undefined;
+  let cluster: OpenCluster;
+  beforeAll(async () => {
+    mounted = mountSmall();
+    cluster = await openMembers({ postgresIn: mounted });
+    cluster.writeSkill("greet", { "SKILL.md": "---\nname: greet\ndescription: Greets.\n---\nSay hello.\n" });
+  }, 60_000);
+  afterAll(async () => {
+    await cluster.close();
+    if (mounted !== undefined) unmount(mounted);
+  });
+
+  test("refuses what would have to be stored, stores no half of it, and goes on when there is room again", async () => {
+    const server = await cluster.openServer();
+    await cluster.openWorker();
+    expect(await call(server, sleeping(0, 1))).toMatchObject({ output: 1 });
+    const filler = path.join(mounted ?? "", "filler");
+    fill(filler);
+    const put = async (): Promise<unknown> =>
+      await server.app.toolbox.call(
+        "create_blob",
+        { kind: "text/plain", content: "x".repeat(9_000_000) },
+        server.caller,
       );
-      expect(half?.count).toBe(0);
-    }, 180_000);
-  },
-);
+    let refusal: unknown;
+    for (let number = 0; number < 10 && refusal === undefined; number++)
+      await put().catch((error: unknown) => (refusal = error));
+    expect(refusal).toMatchObject({ code: "QUOTA_EXCEEDED", facts: { limit: "disk" } });
+    expect(JSON.stringify(await server.app.toolbox.call("list_skills", {}, server.caller))).toContain("greet");
+    rmSync(filler);
+    await cluster.postgres.start().catch(() => undefined);
+    await expect
+      .poll(async () => await call(server, sleeping(0, 2)).catch(() => undefined), { timeout: 60_000, interval: 500 })
+      .toMatchObject({ output: 2 });
+    const [half] = await cluster.database.query<{ count: number }>(
+      `select count(*)::integer as count from acp_skills.blobs b
+       where not exists (select from acp_skills.blob_contents c where c.sha256 = b.sha256)`,
+    );
+    expect(half?.count).toBe(0);
+  }, 180_000);
+});
 
 function fill(file: string): void {
   const descriptor = openSync(file, "w");
