@@ -76,6 +76,7 @@ describe.skipIf(clusterFault())("a cluster whose parts are killed", () => {
     const effects = new Set<string>();
     const blobs = new Map<string, string>();
     let unanswered = 0;
+    let gated = 0;
     const strange: string[] = [];
 
     async function call(method: string, params: object): Promise<Answer["result"]> {
@@ -167,7 +168,8 @@ describe.skipIf(clusterFault())("a cluster whose parts are killed", () => {
           return await now();
         });
         if (done !== undefined) revoked.push({ from: done, until: Infinity });
-        await Promise.all(runs);
+        const ended = await Promise.all(runs);
+        gated += ended.filter((result) => (result as Answer["result"])?.status === "completed").length;
       }
     }
     const work = [decide(), ...Array.from({ length: 6 }, load)];
@@ -195,6 +197,9 @@ describe.skipIf(clusterFault())("a cluster whose parts are killed", () => {
       for (let waited = 0; waited < 1_500 && completed.size + blobs.size === before; waited += 10) await pause(10);
       await pause(Math.random() * 40);
     }
+    // On a slow machine, members may have been starting most of the time.
+    const hasWorked = (): boolean => blobs.size > 0 && effects.size > 0 && gated > 0;
+    await expect.poll(hasWorked, { timeout: 120_000 }).toBe(true);
     isOver = true;
     await Promise.all(work);
     await Promise.all(members.map(async (member) => await member.ready()));
