@@ -246,7 +246,11 @@ export class Runs {
   }
 
   /** A skill that code inside calls: in the turn of the outermost run, with what is left of its time. */
-  async #runNested(call: NestedCall, { spec: outer, caller, once }: CurrentRun, nesting: Nesting): Promise<EndedRun> {
+  async #runNested(
+    call: NestedCall,
+    { spec: outer, caller, once, refused }: CurrentRun,
+    nesting: Nesting,
+  ): Promise<EndedRun> {
     const { runId, skill, args, leftMs, signal } = call;
     let spec: RunSpec;
     try {
@@ -259,9 +263,9 @@ export class Runs {
     }
     const { trust } = this.#options;
     const calledBy = callersOf(outer, caller);
-    return await this.#recorded({ spec, caller, signal, once }, async (run) => {
+    return await this.#recorded({ spec, caller, signal, once, refused }, async (run) => {
       const checks = this.#checksOf(spec, caller, signal);
-      const by = await authorize(spec, caller, { trust, signal, calledBy, once, ...checks });
+      const by = await authorize(spec, caller, { trust, signal, calledBy, once, refused, ...checks });
       return await executeRun({ ...run, starts: this.#startOf(run, by) }, this.#environment, nesting);
     });
   }

@@ -39,7 +39,8 @@ export interface OpenCluster {
   /** A directory of skills that servers read. */
   readonly skills: string;
   writeSkill(name: string, files: Readonly<Record<string, string>>): void;
-  openServer(facts?: Partial<Caller>): Promise<OpenServer>;
+  /** `policy`: a file that only this server has. */
+  openServer(facts?: Partial<Caller>, policy?: string): Promise<OpenServer>;
   openWorker(options?: Partial<WorkerOptions>): Promise<OpenWorker>;
   /** Closes all members, and forgets all runs. */
   closeMembers(): Promise<void>;
@@ -67,7 +68,7 @@ export async function openMembers({ through, postgresIn }: MemberOptions = {}): 
   const log: Log = (level, message) => void lines.push(`${level} ${message}`);
   const closing: (() => Promise<unknown>)[] = [];
   let count = 0;
-  const settingsOf = (name: string) =>
+  const settingsOf = (name: string, policy?: string) =>
     readOptions(
       {
         cluster: url,
@@ -75,6 +76,7 @@ export async function openMembers({ through, postgresIn }: MemberOptions = {}): 
         directories: [skills],
         defaultRoots: false,
         log,
+        ...(policy !== undefined && { policy }),
       },
       { home: directory },
     );
@@ -92,8 +94,8 @@ export async function openMembers({ through, postgresIn }: MemberOptions = {}): 
         writeFileSync(place, text);
       }
     },
-    async openServer(facts = {}) {
-      const settings = settingsOf("server");
+    async openServer(facts = {}, policy) {
+      const settings = settingsOf("server", policy);
       const app = openApp(settings, await openCluster(settings));
       const session = app.openSession({});
       await session.catalog.ready;

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
@@ -158,6 +159,17 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
     const denied = { ...server, caller: { ...server.caller, ...granted() } };
     expect(await run(denied, "twice")).toMatchObject({ status: "failed" });
     expect(counted).toEqual(["/x"]);
+  });
+
+  test("let no code call what the policy of the server's machine denies, which theirs does not have", async () => {
+    const policy = path.join(cluster.directory, "policy.json");
+    writeFileSync(policy, '{ "hosts": { "deny": ["127.0.0.1"] } }');
+    const server = await cluster.openServer({}, policy);
+    await cluster.openWorker();
+    const digest = await digestOf(server, "counting");
+    const remote = { ...server, caller: { ...server.caller, ...granted(`counting@${digest}`) } };
+    expect(await run(remote, "twice")).toMatchObject({ status: "failed" });
+    expect(counted).toEqual([]);
   });
 
   test("end a run that its caller cancels, in the queue and while it is executed", async () => {

@@ -20,6 +20,7 @@ const placedSkill = z.strictObject({
 export const placedContext = z.strictObject({
   by: text,
   calls: z.array(text).readonly(),
+  refused: z.array(text).readonly(),
   /** Who calls from elsewhere. Absent: a user of the machine that submitted the run. */
   caller: text.exactOptional(),
   /** Texts of the grants that such a caller has. */
@@ -42,6 +43,7 @@ export function toPlacedContext({ caller, by, facts }: SubmittedRun): PlacedCont
   return {
     by,
     calls: facts.calls,
+    refused: facts.refused,
     ...(caller.caller !== undefined && { caller: caller.caller }),
     ...(caller.grants !== undefined && { grants: caller.grants.exactTexts }),
     ...(caller.secrets !== undefined && { secrets: caller.secrets }),

@@ -61,6 +61,7 @@ export async function executeClaimed(
       caller,
       by: context.by,
       once: new Set(context.calls),
+      refused: new Set(context.refused),
       signal: abort,
       notify: (step) => stream.push({ runId: spec.runId, ...step }),
     });

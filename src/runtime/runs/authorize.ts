@@ -32,6 +32,8 @@ export interface AuthorizeOptions {
   /** Whose code calls this skill, see `callersOf`. Default: people and models. */
   readonly calledBy?: readonly Caller[];
   readonly once: AllowedOnce;
+  /** What was refused where the run was submitted, as `AllowedOnce` has it. */
+  readonly refused?: ReadonlySet<string> | undefined;
   /** Throws where this machine cannot do it, whatever a person answers. */
   readonly checkMachine?: () => Promise<unknown>;
   /** Throws SANDBOX_UNAVAILABLE where what isolates code on this machine does not support that. */
@@ -52,6 +54,7 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
   for await (const { request, isCall, program } of requestsOf(spec, caller, options)) {
     const key = callKey(request);
     if (once.has(key)) continue;
+    if (!isCall && options.refused?.has(key) === true) throw denied(refusedThere(request.subject.name));
     if (isCall && asker.ask === undefined) continue;
     const isUndecided = (await trust.decide(request, asker)) === undefined;
     const isAsked = asker.ask !== undefined && isUndecided;
@@ -77,6 +80,8 @@ export interface AuthorizationFacts {
   readonly blockers: readonly Blocker[];
   /** Calls that anything else than a stored approval allows, as `AllowedOnce` has them. */
   readonly calls: readonly string[];
+  /** Calls that nothing allows, whatever another machine would decide. */
+  readonly refused: readonly string[];
   /** Every skill whose bytes the run can need: those that it mounts, and those that its code, or theirs, can call. */
   readonly skills: readonly { readonly skill: Skill; readonly digest: string }[];
 }
@@ -96,6 +101,7 @@ export async function authorizationFacts(
   const asker = askerOf(caller);
   const grants = new Set<string>();
   const calls = new Set<string>(once);
+  const refused = new Set<string>();
   const blockers: Blocker[] = [];
   for await (const { request, isCall } of requestsOf(spec, caller, { signal })) {
     const key = callKey(request);
@@ -103,17 +109,32 @@ export async function authorizationFacts(
     const isStored = decided?.allowed === true && grantId.test(decided.by);
     if (isCall) {
       if (decided?.allowed === true && !isStored) calls.add(key);
+      if (decided?.allowed !== true && !once.has(key)) refused.add(key);
       continue;
     }
     if (decided?.allowed !== true && !once.has(key)) throw denied(decided ?? takenBack(request.subject.name));
     if (isStored) grants.add(decided.by);
     blockers.push(...trust.blockersOf(request.subject, asker));
   }
-  return { grants: [...grants], blockers, calls: [...calls], skills: await skillsOf(spec, caller, signal) };
+  return {
+    grants: [...grants],
+    blockers,
+    calls: [...calls],
+    refused: [...refused],
+    skills: await skillsOf(spec, caller, signal),
+  };
 }
 
 function takenBack(name: string): Extract<Authorization, { readonly allowed: false }> {
   return { allowed: false, why: `What allowed ${name} was taken back.`, hint: "The user can approve it again." };
+}
+
+function refusedThere(name: string): Extract<Authorization, { readonly allowed: false }> {
+  return {
+    allowed: false,
+    why: `Calls of ${name} were refused where the run was submitted.`,
+    hint: "The user can approve it.",
+  };
 }
 
 async function skillsOf(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<AuthorizationFacts["skills"]> {

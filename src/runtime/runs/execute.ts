@@ -31,6 +31,8 @@ export interface CurrentRun {
   readonly signal: AbortSignal;
   /** What was allowed for the outermost run only. */
   readonly once: AllowedOnce;
+  /** See `AuthorizeOptions`. */
+  readonly refused?: ReadonlySet<string> | undefined;
 }
 
 /** What a run shares with those that it calls, and with those that called it. */
