@@ -123,3 +123,13 @@ export function* withinTimeBudget(steps: Steps<void>, now: () => number, millise
   steps.return();
   return false;
 }
+
+/** Keeps the process alive until `work` is done: it could exit half-way where nothing else does, because timers and closed connections do not. */
+export async function stayingFor<Result>(work: Promise<Result>): Promise<Result> {
+  const hold = setInterval(() => undefined, 1_000);
+  try {
+    return await work;
+  } finally {
+    clearInterval(hold);
+  }
+}

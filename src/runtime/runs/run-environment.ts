@@ -4,6 +4,7 @@ import path from "node:path";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Invocation, InvocationEnd } from "../../sources/invoke.ts";
+import { stayingFor } from "../../base/promises.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
 import { directoryIdentityOf } from "../../base/paths/identity.ts";
@@ -178,16 +179,6 @@ function openLater(open: () => Promise<Sandbox>) {
       if (opened !== undefined) await stayingFor(opened.close());
     },
   };
-}
-
-/** A sandbox that is being closed does not keep the process alive: without this, it could exit half-way. */
-async function stayingFor<Result>(work: Promise<Result>): Promise<Result> {
-  const hold = setInterval(() => undefined, 1_000);
-  try {
-    return await work;
-  } finally {
-    clearInterval(hold);
-  }
 }
 
 /** The endpoint is one that a person, or whoever a person trusts with that, has approved: also on this machine. */
