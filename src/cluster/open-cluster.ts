@@ -119,6 +119,7 @@ function verifiedLater(database: Database): Database {
 interface SharedRooms {
   readonly parts: Omit<GivenPorts, "place" | "addSkills" | "close">;
   readonly packs: SkillPacks;
+  readonly records: ClusterRunRecords;
   close(): Promise<void>;
 }
 
@@ -128,13 +129,15 @@ export async function openShared(database: Database, settings: Settings, member:
   const packs = openSkillPacks(database, settings);
   const ledger = openClusterLedger(database, { ...settings, user: userName() });
   const followed = await followPolicy(database, settings);
+  const records = new ClusterRunRecords({ database, member, log });
   return {
     packs,
+    records,
     parts: {
       blobs: openClusterBlobs(database, { ...settings.blobs, clock, log, objects }),
       approvals: openClusterApprovals(database, settings),
       ledger,
-      records: new ClusterRunRecords({ database, member, log }),
+      records,
       sharedPolicy: followed.policy,
     },
     async close() {
@@ -169,10 +172,9 @@ export async function openCluster(
     closing.push(() => own.leave());
     const shared = await openShared(database, settings, member);
     closing.push(() => shared.close());
-    const { packs, parts } = shared;
+    const { packs, parts, records } = shared;
     const catalog = openClusterCatalog(database, packs, settings, parts);
     closing.push(() => catalog.close());
-    const records = new ClusterRunRecords({ database, member, log });
     const queue = openJobQueue(database, { log, supervise: false });
     closing.push(() => queue.close());
     const mailbox = openMailbox(database, member);
@@ -189,7 +191,7 @@ export async function openCluster(
     const { addSkills } = catalog;
     return {
       ...parts,
-      ...{ records, place, addSkills, close },
+      ...{ place, addSkills, close },
       metrics: clusterMetrics(database, clock, () => catalog.age()),
       followCallers: (changed) => followCallers(database, changed, settings),
     };

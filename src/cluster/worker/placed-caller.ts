@@ -6,11 +6,9 @@ import type { RunListener } from "../../wire/run-event.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { loadManifestReader, needsManifestReader, readDirectory } from "../../skills/skillset.ts";
 import type { Clock } from "../../base/clock.ts";
-import { isOutage } from "../database/database-error.ts";
+import { duringOutages } from "../database/during-outages.ts";
 import type { SkillPacks } from "../skills.ts";
 import type { PlacedSkill, PlacedContext } from "../runs/placed-context.ts";
-
-const retryMs = 500;
 
 /** A caller as the member that submitted the run knew it: with the skills of the run, from their stored bytes, and no person to ask. */
 export async function toPlacedCaller(
@@ -77,21 +75,6 @@ export async function toPlacedCaller(
       ownPlaces: () => [],
     },
   };
-}
-
-/** Tries again while the database is not reached, as long as the run is this worker's. */
-async function duringOutages<Result>(
-  work: () => Promise<Result>,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<Result> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isOutage(error) || signal.aborted) throw error;
-      await new Promise<void>((resolve) => clock.after(retryMs, resolve));
-    }
-  }
 }
 
 /** The skill in a directory, under the slug that it had where the run was submitted. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { isOutage } from "../database/database-error.ts";
+import { duringOutages } from "../database/during-outages.ts";
 import type { Database, Queries } from "../database.ts";
 import { type Job, type JobQueue, queueOf } from "../runs/job-queue.ts";
 import { post } from "../runs/mailbox.ts";
@@ -27,8 +28,6 @@ interface TakeOptions {
 /** A message can be lost with its connection. */
 const pollMs = 3_000;
 const touchMs = 15_000;
-/** While the database is not reached. */
-const retryMs = 500;
 
 const revoked = toErrorText(
   "PERMISSION_DENIED",
@@ -138,13 +137,15 @@ export class TakeRuns {
 
   async #work(job: Job, abort: AbortController): Promise<void> {
     const { leases, execute, clock } = this.#options;
+    // As long as the run is this worker's.
+    const outages = { clock, signal: abort.signal };
     const claimedAt = clock.now();
-    const claimed = await this.#persist((isRetry) => this.#claim(job, isRetry), abort.signal);
+    const claimed = await duringOutages((isRetry) => this.#claim(job, isRetry), outages);
     if (claimed === undefined) return;
     const release = leases.hold(claimed, abort, claimedAt);
     try {
       const ending = await execute(claimed, abort.signal);
-      if (ending !== undefined) await this.#persist(() => this.#end(job, claimed, ending), abort.signal);
+      if (ending !== undefined) await duringOutages(() => this.#end(job, claimed, ending), outages);
     } finally {
       release();
     }
@@ -177,18 +178,6 @@ export class TakeRuns {
       if (isOwn && claimed.member !== null) await post(queries, claimed.member, "changed", claimed.runId);
       await queue.complete(queries, job);
     });
-  }
-
-  /** Tries again while the database is not reached, as long as the run is this worker's. */
-  async #persist<Result>(work: (isRetry: boolean) => Promise<Result>, signal: AbortSignal): Promise<Result> {
-    for (let isRetry = false; ; isRetry = true) {
-      try {
-        return await work(isRetry);
-      } catch (error) {
-        if (!isOutage(error) || signal.aborted) throw error;
-        await new Promise<void>((resolve) => this.#options.clock.after(retryMs, resolve));
-      }
-    }
   }
 
   /** Takes no further run, and waits for those that it executes, for a limited time; then ends them with this reason. */

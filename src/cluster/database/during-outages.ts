@@ -1,0 +1,19 @@
+import type { Clock } from "../../base/clock.ts";
+import { isOutage } from "./database-error.ts";
+
+const retryMs = 500;
+
+/** Tries again while the database is not reached, until `signal` is aborted. `isRetry`: whether it may have been done, without an answer. */
+export async function duringOutages<Result>(
+  work: (isRetry: boolean) => Promise<Result>,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Result> {
+  for (let isRetry = false; ; isRetry = true) {
+    try {
+      return await work(isRetry);
+    } catch (error) {
+      if (!isOutage(error) || signal.aborted) throw error;
+      await new Promise<void>((resolve) => clock.after(retryMs, resolve));
+    }
+  }
+}
