@@ -36,6 +36,7 @@ export async function joinCluster(database: Database, options: MemberOptions): P
   const { id = randomUUID(), kind, version, labels = [], concurrency = 0, clock, log } = options;
   let stop = (): void => undefined;
   let leaving: Promise<void> | undefined;
+  let isReported = false;
 
   /** Also announces it again where a long outage has removed it. */
   async function renew(): Promise<void> {
@@ -54,7 +55,13 @@ export async function joinCluster(database: Database, options: MemberOptions): P
   function renewLater(): void {
     stop = clock.after(renewEveryMs, () => {
       renew()
-        .catch((error: unknown) => log("warning", `This member of the cluster was not renewed: ${String(error)}`))
+        .then(
+          () => (isReported = false),
+          (error: unknown) => {
+            if (!isReported) log("warning", `This member of the cluster was not renewed: ${String(error)}`);
+            isReported = true;
+          },
+        )
         .finally(() => leaving === undefined && renewLater());
     });
   }

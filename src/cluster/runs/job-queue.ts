@@ -91,7 +91,12 @@ export function openJobQueue(
   async function open(): Promise<PgBoss> {
     const Boss = await loadBoss();
     const boss = new Boss({ db: adapterOf(database), schema, migrate: false, supervise, schedule: false });
-    boss.on("error", (error) => log("warning", `The queue: ${error.message}`));
+    // In an outage it has the same error every few seconds.
+    let reported = "";
+    boss.on("error", ({ message }) => {
+      if (message !== reported) log("warning", `The queue: ${message}`);
+      reported = message;
+    });
     return await boss.start();
   }
   async function opened(): Promise<PgBoss> {
