@@ -73,12 +73,15 @@ export async function startPostgres(within = tmpdir()): Promise<PostgresServer> 
   async function start(): Promise<void> {
     const settings = { port, listen_addresses: "127.0.0.1", unix_socket_directories: directory, max_connections: 300 };
     const words = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    server = spawn(path.join(binaries ?? "", "postgres"), ["-D", data, ...words], {
-      cwd: directory,
-      stdio: "ignore",
-      ...ordinary,
-    });
     for (let attempt = 0; ; attempt++) {
+      // After a kill, it refuses to start for as long as one of its old processes is there.
+      if (server === undefined || server.exitCode !== null || server.signalCode !== null) {
+        server = spawn(path.join(binaries ?? "", "postgres"), ["-D", data, ...words], {
+          cwd: directory,
+          stdio: "ignore",
+          ...ordinary,
+        });
+      }
       const database = await openDatabase(urlOf("postgres"), { log: silentLog, clock: systemClock });
       try {
         await database.query("select 1");
@@ -94,6 +97,7 @@ export async function startPostgres(within = tmpdir()): Promise<PostgresServer> 
   const urlOf = (name: string) => parseClusterUrl(`postgres://acp@127.0.0.1:${port}/${name}`);
   const kill = (): void => {
     server?.kill("SIGKILL");
+    server = undefined;
   };
 
   await start();
