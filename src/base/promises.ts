@@ -133,3 +133,19 @@ export async function stayingFor<Result>(work: Promise<Result>): Promise<Result>
     clearInterval(hold);
   }
 }
+
+/** Sends items one batch after the other: what comes while one is sent goes together. Each promise is that of its batch. */
+export function inBatches<Item>(send: (items: readonly Item[]) => Promise<unknown>): (item: Item) => Promise<void> {
+  let waiting: Item[] = [];
+  let [sent, next]: [Promise<unknown>, Promise<void> | undefined] = [Promise.resolve(), undefined];
+  const sendNext = async (): Promise<void> => {
+    await sent.catch(() => undefined);
+    const items = waiting;
+    [waiting, sent, next] = [[], next ?? sent, undefined];
+    await send(items);
+  };
+  return (item) => {
+    waiting.push(item);
+    return (next ??= sendNext());
+  };
+}

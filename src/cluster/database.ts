@@ -34,6 +34,8 @@ export interface Database extends Queries {
    * that what they are about has to be read. Neither may throw. Returns a function that ends this.
    */
   listen(channel: ClusterChannel, onMessage: (payload: string) => void, onConnected: () => void): () => void;
+  /** Sends a message soon. It is lost in an outage, so that whoever waits for one has to ask now and then, too. Never throws. */
+  notify(channel: ClusterChannel, payload: string): void;
   /** Waits for nothing that still runs. Idempotent; never rejects. */
   close(): Promise<void>;
 }

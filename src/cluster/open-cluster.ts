@@ -111,6 +111,7 @@ function verifiedLater(database: Database): Database {
       await database.readBytes(...given);
     },
     listen: (...given) => database.listen(...given),
+    notify: (...given) => database.notify(...given),
     close: () => database.close(),
   };
 }

@@ -121,12 +121,15 @@ async function recordClaim(queries: Queries, { runId, spec: text, context }: Cla
 
 /** Wakes workers for runs that others have lost, or not claimed for a while, and whoever waits for one that is given up. */
 async function reap(database: Database, queue: JobQueue, forgottenAfterMs: number): Promise<void> {
-  await database.transaction(async (queries) => {
-    for (const run of [...(await reapRuns(queries)), ...(await forgottenRuns(queries, forgottenAfterMs))]) {
-      if (run.status === "queued") await queue.send(queries, run);
-      else if (run.member !== null) await post(queries, run.member, "changed", run.runId);
-    }
+  const found = await database.transaction(async (queries) => {
+    const runs = [...(await reapRuns(queries)), ...(await forgottenRuns(queries, forgottenAfterMs))];
+    for (const run of runs) if (run.status === "queued") await queue.send(queries, run);
+    return runs;
   });
+  for (const { status, labels, member, runId } of found) {
+    if (status === "queued") queue.wake(labels);
+    else if (member !== null) post(database, member, "changed", runId);
+  }
 }
 
 /** Each worker does it for all of them. Returns a function that ends this. */

@@ -1,5 +1,5 @@
 import { expect, test, describe, it } from "vitest";
-import { inParallel, type Steps, runInSlices } from "../../src/base/promises.ts";
+import { inBatches, inParallel, runInSlices, type Steps } from "../../src/base/promises.ts";
 
 test("results keep the order of the items, with a limited number at work", async () => {
   let [working, most] = [0, 0];
@@ -74,3 +74,30 @@ describe("runInSlices", () => {
     await expect(runInSlices(load(true), { now: () => 0, slice: 1 })).rejects.toThrow("broken");
   });
 });
+
+test("what comes while a batch is sent goes together, after it, and each promise is that of its own batch", async () => {
+  const sent: (readonly number[])[] = [];
+  const ends: { readonly resolve: (value?: unknown) => void; readonly reject: (error: Error) => void }[] = [];
+  const send = inBatches<number>((items) => {
+    sent.push(items);
+    return new Promise((resolve, reject) => ends.push({ resolve, reject }));
+  });
+  const first = [send(1), send(2)];
+  await settle();
+  const second = [send(3), send(4)];
+  await settle();
+  expect(sent).toEqual([[1, 2]]);
+  ends[0]?.reject(new Error("lost"));
+  expect((await Promise.allSettled(first)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  await settle();
+  expect(sent).toEqual([
+    [1, 2],
+    [3, 4],
+  ]);
+  ends[1]?.resolve();
+  await Promise.all(second);
+});
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+}

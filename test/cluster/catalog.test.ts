@@ -330,6 +330,7 @@ function deadDatabase(): Database {
     readBytes: fail,
     transaction: fail,
     listen: () => () => undefined,
+    notify: () => undefined,
     close: () => Promise.resolve(),
   };
 }

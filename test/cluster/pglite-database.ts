@@ -1,6 +1,7 @@
 import { PGlite } from "@electric-sql/pglite";
 import type { Database } from "../../src/cluster/database.ts";
 import { toDatabaseError } from "../../src/cluster/database/database-error.ts";
+import { openNotices } from "../../src/cluster/database/notices.ts";
 import { migrate } from "../../src/cluster/database.ts";
 
 /** PostgreSQL in this process, with one connection: for tests on machines that have no server. Migrated and empty. */
@@ -37,8 +38,10 @@ export async function openPglite(): Promise<Database> {
         void listening.then((stop) => stop());
       };
     },
+    notify: (channel, payload) => notify(channel, payload),
     close: () => (closing ??= pglite.close()),
   };
+  const notify = openNotices(database);
   await migrate(database);
   return database;
 }

@@ -69,6 +69,7 @@ function packContract(name: string, open: () => Promise<{ database: Database; cl
         readBytes: async (...given) => await database.readBytes(...given),
         transaction: async (work) => await database.transaction(work),
         listen: () => () => undefined,
+        notify: () => undefined,
         close: () => Promise.resolve(),
         query: async (text, values) => {
           if (text.includes("pack.files")) reads++;

@@ -5,6 +5,7 @@ import type { ClusterChannel, Database, DatabaseOptions, Queries } from "../data
 import type { ClusterUrl } from "./cluster-url.ts";
 import { toDatabaseError } from "./database-error.ts";
 import { openListener } from "./listener.ts";
+import { openNotices } from "./notices.ts";
 
 /** Longer than any statement of ours takes on a busy server; a connection that a network has forgotten fails after it. */
 const queryTimeoutMs = 30_000;
@@ -52,6 +53,7 @@ function rowsOf<Row>(answered: { readonly rows: Row[] }): readonly Row[] {
 class PooledDatabase implements Database {
   readonly #pool: Pool;
   readonly #listener: ReturnType<typeof openListener>;
+  readonly notify = openNotices(this);
   #closing: Promise<void> | undefined;
 
   constructor(pool: Pool, connect: () => Client, { log, clock }: DatabaseOptions) {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { PgBoss } from "pg-boss";
 import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { inBatches } from "../../base/promises.ts";
 import type { Database, Queries } from "../database.ts";
 
 /** The schema of the queue's own tables. */
@@ -22,16 +23,18 @@ export interface Job {
 
 /** The queue that wakes workers; which of them executes a run is decided by the run's row. */
 export interface JobQueue {
-  /** Adds a job in the transaction of `queries`, and wakes workers by a message of `acp_skills_queues`. */
+  /** Adds a job in the transaction of `queries`. */
   send(
     queries: Queries,
     run: { readonly runId: string; readonly labels: readonly string[]; readonly ownerKey: Buffer },
   ): Promise<void>;
+  /** Tells workers that there are jobs, which are committed. */
+  wake(labels: readonly string[]): void;
   /** Makes sure that there is a queue for these labels. Throws SANDBOX_UNAVAILABLE where there are too many. */
   prepare(labels: readonly string[]): Promise<void>;
-  fetch(queue: string): Promise<Job | undefined>;
-  /** The job is done, in the transaction of `queries`. */
-  complete(queries: Queries, job: Job): Promise<void>;
+  fetch(queue: string, most: number): Promise<readonly Job[]>;
+  /** The job is done: nothing is left to do for its run. */
+  complete(job: Job): Promise<void>;
   /** Says that its worker is there. */
   touch(jobs: readonly Job[]): Promise<void>;
   close(): Promise<void>;
@@ -106,6 +109,18 @@ export function openJobQueue(
       throw error;
     });
   }
+  async function eachQueue(
+    jobs: readonly Job[],
+    work: (boss: PgBoss, queue: string, ids: string[]) => Promise<unknown>,
+  ): Promise<void> {
+    const boss = await opened();
+    for (const queue of new Set(jobs.map((job) => job.queue)))
+      await work(
+        boss,
+        queue,
+        jobs.filter((job) => job.queue === queue).map(({ id }) => id),
+      );
+  }
   const known = new Set<string>([queueOf([])]);
   return {
     async prepare(labels) {
@@ -130,32 +145,23 @@ export function openJobQueue(
       known.add(name);
     },
     async send(queries, { runId, labels, ownerKey }) {
-      const name = queueOf(labels);
       const boss = await opened();
       await boss.send(
-        name,
+        queueOf(labels),
         { runId },
         { db: adapterOf(queries), singletonKey: runId, group: { id: ownerKey.toString("hex") } },
       );
-      await queries.query("select pg_notify('acp_skills_queues', $1)", [name]);
     },
-    async fetch(queue) {
+    wake: (labels) => database.notify("acp_skills_queues", queueOf(labels)),
+    async fetch(queue, most) {
       const boss = await opened();
-      const [job] = await boss.fetch<{ runId: string }>(queue, { batchSize: 1, groupConcurrency: perOwner });
-      return job && { id: job.id, queue, runId: job.data.runId };
+      const jobs = await boss.fetch<{ runId: string }>(queue, { batchSize: most, groupConcurrency: perOwner });
+      return jobs.map(({ id, data }) => ({ id, queue, runId: data.runId }));
     },
-    async complete(queries, { queue, id }) {
-      await (await opened()).complete(queue, id, undefined, { db: adapterOf(queries) });
-    },
-    async touch(jobs) {
-      if (jobs.length === 0) return;
-      const boss = await opened();
-      for (const queue of new Set(jobs.map((job) => job.queue)))
-        await boss.touch(
-          queue,
-          jobs.filter((job) => job.queue === queue).map(({ id }) => id),
-        );
-    },
+    complete: inBatches(
+      async (jobs) => await eachQueue(jobs, async (boss, queue, ids) => await boss.complete(queue, ids)),
+    ),
+    touch: async (jobs) => await eachQueue(jobs, async (boss, queue, ids) => await boss.touch(queue, ids)),
     async close() {
       const boss = await opening?.catch(() => undefined);
       await boss?.stop({ graceful: false });

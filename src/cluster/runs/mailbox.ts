@@ -1,4 +1,4 @@
-import type { Database, Queries } from "../database.ts";
+import type { Database } from "../database.ts";
 
 /** What members say to one another about a run. The message only names it: what is so is in its row. */
 export type RunMessage = "changed" | "cancelled";
@@ -17,9 +17,9 @@ export function mailboxChannel(member: string): `acp_skills_to_${string}` {
   return `acp_skills_to_${member.replaceAll("-", "")}`;
 }
 
-/** Sends a message when the transaction of `queries` commits. */
-export async function post(queries: Queries, member: string, message: RunMessage, runId: string): Promise<void> {
-  await queries.query("select pg_notify($1, $2)", [mailboxChannel(member), `${message} ${runId}`]);
+/** Sends a message about what is committed. */
+export function post(database: Database, member: string, message: RunMessage, runId: string): void {
+  database.notify(mailboxChannel(member), `${message} ${runId}`);
 }
 
 export function openMailbox(database: Database, member: string): Mailbox {

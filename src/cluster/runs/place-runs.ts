@@ -162,6 +162,7 @@ export class ClusterPlace implements RunPlace {
           if (!(await insertRun(queries, row, mostWaiting))) throw tooManyWaiting();
           await queue.send(queries, { runId: spec.runId, labels, ownerKey });
         });
+        queue.wake(labels);
         return;
       } catch (error) {
         if (!isOutage(error)) throw error;
@@ -180,11 +181,8 @@ export class ClusterPlace implements RunPlace {
     const { database, log } = this.#options;
     const awaited = this.#awaited.get(runId);
     awaited?.fail(awaited.run.signal.reason);
-    database
-      .transaction(async (queries) => {
-        const worker = await cancelRun(queries, runId);
-        if (worker !== undefined) await post(queries, worker, "cancelled", runId);
-      })
+    cancelRun(database, runId)
+      .then((worker) => worker !== undefined && post(database, worker, "cancelled", runId))
       .catch((error: unknown) => log("warning", `The run ${runId} was not cancelled: ${String(error)}`));
   }
 

@@ -84,7 +84,7 @@ export class RunReport {
          select $1, $2, $3 + place, event from unnest($4::text[]) with ordinality as given(event, place)
          on conflict do nothing returning 1
        )
-       select pg_notify($5, $6) from (select from sent limit 1) one`,
+       select set_config('synchronous_commit', 'off', true), pg_notify($5, $6) from (select from sent limit 1) one`,
       [runId, fence, this.#number, [...events], mailboxChannel(member ?? ""), `changed ${runId}`],
     );
   }

@@ -116,23 +116,25 @@ export class TakeRuns {
     while (waiting.length > 0) {
       const left: string[] = [];
       for (const name of waiting) {
-        if (this.#isClosed || this.#running.size >= this.#options.concurrency) return;
-        const job = await this.#options.queue.fetch(name);
-        if (job === undefined) continue;
-        left.push(name);
-        const abort = new AbortController();
-        const done = this.#work(job, abort)
-          .catch((error: unknown) =>
-            this.#options.log("error", `The run ${job.runId} was not finished: ${String(error)}`),
-          )
-          .finally(() => {
-            this.#running.delete(job);
-            this.#take();
-          });
-        this.#running.set(job, { abort, done });
+        const places = this.#options.concurrency - this.#running.size;
+        if (this.#isClosed || places <= 0) return;
+        const jobs = await this.#options.queue.fetch(name, Math.ceil(places / waiting.length));
+        if (jobs.length > 0) left.push(name);
+        for (const job of jobs) this.#begin(job);
       }
       waiting = left;
     }
+  }
+
+  #begin(job: Job): void {
+    const abort = new AbortController();
+    const done = this.#work(job, abort)
+      .catch((error: unknown) => this.#options.log("error", `The run ${job.runId} was not finished: ${String(error)}`))
+      .finally(() => {
+        this.#running.delete(job);
+        this.#take();
+      });
+    this.#running.set(job, { abort, done });
   }
 
   async #work(job: Job, abort: AbortController): Promise<void> {
@@ -154,30 +156,28 @@ export class TakeRuns {
   /** Undefined where there is nothing to execute; its job is done then. */
   async #claim(job: Job, resumes: boolean): Promise<ClaimedRun | undefined> {
     const { database, queue, worker, labels, leaseMs, recordClaim } = this.#options;
-    return await database.transaction(async (queries) => {
-      const claimed = await claimRun(queries, job.runId, { worker, labels, leaseMs, resumes });
-      if (typeof claimed === "object") {
-        await recordClaim(queries, claimed);
-        return claimed;
-      }
-      if (claimed === "revoked" || claimed === "cancelled") {
-        const ending =
-          claimed === "revoked" ? ({ status: "refused", error: revoked } as const) : ({ status: "cancelled" } as const);
-        const member = await endQueued(queries, job.runId, ending);
-        if (member !== undefined) await post(queries, member, "changed", job.runId);
-      }
-      await queue.complete(queries, job);
-      return undefined;
+    const claimed = await database.transaction(async (queries) => {
+      const found = await claimRun(queries, job.runId, { worker, labels, leaseMs, resumes });
+      if (typeof found === "object") await recordClaim(queries, found);
+      return found;
     });
+    if (typeof claimed === "object") return claimed;
+    if (claimed === "revoked" || claimed === "cancelled") {
+      const ending =
+        claimed === "revoked" ? ({ status: "refused", error: revoked } as const) : ({ status: "cancelled" } as const);
+      const member = await endQueued(database, job.runId, ending);
+      if (member !== undefined) post(database, member, "changed", job.runId);
+    }
+    await queue.complete(job);
+    return undefined;
   }
 
   async #end(job: Job, claimed: ClaimedRun, ending: RunEnding): Promise<void> {
     const { database, queue } = this.#options;
-    await database.transaction(async (queries) => {
-      const isOwn = await endRun(queries, claimed, ending);
-      if (isOwn && claimed.member !== null) await post(queries, claimed.member, "changed", claimed.runId);
-      await queue.complete(queries, job);
-    });
+    const isOwn = await endRun(database, claimed, ending);
+    if (isOwn && claimed.member !== null) post(database, claimed.member, "changed", claimed.runId);
+    // Where this is lost, the job wakes a worker once more, for nothing.
+    await queue.complete(job);
   }
 
   /** Takes no further run, and waits for those that it executes, for a limited time; then ends them with this reason. */

@@ -157,11 +157,14 @@ export function openStartingSandbox({ tier, lacks, clock, log, host, start, clos
   });
 }
 
+/** Starting a process stops this one for some milliseconds, in which nobody learns how a run ended. */
+export const restockAfterMs = 10;
+
 /** Single-use items that take long to create; some are created in advance. */
 export interface WarmPool<Item> {
   /** Returns a prepared item, or a new one. Throws what creating it throws. */
   take(): Promise<Item>;
-  /** Creates missing items in the background. Call it when no run is waiting. */
+  /** Creates missing items in the background, a moment later: what has just ended is reported first. */
   refill(): void;
   /** Discards all items; no more are prepared. */
   close(): Promise<void>;
@@ -188,6 +191,7 @@ export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
   let idle = true;
   let closed = false;
   let cancelDrain = (): void => undefined;
+  let cancelRestock = (): void => undefined;
 
   const track = (work: Promise<void>): void => {
     const tracked = work.catch((error: unknown) => options.failed(error)).finally(() => busy.delete(tracked));
@@ -227,11 +231,13 @@ export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
       if (closed) return;
       idle = false;
       cancelDrain = clock.after(idleMs, drain);
-      restock();
+      cancelRestock();
+      cancelRestock = clock.after(restockAfterMs, restock);
     },
     async close() {
       closed = true;
       cancelDrain();
+      cancelRestock();
       drain();
       while (busy.size > 0) await Promise.all(busy);
     },

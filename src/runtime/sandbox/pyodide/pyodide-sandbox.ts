@@ -3,7 +3,6 @@ import { chmod, copyFile, lstat, readFile, rename, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { setImmediate } from "node:timers";
 import { createHash, randomUUID } from "node:crypto";
 import { askProgram } from "../../../base/processes/spawn-process.ts";
 import { SkillsError } from "../../../base/errors.ts";
@@ -109,7 +108,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
       return await drivePyodideRun(waiting.child, run, files, host, signal, { clock, log });
     } finally {
       await waiting.child.end();
-      setImmediate(() => pool.refill());
+      pool.refill();
     }
   }
 

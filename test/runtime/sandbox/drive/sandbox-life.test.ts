@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type PoolOptions, openWarmPool } from "../../../../src/runtime/sandbox/drive/sandbox-life.ts";
+import { type PoolOptions, openWarmPool, restockAfterMs } from "../../../../src/runtime/sandbox/drive/sandbox-life.ts";
 import { manualClock } from "../../../manual-clock.ts";
 
 interface Item {
@@ -30,7 +30,11 @@ function open(more: Partial<PoolOptions<Item>> = {}) {
     failed: (error) => failures.push(error),
     ...more,
   });
-  return { pool, clock, made, discarded, failures };
+  const refill = (): void => {
+    pool.refill();
+    clock.pass(restockAfterMs);
+  };
+  return { pool, refill, clock, made, discarded, failures };
 }
 
 /** Lets every pending promise settle; the clock does not advance. */
@@ -48,9 +52,9 @@ test("creates nothing before the first request", async () => {
 });
 
 test("keeps warm items after a refill and hands out each of them once", async () => {
-  const { pool, made } = open();
+  const { pool, refill, made } = open();
   await pool.take();
-  pool.refill();
+  refill();
   await settle();
   expect(made.map(({ warm }) => warm)).toEqual([false, true, true]);
   const taken = [await pool.take(), await pool.take(), await pool.take()];
@@ -61,10 +65,21 @@ test("keeps warm items after a refill and hands out each of them once", async ()
   ]);
 });
 
+test("creates none while the end of a run is being reported", async () => {
+  const { pool, clock, made } = open();
+  pool.refill();
+  clock.pass(restockAfterMs - 1);
+  await settle();
+  expect(made).toEqual([]);
+  clock.pass(1);
+  await settle();
+  expect(made).toHaveLength(2);
+});
+
 test("creates items one at a time", async () => {
   let making = 0;
   let most = 0;
-  const { pool } = open({
+  const { pool, refill } = open({
     async make(warm) {
       most = Math.max(most, ++making);
       await settle();
@@ -72,15 +87,15 @@ test("creates items one at a time", async () => {
       return { number: 0, warm, alive: true };
     },
   });
-  pool.refill();
-  pool.refill();
+  refill();
+  refill();
   await pool.close();
   expect(most).toBe(1);
 });
 
 test("discards an item that died while it waited", async () => {
-  const { pool, made, discarded } = open();
-  pool.refill();
+  const { pool, refill, made, discarded } = open();
+  refill();
   await settle();
   for (const item of made) item.alive = false;
   expect(await pool.take()).toMatchObject({ number: 3, warm: false });
@@ -88,10 +103,10 @@ test("discards an item that died while it waited", async () => {
 });
 
 test("discards warm items after the idle timeout", async () => {
-  const { pool, clock, discarded } = open();
-  pool.refill();
+  const { refill, clock, discarded } = open();
+  refill();
   await settle();
-  clock.pass(999);
+  clock.pass(999 - restockAfterMs);
   expect(discarded).toEqual([]);
   clock.pass(1);
   await settle();
@@ -100,19 +115,19 @@ test("discards warm items after the idle timeout", async () => {
 });
 
 test("restarts the idle timeout on every refill", async () => {
-  const { pool, clock, discarded } = open();
-  pool.refill();
+  const { refill, clock, discarded } = open();
+  refill();
   await settle();
   clock.pass(800);
-  pool.refill();
+  refill();
   clock.pass(800);
   expect(discarded).toEqual([]);
 });
 
 test("discards an item whose creation finishes after the idle timeout", async () => {
   let finish: (item: Item) => void = () => undefined;
-  const { pool, clock, discarded } = open({ make: () => new Promise((resolve) => (finish = resolve)) });
-  pool.refill();
+  const { refill, clock, discarded } = open({ make: () => new Promise((resolve) => (finish = resolve)) });
+  refill();
   clock.pass(1000);
   finish({ number: 9, warm: true, alive: true });
   await settle();
@@ -121,24 +136,24 @@ test("discards an item whose creation finishes after the idle timeout", async ()
 
 test("reports a failed creation and retries only on the next refill", async () => {
   let attempts = 0;
-  const { pool, failures } = open({
+  const { pool, refill, failures } = open({
     make() {
       attempts += 1;
       return Promise.reject(new Error("no"));
     },
   });
-  pool.refill();
+  refill();
   await settle();
   expect([attempts, failures.length]).toEqual([1, 1]);
-  pool.refill();
+  refill();
   await settle();
   expect(attempts).toBe(2);
   await expect(pool.take()).rejects.toThrow("no");
 });
 
 test("close discards waiting and unfinished items and stops the timer", async () => {
-  const { pool, clock, made, discarded } = open();
-  pool.refill();
+  const { pool, refill, clock, made, discarded } = open();
+  refill();
   await pool.close();
   pool.refill();
   await settle();
