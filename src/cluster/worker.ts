@@ -123,7 +123,10 @@ async function recordClaim(queries: Queries, { runId, spec: text, context }: Cla
 async function reap(database: Database, queue: JobQueue, forgottenAfterMs: number): Promise<void> {
   const found = await database.transaction(async (queries) => {
     const runs = [...(await reapRuns(queries)), ...(await forgottenRuns(queries, forgottenAfterMs))];
-    for (const run of runs) if (run.status === "queued") await queue.send(queries, run);
+    for (const run of runs) {
+      await queue.remove(queries, run);
+      if (run.status === "queued") await queue.send(queries, run);
+    }
     return runs;
   });
   for (const { status, labels, member, runId } of found) {

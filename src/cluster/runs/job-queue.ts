@@ -28,6 +28,8 @@ export interface JobQueue {
     queries: Queries,
     run: { readonly runId: string; readonly labels: readonly string[]; readonly ownerKey: Buffer },
   ): Promise<void>;
+  /** Removes the job of a run whose worker is gone: until it is, it counts as one that its owner has executed. */
+  remove(queries: Queries, run: { readonly runId: string; readonly labels: readonly string[] }): Promise<void>;
   /** Tells workers that there are jobs, which are committed. */
   wake(labels: readonly string[]): void;
   /** Makes sure that there is a queue for these labels. Throws SANDBOX_UNAVAILABLE where there are too many. */
@@ -44,6 +46,12 @@ export interface JobQueue {
 export function queueOf(labels: readonly string[]): string {
   if (labels.length === 0) return "runs";
   return `runs-${createHash("sha256").update(JSON.stringify(labels)).digest("hex").slice(0, 32)}`;
+}
+
+/** The id of a run's job. */
+function jobOf(runId: string): string {
+  const id = createHash("sha256").update(runId).digest("hex");
+  return [id.slice(0, 8), id.slice(8, 12), id.slice(12, 16), id.slice(16, 20), id.slice(20, 32)].join("-");
 }
 
 async function loadBoss(): Promise<typeof PgBoss> {
@@ -149,8 +157,11 @@ export function openJobQueue(
       await boss.send(
         queueOf(labels),
         { runId },
-        { db: adapterOf(queries), singletonKey: runId, group: { id: ownerKey.toString("hex") } },
+        { db: adapterOf(queries), id: jobOf(runId), singletonKey: runId, group: { id: ownerKey.toString("hex") } },
       );
+    },
+    async remove(queries, { runId, labels }) {
+      await (await opened()).deleteJob(queueOf(labels), jobOf(runId), { db: adapterOf(queries) });
     },
     wake: (labels) => database.notify("acp_skills_queues", queueOf(labels)),
     async fetch(queue, most) {
