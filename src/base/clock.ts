@@ -38,6 +38,26 @@ export function timeWaited(clock: Pick<Clock, "now" | "idle">): number {
   return clock.idle?.() ?? clock.now();
 }
 
+/** Works after each `ms` until the returned function is called; waits again when what it did is done, whatever became of that. */
+export function every(clock: Clock, ms: number | (() => number), work: () => unknown): () => void {
+  let isOpen = true;
+  let stop = wait();
+  function wait(): () => void {
+    return clock.after(typeof ms === "number" ? ms : ms(), () => {
+      const done = work();
+      if (done instanceof Promise) void done.then(again, again);
+      else again();
+    });
+  }
+  function again(): void {
+    if (isOpen) stop = wait();
+  }
+  return () => {
+    isOpen = false;
+    stop();
+  };
+}
+
 /** The result of `work`, or undefined after `ms`. Rejects as `work` does. */
 export async function withinTime<Value>(work: Promise<Value>, clock: Clock, ms: number): Promise<Value | undefined> {
   let stop = (): void => undefined;

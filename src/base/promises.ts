@@ -149,3 +149,17 @@ export function inBatches<Item>(send: (items: readonly Item[]) => Promise<unknow
     return (next ??= sendNext());
   };
 }
+
+/** Does work at the first call, for all calls; again at the next one where it failed. */
+export function doOnce<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let doing: Promise<Result> | undefined;
+  return async () => {
+    const own = (doing ??= work());
+    try {
+      return await own;
+    } catch (error) {
+      if (doing === own) doing = undefined;
+      throw error;
+    }
+  };
+}

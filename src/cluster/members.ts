@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, every } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { isOutage } from "./database/database-error.ts";
 import type { Database } from "./database.ts";
@@ -34,7 +34,6 @@ export interface MemberOptions {
 /** Announces this process, and goes on with that until it leaves; while the database is not reached, nobody hears of it. */
 export async function joinCluster(database: Database, options: MemberOptions): Promise<Member> {
   const { id = randomUUID(), kind, version, labels = [], concurrency = 0, clock, log } = options;
-  let stop = (): void => undefined;
   let leaving: Promise<void> | undefined;
   let isReported = false;
 
@@ -52,18 +51,14 @@ export async function joinCluster(database: Database, options: MemberOptions): P
       [id, kind, hostname().slice(0, 253), process.pid, version, [...labels], concurrency, leaseSeconds],
     );
   }
-  function renewLater(): void {
-    stop = clock.after(renewEveryMs, () => {
-      renew()
-        .then(
-          () => (isReported = false),
-          (error: unknown) => {
-            if (!isReported) log("warning", `This member of the cluster was not renewed: ${String(error)}`);
-            isReported = true;
-          },
-        )
-        .finally(() => leaving === undefined && renewLater());
-    });
+  async function renewAgain(): Promise<void> {
+    try {
+      await renew();
+      isReported = false;
+    } catch (error) {
+      if (!isReported) log("warning", `This member of the cluster was not renewed: ${String(error)}`);
+      isReported = true;
+    }
   }
   async function leave(): Promise<void> {
     stop();
@@ -73,6 +68,6 @@ export async function joinCluster(database: Database, options: MemberOptions): P
   await renew().catch((error: unknown) => {
     if (!isOutage(error)) throw error;
   });
-  renewLater();
+  const stop = every(clock, renewEveryMs, renewAgain);
   return { id, leave: () => (leaving ??= leave()) };
 }

@@ -1,4 +1,5 @@
 import { SkillsError, isSkillsError } from "../base/errors.ts";
+import { doOnce } from "../base/promises.ts";
 import { userName } from "../base/processes/live-process.ts";
 import type { Settings } from "../runtime/options.ts";
 import type { GivenPorts } from "../runtime/ports.ts";
@@ -85,18 +86,10 @@ export async function connectMember(
 }
 
 function verifiedLater(database: Database): Database {
-  let verified: Promise<void> | undefined;
-  const verify = async (): Promise<void> => {
+  const verifiedOnce = doOnce(async () => {
     const fault = await schemaFault(database);
     if (fault !== undefined) throw new SkillsError("INVALID_OPTIONS", fault, { facts: { option: "cluster" } });
-  };
-  const verifiedOnce = async (): Promise<void> => {
-    const tried = (verified ??= verify());
-    await tried.catch((error: unknown) => {
-      if (verified === tried) verified = undefined;
-      throw error;
-    });
-  };
+  });
   return {
     query: async (...given) => {
       await verifiedOnce();

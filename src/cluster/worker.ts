@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { every } from "../base/clock.ts";
 import { SkillsError } from "../base/errors.ts";
 import { stayingFor } from "../base/promises.ts";
 import { inShort, isNothing } from "../skills/permissions.ts";
@@ -135,7 +136,7 @@ async function reap(database: Database, queue: JobQueue, forgottenAfterMs: numbe
   }
 }
 
-/** Each worker does it for all of them. Returns a function that ends this. */
+/** Each worker does it for all of them, not all at a time. Returns a function that ends this. */
 function reapEvery(
   ms: number,
   {
@@ -144,25 +145,19 @@ function reapEvery(
     settings: { clock, log },
   }: { readonly database: Database; readonly queue: JobQueue; readonly settings: Settings },
 ): () => void {
-  let stop = (): void => undefined;
-  let isOpen = true;
   let sweptAt = clock.now();
-  const next = (): void => {
-    // Not all workers at a time.
-    stop = clock.after(ms * (0.75 + Math.random() / 2), () => {
+  return every(
+    clock,
+    () => ms * (0.75 + Math.random() / 2),
+    async () => {
       const isDue = clock.now() - sweptAt >= sweepEveryMs;
       if (isDue) sweptAt = clock.now();
-      reap(database, queue, ms)
-        .then(async () => {
-          if (isDue) await sweepRuns(database);
-        })
-        .catch((error: unknown) => log("warning", `Lost runs were not queued again: ${String(error)}`))
-        .finally(() => isOpen && next());
-    });
-  };
-  next();
-  return () => {
-    isOpen = false;
-    stop();
-  };
+      try {
+        await reap(database, queue, ms);
+        if (isDue) await sweepRuns(database);
+      } catch (error) {
+        log("warning", `Lost runs were not queued again: ${String(error)}`);
+      }
+    },
+  );
 }

@@ -2,7 +2,7 @@ import { type RequestListener, type Server, createServer, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { App } from "../runtime/app.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, every } from "../base/clock.ts";
 import { SkillsError } from "../base/errors.ts";
 import { tooMany } from "./admission/limiter.ts";
 import type { AdmissionRules } from "./admission/admit.ts";
@@ -130,6 +130,7 @@ export async function closeServer(server: Server, { clock, seconds, ...open }: S
   const { running, held, cancel } = open;
   const ended = new Promise<void>((resolve) => void server.close(() => resolve()));
   // A connection whose request ended after `close` would stay open until its timeout.
+  server.closeIdleConnections();
   const stopClosingIdle = every(clock, closeIdleEveryMs, () => server.closeIdleConnections());
   let cancelled = 0;
   const stopWaiting = clock.after(seconds * 1_000, () => {
@@ -141,17 +142,6 @@ export async function closeServer(server: Server, { clock, seconds, ...open }: S
   stopWaiting();
   stopClosingIdle();
   return cancelled;
-}
-
-/** Works now and after each `ms`, until the returned function is called. */
-export function every(clock: Clock, ms: number, work: () => void): () => void {
-  let stop = (): void => undefined;
-  const again = (): void => {
-    work();
-    stop = clock.after(ms, again);
-  };
-  again();
-  return () => stop();
 }
 
 /** Requests that a client may send on one connection before it has read their answers; one that never reads keeps no more places. */

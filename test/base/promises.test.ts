@@ -1,5 +1,5 @@
 import { expect, test, describe, it } from "vitest";
-import { inBatches, inParallel, runInSlices, type Steps } from "../../src/base/promises.ts";
+import { doOnce, inBatches, inParallel, runInSlices, type Steps } from "../../src/base/promises.ts";
 
 test("results keep the order of the items, with a limited number at work", async () => {
   let [working, most] = [0, 0];
@@ -96,6 +96,18 @@ test("what comes while a batch is sent goes together, after it, and each promise
   ]);
   ends[1]?.resolve();
   await Promise.all(second);
+});
+
+test("is done once for all calls, and again where it failed", async () => {
+  let calls = 0;
+  const one = doOnce(async () => {
+    await settle();
+    if (++calls === 1) throw new Error("first");
+    return calls;
+  });
+  expect((await Promise.allSettled([one(), one()])).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await Promise.all([one(), one()])).toEqual([2, 2]);
+  expect(await one()).toBe(2);
 });
 
 async function settle(): Promise<void> {

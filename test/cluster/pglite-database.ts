@@ -1,7 +1,7 @@
 import { PGlite } from "@electric-sql/pglite";
 import type { Database } from "../../src/cluster/database.ts";
 import { toDatabaseError } from "../../src/cluster/database/database-error.ts";
-import { openNotices } from "../../src/cluster/database/notices.ts";
+import { openNotices } from "../../src/cluster/database/listener.ts";
 import { migrate } from "../../src/cluster/database.ts";
 
 /** PostgreSQL in this process, with one connection: for tests on machines that have no server. Migrated and empty. */

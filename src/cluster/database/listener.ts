@@ -1,7 +1,8 @@
 import type { Client } from "pg";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import type { ClusterChannel } from "../database.ts";
+import { inBatches } from "../../base/promises.ts";
+import type { ClusterChannel, Database, Queries } from "../database.ts";
 
 interface Subscription {
   readonly channel: ClusterChannel;
@@ -116,4 +117,19 @@ export function openListener(
       opened?.end().catch(() => undefined);
     },
   };
+}
+
+/**
+ * Sends messages in transactions of their own that do not wait for the disk: PostgreSQL commits what notifies one after the other, in all of
+ * a database.
+ */
+export function openNotices(queries: Queries): Database["notify"] {
+  const send = inBatches<readonly [channel: string, payload: string]>((given) =>
+    queries.query(
+      `select set_config('synchronous_commit', 'off', true), pg_notify(channel, payload)
+       from unnest($1::text[], $2::text[]) as given (channel, payload)`,
+      [given.map(([channel]) => channel), given.map(([, payload]) => payload)],
+    ),
+  );
+  return (channel, payload) => void send([channel, payload]).catch(() => undefined);
 }

@@ -4,8 +4,7 @@ import { SkillsError } from "../../base/errors.ts";
 import type { ClusterChannel, Database, DatabaseOptions, Queries } from "../database.ts";
 import type { ClusterUrl } from "./cluster-url.ts";
 import { toDatabaseError } from "./database-error.ts";
-import { openListener } from "./listener.ts";
-import { openNotices } from "./notices.ts";
+import { openListener, openNotices } from "./listener.ts";
 
 /** Longer than any statement of ours takes on a busy server; a connection that a network has forgotten fails after it. */
 const queryTimeoutMs = 30_000;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { PgBoss } from "pg-boss";
 import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { inBatches } from "../../base/promises.ts";
+import { doOnce, inBatches } from "../../base/promises.ts";
 import type { Database, Queries } from "../database.ts";
 
 /** The schema of the queue's own tables. */
@@ -30,7 +30,7 @@ export interface JobQueue {
   ): Promise<void>;
   /** Removes the job of a run whose worker is gone: until it is, it counts as one that its owner has executed. */
   remove(queries: Queries, run: { readonly runId: string; readonly labels: readonly string[] }): Promise<void>;
-  /** Tells workers that there are jobs, which are committed. */
+  /** Wakes workers for jobs that are committed. */
   wake(labels: readonly string[]): void;
   /** Makes sure that there is a queue for these labels. Throws SANDBOX_UNAVAILABLE where there are too many. */
   prepare(labels: readonly string[]): Promise<void>;
@@ -99,6 +99,7 @@ export function openJobQueue(
   }: { readonly log: Log; readonly supervise: boolean; readonly perOwner?: number },
 ): JobQueue {
   let opening: Promise<PgBoss> | undefined;
+  const opened = doOnce(() => (opening = open()));
   async function open(): Promise<PgBoss> {
     const Boss = await loadBoss();
     const boss = new Boss({ db: adapterOf(database), schema, migrate: false, supervise, schedule: false });
@@ -109,13 +110,6 @@ export function openJobQueue(
       reported = message;
     });
     return await boss.start();
-  }
-  async function opened(): Promise<PgBoss> {
-    const tried = (opening ??= open());
-    return await tried.catch((error: unknown) => {
-      if (opening === tried) opening = undefined;
-      throw error;
-    });
   }
   async function eachQueue(
     jobs: readonly Job[],

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { SkillsError, type SkillsErrorCode } from "../../base/errors.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, every } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { EndedRun, RunPlace, RunSpec, StoredRun, SubmittedRun } from "../../runtime/runs.ts";
 import { permissionsOf } from "../../skills/permissions.ts";
 import type { RunStep } from "../../wire/run-event.ts";
 import { isOutage } from "../database/database-error.ts";
+import { duringOutages } from "../database/during-outages.ts";
 import type { Database, Queries } from "../database.ts";
 import type { SkillPacks } from "../skills.ts";
 import type { JobQueue } from "./job-queue.ts";
@@ -61,13 +62,15 @@ export class ClusterPlace implements RunPlace {
   readonly #options: PlaceOptions;
   readonly #awaited = new Map<string, Awaited>();
   readonly #stops: (() => void)[];
-  #stopAsking = (): void => undefined;
 
   constructor(options: PlaceOptions) {
     this.#options = options;
-    const { mailbox } = options;
-    this.#stops = [mailbox.on("changed", (runId) => this.#ask(runId)), mailbox.onConnected(() => this.#askAll())];
-    this.#askLater();
+    const { mailbox, clock } = options;
+    this.#stops = [
+      mailbox.on("changed", (runId) => this.#ask(runId)),
+      mailbox.onConnected(() => this.#askAll()),
+      every(clock, askEveryMs, () => this.#askAll()),
+    ];
   }
 
   /** What needs the directory of a session, or the rights of this machine's user, stays where that is. */
@@ -152,28 +155,21 @@ export class ClusterPlace implements RunPlace {
       events: JSON.stringify([{ atMs: 0, type: "queued", behind: 0, ...(spec.skill && { skill: spec.skill.name }) }]),
       ttlMs,
     };
-    const { clock } = this.#options;
-    const start = clock.now();
-    for (let attempt = 0; ; attempt++) {
-      try {
-        await database.transaction(async (queries) => {
-          // An outage may have lost the answer, and not the run.
-          if (attempt > 0 && (await isThere(queries, spec.runId))) return;
-          if (!(await insertRun(queries, row, mostWaiting))) throw tooManyWaiting();
-          await queue.send(queries, { runId: spec.runId, labels, ownerKey });
-        });
-        queue.wake(labels);
-        return;
-      } catch (error) {
-        if (!isOutage(error)) throw error;
-        // Whether it is in the queue is not known, and nobody will wait for it.
-        if (run.signal.aborted || clock.now() - start > submitForMs) {
-          this.#cancel(spec.runId);
-          throw toRunError(error);
-        }
-        await waitFor(clock, Math.min(2_000, 100 * 2 ** attempt), run.signal);
-      }
+    const once = async (isRetry: boolean): Promise<void> =>
+      await database.transaction(async (queries) => {
+        // An outage may have lost the answer, and not the run.
+        if (isRetry && (await isThere(queries, spec.runId))) return;
+        if (!(await insertRun(queries, row, mostWaiting))) throw tooManyWaiting();
+        await queue.send(queries, { runId: spec.runId, labels, ownerKey });
+      });
+    try {
+      await duringOutages(once, { clock: this.#options.clock, signal: run.signal, forMs: submitForMs });
+    } catch (error) {
+      // Whether it is in the queue is not known, and nobody will wait for it.
+      if (isOutage(error)) this.#cancel(spec.runId);
+      throw toRunError(error);
     }
+    queue.wake(labels);
   }
 
   /** The caller has gone: nobody waits for the answer. */
@@ -184,13 +180,6 @@ export class ClusterPlace implements RunPlace {
     cancelRun(database, runId)
       .then((worker) => worker !== undefined && post(database, worker, "cancelled", runId))
       .catch((error: unknown) => log("warning", `The run ${runId} was not cancelled: ${String(error)}`));
-  }
-
-  #askLater(): void {
-    this.#stopAsking = this.#options.clock.after(askEveryMs, () => {
-      this.#askAll();
-      this.#askLater();
-    });
   }
 
   #askAll(): void {
@@ -247,7 +236,6 @@ export class ClusterPlace implements RunPlace {
 
   /** Runs in the queue go on; nobody waits for them here any more. */
   close(): void {
-    this.#stopAsking();
     for (const stop of this.#stops) stop();
     for (const { fail } of this.#awaited.values()) fail(new SkillsError("CLOSED", "The tools were closed."));
   }
@@ -255,18 +243,6 @@ export class ClusterPlace implements RunPlace {
 
 async function isThere(queries: Queries, runId: string): Promise<boolean> {
   return (await queries.query("select 1 as one from acp_skills.runs where run_id = $1", [runId])).length > 0;
-}
-
-/** Ends early, without an error, when the signal is aborted. */
-async function waitFor(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const stop = clock.after(ms, resolve);
-    const end = (): void => {
-      stop();
-      resolve();
-    };
-    signal.addEventListener("abort", end, { once: true });
-  });
 }
 
 function tooManyWaiting(): SkillsError {

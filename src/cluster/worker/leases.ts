@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, every } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../database.ts";
 import { type ClaimedRun, renewLeases } from "../runs/run-rows.ts";
@@ -27,8 +27,7 @@ export class Leases {
   readonly #worker: string;
   readonly #leaseMs: number;
   readonly #clock: Clock;
-  readonly #log: Log;
-  #stop = (): void => undefined;
+  readonly #stop: () => void;
 
   constructor(
     database: Database,
@@ -39,8 +38,12 @@ export class Leases {
       log,
     }: { readonly worker: string; readonly leaseMs: number; readonly clock: Clock; readonly log: Log },
   ) {
-    [this.#database, this.#worker, this.#leaseMs, this.#clock, this.#log] = [database, worker, leaseMs, clock, log];
-    this.#later();
+    [this.#database, this.#worker, this.#leaseMs, this.#clock] = [database, worker, leaseMs, clock];
+    this.#stop = every(clock, leaseMs / 4, async () => {
+      await this.renew().catch((error: unknown) => log("warning", `Leases of runs were not renewed: ${String(error)}`));
+      const now = clock.now();
+      for (const { abort, until } of this.#held.values()) if (until <= now) abort.abort(new RunTakenAway(false));
+    });
   }
 
   /** `claimedAt`: when the claim was sent, by the clock of this member. */
@@ -74,18 +77,6 @@ export class Leases {
       else if (found.cancelled) held.abort.abort(new RunTakenAway(true));
       else held.until = sentAt + this.#leaseMs;
     }
-  }
-
-  #later(): void {
-    this.#stop = this.#clock.after(this.#leaseMs / 4, () => {
-      this.renew()
-        .catch((error: unknown) => this.#log("warning", `Leases of runs were not renewed: ${String(error)}`))
-        .finally(() => {
-          const now = this.#clock.now();
-          for (const { abort, until } of this.#held.values()) if (until <= now) abort.abort(new RunTakenAway(false));
-          this.#later();
-        });
-    });
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, withinTime } from "../../base/clock.ts";
 import type { RunStep } from "../../wire/run-event.ts";
 import { isOutage } from "../database/database-error.ts";
 import type { Database } from "../database.ts";
@@ -91,10 +91,7 @@ export class RunReport {
 
   /** Sends what is left, for a limited time, and returns the events of the record as JSON. */
   async end(patienceMs: number): Promise<string> {
-    let stop = (): void => undefined;
-    const patience = new Promise<void>((resolve) => (stop = this.#clock.after(patienceMs, resolve)));
-    await Promise.race([this.#flushing ?? Promise.resolve(), patience]).catch(() => undefined);
-    stop();
+    if (this.#flushing !== undefined) await withinTime(this.#flushing, this.#clock, patienceMs).catch(() => undefined);
     this.#isEnded = true;
     return JSON.stringify(this.#recorded);
   }

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, every, withinTime } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { isOutage } from "../database/database-error.ts";
 import { duringOutages } from "../database/during-outages.ts";
@@ -44,36 +44,24 @@ export class TakeRuns {
   #isTaking = false;
   #isStale = false;
   #isClosed = false;
-  readonly #stops: (() => void)[] = [];
+  readonly #stops: readonly (() => void)[];
 
   constructor(options: TakeOptions) {
     this.#options = options;
-    const { database } = options;
-    this.#stops.push(
+    const { database, clock, queue } = options;
+    this.#stops = [
       database.listen(
         "acp_skills_queues",
         (name) => (this.#queues.includes(name) ? this.#take() : this.#findQueues()),
         () => this.#findQueues(),
       ),
-    );
-    this.#every(pollMs, () => this.#findQueues());
-    this.#every(touchMs, () => void this.#options.queue.touch([...this.#running.keys()]).catch(() => undefined));
+      every(clock, pollMs, () => this.#findQueues()),
+      every(clock, touchMs, async () => await queue.touch([...this.#running.keys()])),
+    ];
   }
 
   get count(): number {
     return this.#running.size;
-  }
-
-  #every(ms: number, work: () => void): void {
-    let stop = (): void => undefined;
-    const next = (): void => {
-      stop = this.#options.clock.after(ms, () => {
-        work();
-        if (!this.#isClosed) next();
-      });
-    };
-    next();
-    this.#stops.push(() => stop());
   }
 
   /** Those that are new, too. */
@@ -185,11 +173,9 @@ export class TakeRuns {
     this.#isClosed = true;
     for (const stop of this.#stops) stop();
     const all = [...this.#running.values()];
-    let stop = (): void => undefined;
-    const patience = new Promise<void>((resolve) => (stop = this.#options.clock.after(patienceMs, resolve)));
-    await Promise.race([Promise.all(all.map(({ done }) => done)), patience]);
-    stop();
+    const done = Promise.all(all.map((run) => run.done));
+    await withinTime(done, this.#options.clock, patienceMs);
     for (const { abort } of all) abort.abort(reason);
-    await Promise.all(all.map(({ done }) => done));
+    await done;
   }
 }

@@ -7,7 +7,7 @@ import type { HttpRefusal } from "../../wire/http.ts";
 import type { RunEvent } from "../../wire/run-event.ts";
 import { tooMany } from "../admission/limiter.ts";
 import { type CallerEvents, type EventStream, createCallerEvents, openEventStream } from "../events.ts";
-import { every } from "../listen.ts";
+import { every } from "../../base/clock.ts";
 import type { Publication } from "../publish/publication.ts";
 import type { CreateRoutes, HttpCaller, ServeContext } from "../serve-context.ts";
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../base/clock.ts";
 import { type EventStream, createCallerEvents, openEventStream } from "../../../serve/events.ts";
-import { every } from "../../../serve/listen.ts";
+import { every } from "../../../base/clock.ts";
 import type { BrowseAnswer } from "../browse-door.ts";
 
 /** The events that all open pages receive. */

@@ -3,7 +3,7 @@ import { latestWork, runInSlices } from "../../../base/promises.ts";
 import { undefinedIfOurs } from "../../../base/errors.ts";
 import { walkSkill } from "../../../skills/hash.ts";
 import { nativeWatchers } from "../../../skills/skillset.ts";
-import { every } from "../../../serve/listen.ts";
+import { every } from "../../../base/clock.ts";
 import { hashShown } from "../detail/show-skill.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
 import type { SkillTouched } from "../../wire/skills.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { appendFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../runtime/app.ts";
-import { every, isLoopbackListenHost } from "../../../serve/listen.ts";
+import { isLoopbackListenHost } from "../../../serve/listen.ts";
 import { openParts } from "../../../parts.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { logPublishedProblems } from "../../../skills/skillset.ts";
@@ -19,7 +19,7 @@ import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import { prettyProblem } from "../../report/problem-report.ts";
-import type { Clock } from "../../../base/clock.ts";
+import { type Clock, every } from "../../../base/clock.ts";
 import { fileStamp } from "../../../base/paths/identity.ts";
 
 const defaultPort = 7331;
