@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { every } from "../../src/base/clock.ts";
-import { type Deferred, createDeferred } from "../../src/base/promises.ts";
 import { manualClock } from "../manual-clock.ts";
 
 test("works after each interval until it is stopped", () => {
@@ -17,27 +16,25 @@ test("works after each interval until it is stopped", () => {
 test("asks for each interval, waits for what it began, also where that fails, and begins nothing after it was stopped", async () => {
   const clock = manualClock();
   const intervals = [10, 20, 30];
-  const works: Deferred<void>[] = [];
+  const ends: (() => void)[] = [];
   const stop = every(
     clock,
     () => intervals.shift() ?? 0,
     async () => {
-      const work = createDeferred<void>();
-      works.push(work);
-      await work.promise;
+      await new Promise<void>((resolve) => ends.push(resolve));
       throw new Error("lost");
     },
   );
   clock.pass(1_000);
-  expect(works).toHaveLength(1);
-  works[0]?.resolve();
+  expect(ends).toHaveLength(1);
+  ends[0]?.();
   await new Promise(setImmediate);
   clock.pass(19);
-  expect(works).toHaveLength(1);
+  expect(ends).toHaveLength(1);
   clock.pass(1);
-  expect(works).toHaveLength(2);
+  expect(ends).toHaveLength(2);
   stop();
-  works[1]?.resolve();
+  ends[1]?.();
   await new Promise(setImmediate);
-  expect([clock.pending, works.length]).toEqual([0, 2]);
+  expect([clock.pending, ends.length]).toEqual([0, 2]);
 });
