@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../base/clock.ts";
-import { SkillsError, isSkillsError } from "../base/errors.ts";
+import { isSkillsError } from "../base/errors.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import {
   type BlobOptions,
@@ -17,24 +17,14 @@ import {
   storeClosed,
   withBlobDefaults,
 } from "../runtime/blobs.ts";
-import { onCluster, toBlobFailure } from "./blobs/blob-failure.ts";
-import { BlobHolder } from "./blobs/blob-holder.ts";
-import {
-  type NewBlob,
-  countExpired,
-  deleteBlobs,
-  insertBlob,
-  lockBlob,
-  lockExpired,
-  selectBlob,
-  selectBlobs,
-} from "./blobs/blob-rows.ts";
-import { CutContent, chunkBytes } from "./blobs/cut-content.ts";
+import { toBlobFailure } from "./blobs/blob-failure.ts";
+import { type BlobContext, BlobHolder } from "./blobs/blob-holder.ts";
+import { countExpired, deleteBlob, deleteExpired, insertBlob, selectBlob, selectBlobs } from "./blobs/blob-rows.ts";
 import type { ObjectStore } from "./blobs/object-store.ts";
 import { readContent } from "./blobs/read-content.ts";
-import { removeLeftovers, removeOrphans, removeUploads } from "./blobs/remove-uploads.ts";
-import { StagedUpload, writeUpload } from "./blobs/stage-content.ts";
-import type { Database, Queries } from "./database.ts";
+import { removeLeftovers, removeUploads } from "./blobs/remove-uploads.ts";
+import { withContent } from "./blobs/stage-content.ts";
+import type { Database } from "./database.ts";
 
 export { openObjectStore } from "./blobs/object-store.ts";
 
@@ -58,12 +48,10 @@ export function openClusterBlobs(database: Database, options: ClusterBlobOptions
 }
 
 class ClusterBlobs implements BlobStore, BlobUpkeep {
-  readonly #database: Database;
+  readonly #context: BlobContext;
   readonly #settings: Required<BlobOptions>;
   readonly #now: () => number | undefined;
   readonly #clock: Clock;
-  readonly #holder: BlobHolder;
-  readonly #context: Parameters<typeof readContent>[0];
   #isClosed = false;
   #sweptForRoomAt = -Infinity;
   #removing: Promise<void> = Promise.resolve();
@@ -72,12 +60,10 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
 
   constructor(database: Database, options: ClusterBlobOptions) {
     const { clock = systemClock, log = silentLog, objects } = options;
-    this.#database = database;
+    this.#context = { database, holder: new BlobHolder(database, { clock, log }), objects };
     this.#settings = withBlobDefaults(options);
     this.#now = options.now ?? (() => undefined);
     this.#clock = clock;
-    this.#holder = new BlobHolder(database, { clock, log });
-    this.#context = { database, holder: this.#holder, objects };
   }
 
   put(
@@ -86,26 +72,26 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
     content: Uint8Array | AsyncIterable<Uint8Array>,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<StoredBlob> {
-    return onCluster("stored", async () => {
-      this.#assertOpen();
+    return this.#run("stored", async () => {
       checkKind(kind);
-      const cut = new CutContent(content, { limitBytes: this.#settings.maxBlobBytes, signal });
-      const { staged, chunks } = await this.#stage(cut);
-      try {
-        const { size, sha256, digests } = cut;
+      const onAbandoned = (upload: number): void => this.#removeLater(upload);
+      const options = { limitBytes: this.#settings.maxBlobBytes, signal, onAbandoned };
+      return await withContent(this.#context, content, options, async ({ size, sha256, digests, write }) => {
         const blob = { id: newBlobId(), size, kind, sha256, digests, owner, now: this.#now() };
-        const write = async (queries: Queries): Promise<number> => staged?.id ?? (await writeUpload(queries, chunks));
-        await this.#withRoom(() => this.#commit(blob, write));
+        const replaced = await this.#withRoom(() => {
+          this.#assertOpen();
+          return this.#context.database.transaction(
+            async (transaction) => await insertBlob(transaction, await write(transaction), blob, this.#settings),
+          );
+        });
+        if (replaced !== undefined) this.#removeLater(replaced);
         return { id: blob.id, size, kind, sha256: sha256.toString("hex") };
-      } catch (error) {
-        if (staged !== undefined) this.#removeLater(staged.id);
-        throw error;
-      }
+      });
     });
   }
 
   stat(owner: string, id: string): Promise<StoredBlob> {
-    return onCluster("read", () => this.#find(owner, id));
+    return this.#run("read", () => this.#find(owner, id));
   }
 
   async *read(owner: string, id: string, range: BlobRange = {}): AsyncGenerator<Uint8Array> {
@@ -119,21 +105,18 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
   }
 
   hold(owner: string, id: string): Promise<ReleaseBlob> {
-    return onCluster("stored", async () => {
+    return this.#run("stored", async () => {
       await this.#find(owner, id);
-      const release = await this.#holder.hold({ blob: id });
+      const release = await this.#context.holder.hold({ blob: id });
       if (release === undefined) throw blobNotFound(id);
       return release;
     });
   }
 
   remove(owner: string, id: string): Promise<void> {
-    return onCluster("removed", async () => {
-      this.#assertOpen();
+    return this.#run("removed", async () => {
       if (!isBlobId(id)) throw blobNotFound(id);
-      const { removed, unused } = await this.#database.transaction(
-        async (transaction) => await deleteBlobs(transaction, await lockBlob(transaction, owner, id), true),
-      );
+      const { removed, unused } = await deleteBlob(this.#context.database, owner, id);
       if (removed === 0) throw blobNotFound(id);
       // The blob is removed; the sweep does what fails here.
       await removeUploads(this.#context, unused).catch(() => undefined);
@@ -143,24 +126,21 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
   async *list(): AsyncGenerator<ListedBlob> {
     this.#assertOpen();
     try {
-      yield* selectBlobs(this.#database);
+      yield* selectBlobs(this.#context.database);
     } catch (error) {
       throw toBlobFailure("read", error);
     }
   }
 
   sweep(): Promise<Swept> {
-    return onCluster("removed", async () => {
-      this.#assertOpen();
-      return await this.#sweep();
-    });
+    return this.#run("removed", () => this.#sweep());
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#removing;
-    await this.#holder.close();
+    await this.#context.holder.close();
     this.#context.objects?.close();
   }
 
@@ -168,57 +148,32 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
     if (this.#isClosed) throw storeClosed();
   }
 
-  async #find(owner: string, id: string): Promise<StoredBlob> {
+  /** Throws errors of `BlobStore`, and those of a source unchanged. */
+  async #run<Result>(doing: Parameters<typeof toBlobFailure>[0], work: () => Promise<Result>): Promise<Result> {
     this.#assertOpen();
-    const blob = isBlobId(id) ? await selectBlob(this.#database, owner, id) : undefined;
+    try {
+      return await work();
+    } catch (error) {
+      throw toBlobFailure(doing, error);
+    }
+  }
+
+  async #find(owner: string, id: string): Promise<StoredBlob> {
+    const blob = isBlobId(id) ? await selectBlob(this.#context.database, owner, id) : undefined;
     if (blob === undefined) throw blobNotFound(id);
     return blob;
   }
 
-  /** Reads the content: what is small stays in memory, what is not is written as it comes. */
-  async #stage(cut: CutContent): Promise<{ readonly staged?: StagedUpload | undefined; readonly chunks: Buffer[] }> {
-    const { objects } = this.#context;
-    const atMost = objects?.above ?? chunkBytes;
-    const chunks: Buffer[] = [];
-    let staged: StagedUpload | undefined;
-    try {
-      for await (const chunk of cut.chunks()) {
-        if (staged !== undefined) await staged.add(chunk);
-        else chunks.push(chunk);
-        if (staged !== undefined || cut.size <= atMost) continue;
-        await this.#holder.join();
-        staged = await StagedUpload.open(this.#database, this.#holder.id, objects);
-        for (const before of chunks.splice(0)) await staged.add(before);
-      }
-      await staged?.end();
-      return { staged, chunks };
-    } catch (error) {
-      await staged?.idle();
-      if (staged !== undefined) this.#removeLater(staged.id);
-      throw error;
-    }
-  }
-
-  async #commit(blob: NewBlob, write: (transaction: Queries) => Promise<number>): Promise<void> {
-    this.#assertOpen();
-    const replaced = await this.#database.transaction(
-      async (transaction) => await insertBlob(transaction, await write(transaction), blob, this.#settings),
-    );
-    if (replaced === false)
-      throw new SkillsError("RUNTIME_BUSY", "The blob was not stored: the database was not reached for too long.");
-    if (replaced !== undefined) this.#removeLater(replaced);
-  }
-
   /** Sweeps once where a limit is reached, because expired blobs count until then. */
-  async #withRoom(work: () => Promise<void>): Promise<void> {
+  async #withRoom<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      await work();
+      return await work();
     } catch (error) {
       if (!isSkillsError(error, "QUOTA_EXCEEDED") || this.#clock.now() - this.#sweptForRoomAt < sweepForRoomEveryMs)
         throw error;
       this.#sweptForRoomAt = this.#clock.now();
       await this.#sweep();
-      await work();
+      return await work();
     }
   }
 
@@ -235,21 +190,18 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
   }
 
   async #sweep(): Promise<Swept> {
-    const swept = { removed: 0, freedBytes: 0, held: 0 };
-    for (let isOver = false; !isOver;) {
-      const gone = await this.#database.transaction(
-        async (transaction) => await deleteBlobs(transaction, await lockExpired(transaction, this.#now()), false),
-      );
-      swept.removed += gone.removed;
-      swept.freedBytes += gone.bytes;
+    const { database } = this.#context;
+    let [removed, freedBytes, isOver] = [0, 0, false];
+    while (!isOver) {
+      const gone = await deleteExpired(database, this.#now());
+      removed += gone.removed;
+      freedBytes += gone.bytes;
       await removeUploads(this.#context, gone.unused);
       isOver = gone.removed === 0;
     }
-    swept.held = await countExpired(this.#database, this.#now());
+    const held = await countExpired(database, this.#now());
     await this.#removeAbandoned();
     await removeLeftovers(this.#context);
-    const { objects } = this.#context;
-    if (objects !== undefined) await removeOrphans(this.#database, objects);
-    return swept;
+    return { removed, freedBytes, held };
   }
 }

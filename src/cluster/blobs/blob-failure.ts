@@ -12,15 +12,6 @@ type BlobWork = "stored" | "read" | "removed";
 /** Deadlocks, and rows that were removed between two statements: the same may succeed at the next attempt. */
 const transient = /^(?:40|23503)/;
 
-/** Runs statements. Throws errors of `BlobStore`, and those of a source unchanged. */
-export async function onCluster<Result>(doing: BlobWork, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toBlobFailure(doing, error);
-  }
-}
-
 export function toBlobFailure(doing: BlobWork, error: unknown): unknown {
   if (error instanceof BlobSourceFailure) return error.cause;
   if (isSkillsError(error)) return error;

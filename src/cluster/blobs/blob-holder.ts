@@ -3,13 +3,22 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { DatabaseError } from "../database/database-error.ts";
 import type { Database } from "../database.ts";
+import type { ObjectStore } from "./object-store.ts";
+
+/** Where blobs are. */
+export interface BlobContext {
+  readonly database: Database;
+  readonly holder: BlobHolder;
+  /** For contents of more than `above` bytes. */
+  readonly objects: ObjectStore | undefined;
+}
 
 /** By the clock of this process; the lease counts by that of the database. Longer than an outage that a run survives. */
 const renewEveryMs = 20_000;
 const leaseSeconds = 120;
 
 /** What is held: a blob, which does not expire, or the bytes of an upload, which somebody reads. */
-export type Held = { readonly blob: string } | { readonly upload: number };
+type Held = { readonly blob: string } | { readonly upload: number };
 
 /** The lease of this process, and all that it holds by that. */
 export class BlobHolder {

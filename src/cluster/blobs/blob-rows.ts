@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type BlobOptions, type ListedBlob, type StoredBlob, quotaRefusal } from "../../runtime/blobs.ts";
-import type { Queries } from "../database.ts";
+import { SkillsError } from "../../base/errors.ts";
+import type { Database, Queries } from "../database.ts";
 
 /** Owners are compared by it. JSON keeps apart what UTF-8 does not. */
 export function toOwnerHash(owner: string): Buffer {
@@ -8,7 +9,7 @@ export function toOwnerHash(owner: string): Buffer {
 }
 
 /** A blob before it is there. */
-export interface NewBlob extends Omit<StoredBlob, "sha256"> {
+interface NewBlob extends Omit<StoredBlob, "sha256"> {
   readonly owner: string;
   readonly sha256: Buffer;
   readonly digests: Buffer;
@@ -18,15 +19,15 @@ export interface NewBlob extends Omit<StoredBlob, "sha256"> {
 
 /**
  * Makes an upload the bytes of a new blob, which counts from now on. Locks its content, then the usage of its owner, then that of all. Throws
- * QUOTA_EXCEEDED, after which the transaction must not be committed. Returns the upload whose place it took, if any; false if its own was
- * removed because its writer seemed to be gone.
+ * QUOTA_EXCEEDED, after which the transaction must not be committed, and RUNTIME_BUSY where the upload was removed because its writer seemed
+ * to be gone. Returns the upload whose place it took, if any.
  */
 export async function insertBlob(
   transaction: Queries,
   upload: number,
   blob: NewBlob,
   settings: Required<BlobOptions>,
-): Promise<number | undefined | false> {
+): Promise<number | undefined> {
   const rows = await transaction.query<{ isTotal: boolean; bytes: number; blobs: number; replaced: number | null }>(
     `with upload as (
        update acp_skills.blob_uploads set state = 'used', holder = null, size = $2, digests = $3
@@ -53,7 +54,8 @@ export async function insertBlob(
     ],
   );
   const [own, total] = rows;
-  if (own === undefined || total === undefined) return false;
+  if (own === undefined || total === undefined)
+    throw new SkillsError("RUNTIME_BUSY", "The blob was not stored: the database was not reached for too long.");
   const refusal = quotaRefusal({ total, of: () => own }, "", blob.size, settings);
   if (refusal !== undefined) throw refusal;
   if (own.replaced === null) return undefined;
@@ -87,44 +89,53 @@ export async function* selectBlobs(queries: Queries): AsyncGenerator<ListedBlob>
   }
 }
 
-/** Locks a blob and its content: no hold can be added to it, and no other blob can refer to that. */
-export async function lockBlob(transaction: Queries, owner: string, id: string): Promise<readonly string[]> {
-  const rows = await transaction.query<{ id: string }>(
-    `select id from acp_skills.blobs join acp_skills.blob_contents using (sha256)
-     where id = $1 and owner = $2 for update`,
-    [id, toOwnerHash(owner)],
-  );
-  return rows.map((row) => row.id);
-}
-
-/** Locks some of the blobs that have expired and are not held, without those that others have locked. */
-export async function lockExpired(transaction: Queries, now: number | undefined): Promise<readonly string[]> {
-  const rows = await transaction.query<{ id: string }>(
-    `select id from acp_skills.blobs join acp_skills.blob_contents using (sha256)
-     where expires_at <= coalesce(to_timestamp($1::float8 / 1000), now()) and not exists (select from acp_skills.blob_holds where blob = blobs.id)
-     order by expires_at, id limit 100 for update skip locked`,
-    [now ?? null],
-  );
-  return rows.map(({ id }) => id);
-}
+/** `$1` is a time in milliseconds since 1970, or null for the database's. */
+const isExpired = "expires_at <= coalesce(to_timestamp($1::float8 / 1000), now())";
 
 /** How many blobs have expired: after a sweep, those that are held. */
 export async function countExpired(queries: Queries, now: number | undefined): Promise<number> {
   const [row] = await queries.query<{ count: number }>(
-    `select count(*)::float8 as count from acp_skills.blobs where expires_at <= coalesce(to_timestamp($1::float8 / 1000), now())`,
+    `select count(*)::float8 as count from acp_skills.blobs where ${isExpired}`,
     [now ?? null],
   );
   return row?.count ?? 0;
 }
 
-/** Removes locked blobs, and the contents to which no other refers; those that are held only where `evenIfHeld`. */
-export async function deleteBlobs(
-  transaction: Queries,
-  ids: readonly string[],
+interface DeletedBlobs {
+  readonly removed: number;
+  readonly bytes: number;
+  /** Uploads to which nothing refers any more. */
+  readonly unused: readonly number[];
+}
+
+export async function deleteBlob(database: Database, owner: string, id: string): Promise<DeletedBlobs> {
+  return await deleteWhere(database, "id = $1 and owner = $2 for update", [id, toOwnerHash(owner)], true);
+}
+
+/** Removes some of the blobs that have expired and are not held, without those that others have locked. */
+export async function deleteExpired(database: Database, now: number | undefined): Promise<DeletedBlobs> {
+  const which = `${isExpired} and not exists (select from acp_skills.blob_holds where blob = blobs.id)
+    order by expires_at, id limit 100 for update skip locked`;
+  return await deleteWhere(database, which, [now ?? null], false);
+}
+
+/**
+ * Removes blobs, and the contents to which no other refers; those that are held only where `evenIfHeld`. Locks both at first: no hold can be
+ * added to a blob, and no other blob can refer to its content.
+ */
+async function deleteWhere(
+  database: Database,
+  which: string,
+  values: readonly unknown[],
   evenIfHeld: boolean,
-): Promise<{ readonly removed: number; readonly bytes: number; readonly unused: readonly number[] }> {
-  const [row] = await transaction.query<{ removed: number; bytes: number; unused: readonly number[] | null }>(
-    `with gone as (
+): Promise<DeletedBlobs> {
+  const [row] = await database.transaction(async (transaction) => {
+    const locked = await transaction.query<{ id: string }>(
+      `select id from acp_skills.blobs join acp_skills.blob_contents using (sha256) where ${which}`,
+      values,
+    );
+    return await transaction.query<Omit<DeletedBlobs, "unused"> & { unused: readonly number[] | null }>(
+      `with gone as (
        delete from acp_skills.blobs where id = any($1::text[])
          and ($2 or not exists (select from acp_skills.blob_holds where blob = blobs.id))
        returning id, owner, size, sha256
@@ -147,7 +158,8 @@ export async function deleteBlobs(
      select count(*)::float8 as removed, coalesce(sum(size), 0)::float8 as bytes,
        (select array_agg(id::float8) from upload) as unused
      from gone`,
-    [[...ids], evenIfHeld],
-  );
+      [locked.map(({ id }) => id), evenIfHeld],
+    );
+  });
   return { removed: row?.removed ?? 0, bytes: row?.bytes ?? 0, unused: row?.unused ?? [] };
 }

@@ -3,6 +3,8 @@ import { isLoopbackAddress } from "../../base/network/address.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { ObjectStoreFailure } from "./blob-failure.ts";
 
+/** Contents are verified and stored in the database in chunks of so many bytes; the last one is smaller. */
+export const chunkBytes = 1024 * 1024;
 /** Contents in an object store are in objects of so many bytes; the last one is smaller. */
 export const objectBytes = 8 * 1024 * 1024;
 const attemptsToRead = 3;

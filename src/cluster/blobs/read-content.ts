@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import { SkillsError } from "../../base/errors.ts";
 import { type BlobRange, blobNotFound, withinBlob } from "../../runtime/blobs.ts";
-import type { Database } from "../database.ts";
-import type { BlobHolder } from "./blob-holder.ts";
+import type { BlobContext } from "./blob-holder.ts";
 import { toOwnerHash } from "./blob-rows.ts";
-import { chunkBytes } from "./cut-content.ts";
-import { type ObjectStore, objectBytes, toObjectName } from "./object-store.ts";
+import { chunkBytes, objectBytes, toObjectName } from "./object-store.ts";
 
 /** Chunks that are read at once: a blob of the default limit in one statement. The next ones are read while the reader has these. */
 const windowChunks = 12;
@@ -23,18 +21,12 @@ interface FoundContent {
 /** Chunks by their number, without those that are missing or damaged. */
 type Chunks = ReadonlyMap<number, Buffer>;
 
-interface ReadContext {
-  readonly database: Database;
-  readonly holder: BlobHolder;
-  readonly objects: ObjectStore | undefined;
-}
-
 /**
  * Reads a range. Verifies each chunk that it touches before a byte of it is handed on: so a small range of a large blob costs two MiB at most,
  * and damage elsewhere in the blob is not seen. A range beyond the first chunks holds the bytes, to be read to its end after they were removed.
  */
 export async function* readContent(
-  context: ReadContext,
+  context: BlobContext,
   owner: string,
   id: string,
   range: BlobRange,
@@ -77,7 +69,7 @@ export async function* readContent(
 
 /** Finds the content of a blob, and in the same snapshot its first chunks from a number on. Throws BLOB_NOT_FOUND. */
 async function openRange(
-  { database }: ReadContext,
+  { database }: BlobContext,
   owner: string,
   id: string,
   first: number,
@@ -112,7 +104,7 @@ async function openRange(
 }
 
 async function readWindow(
-  { database, objects }: ReadContext,
+  { database, objects }: BlobContext,
   content: FoundContent,
   first: number,
   last: number,

@@ -1,23 +1,13 @@
 import { inParallel } from "../../base/promises.ts";
-import type { Database } from "../database.ts";
-import { type ObjectStore, objectBytes, toObjectName } from "./object-store.ts";
-
-interface GoneUpload {
-  readonly object: string | null;
-  readonly size: number;
-}
-
-interface RemovalContext {
-  readonly database: Database;
-  readonly objects: ObjectStore | undefined;
-}
+import type { BlobContext } from "./blob-holder.ts";
+import { objectBytes, toObjectName } from "./object-store.ts";
 
 const uploadsAtOnce = 10;
 const requestsAtOnce = 8;
 const orphanAgeMs = 60 * 60 * 1000;
 
 /** Removes the bytes of uploads to which nothing refers, unless somebody still reads them. Rows go first, because they are the truth. */
-export async function removeUploads({ database, objects }: RemovalContext, ids: readonly number[]): Promise<void> {
+export async function removeUploads({ database, objects }: BlobContext, ids: readonly number[]): Promise<void> {
   const gone = await database.transaction(async (transaction) => {
     const locked = await transaction.query<{ id: number }>(
       `select id::float8 as id from acp_skills.blob_uploads
@@ -25,7 +15,7 @@ export async function removeUploads({ database, objects }: RemovalContext, ids: 
       [[...ids], objects !== undefined],
     );
     // Another statement: it sees the holds that were added until the rows were locked.
-    return await transaction.query<GoneUpload>(
+    return await transaction.query<{ object: string | null; size: number }>(
       `delete from acp_skills.blob_uploads
        where id = any($1::bigint[]) and not exists (select from acp_skills.blob_holds where upload = blob_uploads.id)
        returning object, size::float8 as size`,
@@ -43,30 +33,28 @@ export async function removeUploads({ database, objects }: RemovalContext, ids: 
 }
 
 /** Removes what crashed processes left, in small steps. */
-export async function removeLeftovers(context: RemovalContext): Promise<void> {
+export async function removeLeftovers(context: BlobContext): Promise<void> {
   const { database } = context;
   await database.query("delete from acp_skills.blob_holders where lease_until < now()");
-  for (let last = 0; ;) {
-    const ids = await database.query<{ id: number }>(
+  for (let last: number | undefined = 0; last !== undefined;) {
+    const rows: readonly { id: number }[] = await database.query<{ id: number }>(
       `select id::float8 as id from acp_skills.blob_uploads
        where state <> 'used' and id > $1 and (state = 'unused' or not exists (
          select from acp_skills.blob_holders where id = holder and lease_until >= now()
        )) order by id limit $2`,
       [last, uploadsAtOnce],
     );
-    await removeUploads(
-      context,
-      ids.map(({ id }) => id),
-    );
-    const end = ids.at(-1)?.id;
-    if (end === undefined || ids.length < uploadsAtOnce) break;
-    last = end;
+    const ids = rows.map(({ id }) => id);
+    await removeUploads(context, ids);
+    last = ids[uploadsAtOnce - 1];
   }
   await database.query("delete from acp_skills.blob_usage where blobs = 0 and owner <> ''");
+  await removeOrphans(context);
 }
 
 /** Removes objects without a row, at most every half an hour by any process: those of uploads whose row is gone already. */
-export async function removeOrphans(database: Database, objects: ObjectStore): Promise<void> {
+async function removeOrphans({ database, objects }: BlobContext): Promise<void> {
+  if (objects === undefined) return;
   const [due] = await database.query(
     `insert into acp_skills.blob_searches (place, searched_at) values ($1, now()) on conflict (place) do update
      set searched_at = now() where blob_searches.searched_at < now() - interval '30 minutes' returning place`,

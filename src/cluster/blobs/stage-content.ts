@@ -1,15 +1,94 @@
-import { randomUUID } from "node:crypto";
-import type { Database, Queries } from "../database.ts";
-import { chunkBytes } from "./cut-content.ts";
-import { type ObjectStore, objectBytes, toObjectName } from "./object-store.ts";
+import { createHash, hash, randomUUID } from "node:crypto";
+import { inParts } from "../../base/text/byte-parts.ts";
+import { blobTooLarge } from "../../runtime/blobs.ts";
+import type { Queries } from "../database.ts";
+import { BlobSourceFailure } from "./blob-failure.ts";
+import type { BlobContext } from "./blob-holder.ts";
+import { chunkBytes, objectBytes, toObjectName } from "./object-store.ts";
 
 const writesAtOnce = 2;
 
 /** Only what makes a blob of it has to wait until everything before is durable. */
 const later = "with later as (select set_config('synchronous_commit', 'off', true))";
 
+type Content = Uint8Array | AsyncIterable<Uint8Array>;
+
+interface GatherOptions {
+  readonly limitBytes: number;
+  readonly signal: AbortSignal | undefined;
+  /** Called with an upload that is of no use because something failed. */
+  readonly onAbandoned: (upload: number) => void;
+}
+
+/** The content of a blob before it is there. */
+interface GatheredContent {
+  readonly size: number;
+  readonly sha256: Buffer;
+  /** The SHA-256 of each chunk, one after the other. */
+  readonly digests: Buffer;
+  /** The number of its upload, which is written in the transaction only if it is small. */
+  readonly write: (transaction: Queries) => Promise<number>;
+}
+
+/**
+ * Reads a content for `use`: what is small stays in memory, what is not is written as it comes. Rejects with BLOB_TOO_LARGE, with what the
+ * source failed with, or as `use` does.
+ */
+export async function withContent<Result>(
+  context: BlobContext,
+  content: Content,
+  { limitBytes, signal, onAbandoned }: GatherOptions,
+  use: (gathered: GatheredContent) => Promise<Result>,
+): Promise<Result> {
+  const partBytes = content instanceof Uint8Array ? Math.min(content.length, chunkBytes) : chunkBytes;
+  const atMost = context.objects?.above ?? chunkBytes;
+  const whole = createHash("sha256");
+  const [digests, chunks]: [Buffer[], Buffer[]] = [[], []];
+  let size = 0;
+  let upload: StagedUpload | undefined;
+  try {
+    for await (const chunk of inParts(fromSource(content, limitBytes, signal), partBytes)) {
+      size += chunk.length;
+      whole.update(chunk);
+      digests.push(hash("sha256", chunk, "buffer"));
+      chunks.push(chunk);
+      if (size <= atMost) continue;
+      upload ??= await beginUpload(context);
+      for (const next of chunks.splice(0)) await upload.add(next);
+    }
+    await upload?.end();
+    const write = async (transaction: Queries): Promise<number> =>
+      upload?.id ?? (await writeUpload(transaction, chunks));
+    return await use({ size, sha256: whole.digest(), digests: Buffer.concat(digests), write });
+  } catch (error) {
+    await upload?.idle();
+    if (upload !== undefined) onAbandoned(upload.id);
+    throw error;
+  }
+}
+
+/** Wraps errors of the source, but not those of whoever reads it. */
+async function* fromSource(
+  content: Content,
+  limitBytes: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  try {
+    signal?.throwIfAborted();
+    for await (const bytes of content instanceof Uint8Array ? [content] : content) {
+      signal?.throwIfAborted();
+      if ((size += bytes.length) > limitBytes) throw blobTooLarge(limitBytes);
+      yield bytes;
+    }
+    signal?.throwIfAborted();
+  } catch (cause) {
+    throw new BlobSourceFailure("The source of a blob failed.", { cause });
+  }
+}
+
 /** Writes an upload of a few chunks within a transaction. */
-export async function writeUpload(transaction: Queries, chunks: readonly Buffer[]): Promise<number> {
+async function writeUpload(transaction: Queries, chunks: readonly Buffer[]): Promise<number> {
   const [row] = await transaction.query<{ id: number }>(
     `with upload as (insert into acp_skills.blob_uploads default values returning id),
        chunk as (insert into acp_skills.blob_chunks select id, 0, $1::bytea from upload where $1::bytea is not null)
@@ -23,93 +102,69 @@ export async function writeUpload(transaction: Queries, chunks: readonly Buffer[
   return row.id;
 }
 
+interface StagedUpload {
+  readonly id: number;
+  /** Waits while enough is being written. Rejects with why an earlier write failed. */
+  add(chunk: Buffer): Promise<void>;
+  /** Resolves when everything is written. */
+  end(): Promise<void>;
+  /** Resolves when nothing is being written, also after a failure. */
+  idle(): Promise<unknown>;
+}
+
 /**
  * An upload whose bytes are written as they come, in any number of transactions: what is left of it when its writer crashes is swept. In the
  * object store, every 8 MiB are one object, so that none has to be put together there.
  */
-export class StagedUpload {
-  readonly id: number;
-  readonly #database: Database;
-  readonly #objects: ObjectStore | undefined;
-  readonly #object: string;
-  readonly #writes = new Set<Promise<void>>();
-  #failure: { readonly reason: unknown } | undefined;
-  #chunks = 0;
-  #part: Buffer[] = [];
+async function beginUpload({ database, holder, objects }: BlobContext): Promise<StagedUpload> {
+  await holder.join();
+  const object = randomUUID();
+  const [row] = await database.query<{ id: number }>(
+    `${later} insert into acp_skills.blob_uploads (holder, object) select $1, $2 from later returning id::float8 as id`,
+    [holder.id, objects === undefined ? null : object],
+  );
+  const id = row?.id ?? 0;
+  const chunksAtOnce = objects === undefined ? 1 : objectBytes / chunkBytes;
+  const writes = new Set<Promise<void>>();
+  let failure: { readonly reason: unknown } | undefined;
+  let [number, waiting]: [number, Buffer[]] = [0, []];
 
-  static async open(database: Database, holder: string, objects: ObjectStore | undefined): Promise<StagedUpload> {
-    const object = randomUUID();
-    const [row] = await database.query<{ id: number }>(
-      `${later} insert into acp_skills.blob_uploads (holder, object) select $1, $2 from later returning id::float8 as id`,
-      [holder, objects === undefined ? null : object],
-    );
-    return new StagedUpload(database, objects, { id: row?.id ?? 0, object });
-  }
-
-  private constructor(
-    database: Database,
-    objects: ObjectStore | undefined,
-    { id, object }: { readonly id: number; readonly object: string },
-  ) {
-    this.id = id;
-    this.#database = database;
-    this.#objects = objects;
-    this.#object = object;
-  }
-
-  /** Waits while enough is being written. Rejects with why an earlier write failed. */
-  async add(chunk: Buffer): Promise<void> {
-    const number = this.#chunks++;
-    if (this.#objects === undefined) {
-      await this.#begin(() =>
-        this.#database.query(`${later} insert into acp_skills.blob_chunks select $1, $2, $3 from later`, [
-          this.id,
-          number,
-          chunk,
-        ]),
-      );
+  async function write(part: number, chunks: readonly Buffer[]): Promise<void> {
+    const bytes = Buffer.concat(chunks);
+    if (objects === undefined) {
+      const insert = `${later} insert into acp_skills.blob_chunks select $1, $2, $3 from later`;
+      await database.query(insert, [id, part, bytes]);
       return;
     }
-    this.#part.push(chunk);
-    if (this.#part.length === objectBytes / chunkBytes) await this.#addPart(this.#objects, number);
+    // First, so that a sweep knows from the row which objects there may be.
+    await database.query(
+      `${later} update acp_skills.blob_uploads set size = greatest(size, $2) from later where id = $1`,
+      [id, part * objectBytes + bytes.length],
+    );
+    await objects.put(toObjectName(object, part), bytes);
   }
 
-  /** Resolves when everything is written. */
-  async end(): Promise<void> {
-    if (this.#objects !== undefined && this.#part.length > 0) await this.#addPart(this.#objects, this.#chunks - 1);
-    await this.idle();
-    if (this.#failure !== undefined) throw this.#failure.reason;
+  async function flush(): Promise<void> {
+    while (writes.size >= writesAtOnce) await Promise.race(writes);
+    if (failure !== undefined) throw failure.reason;
+    const writing = write(number++, waiting)
+      .catch((reason: unknown) => void (failure ??= { reason }))
+      .finally(() => writes.delete(writing));
+    writes.add(writing);
+    waiting = [];
   }
 
-  /** Resolves when nothing is being written, also after a failure. */
-  async idle(): Promise<void> {
-    await Promise.all(this.#writes);
-  }
-
-  async #addPart(objects: ObjectStore, lastChunk: number): Promise<void> {
-    const bytes = Buffer.concat(this.#part);
-    this.#part = [];
-    const number = Math.floor((lastChunk * chunkBytes) / objectBytes);
-    const size = number * objectBytes + bytes.length;
-    await this.#begin(async () => {
-      // First, so that a sweep knows from the row which objects there may be.
-      await this.#database.query(
-        `${later} update acp_skills.blob_uploads set size = greatest(size, $2) from later where id = $1`,
-        [this.id, size],
-      );
-      await objects.put(toObjectName(this.#object, number), bytes);
-    });
-  }
-
-  async #begin(write: () => Promise<unknown>): Promise<void> {
-    while (this.#writes.size >= writesAtOnce) await Promise.race(this.#writes);
-    if (this.#failure !== undefined) throw this.#failure.reason;
-    const writing = write()
-      .then(
-        () => undefined,
-        (reason: unknown) => void (this.#failure ??= { reason }),
-      )
-      .finally(() => this.#writes.delete(writing));
-    this.#writes.add(writing);
-  }
+  return {
+    id,
+    async add(chunk) {
+      waiting.push(chunk);
+      if (waiting.length === chunksAtOnce) await flush();
+    },
+    async end() {
+      if (waiting.length > 0) await flush();
+      await Promise.all(writes);
+      if (failure !== undefined) throw failure.reason;
+    },
+    idle: () => Promise.all(writes),
+  };
 }

@@ -1,0 +1,19 @@
+/** Bytes that come in pieces, as parts of this size, the last of which is smaller. Each part has memory of its own. */
+export async function* inParts(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<Buffer> {
+  let part: Buffer | undefined;
+  let filled = 0;
+  for await (const bytes of pieces)
+    for (let at = 0; at < bytes.length;) {
+      part ??= Buffer.allocUnsafeSlow(size);
+      const more = bytes.subarray(at, at + size - filled);
+      part.set(more, filled);
+      [at, filled] = [at + more.length, filled + more.length];
+      if (filled < size) continue;
+      yield part;
+      [part, filled] = [undefined, 0];
+    }
+  if (part !== undefined) yield part.subarray(0, filled);
+}
