@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
@@ -188,7 +198,7 @@ function packContract(name: string, open: () => Promise<{ database: Database; cl
           Array.from({ length: 4_097 }, (_, index) => [String(10_000 + index), 0, sha256("")]),
           /more than 4096 files/,
         ],
-        ["no JSON", "{", /is no JSON/],
+        ["no JSON", "{", /its list of files is none/],
         ["an object", "{}", /its list of files is none/],
         ["a list of nothing", "[null]", /its list names no file/],
       ] as [string, Parameters<typeof hostile>[0], RegExp][])("is refused: %s", async (_name, list, message) => {
@@ -300,19 +310,17 @@ describe("copies on this machine", () => {
     const dataDirectory = newDirectory();
     const clock = manualClock();
     const now = Date.now();
-    const packs = openSkillPacks(database, {
-      dataDirectory,
-      clock,
-      log: silentLog,
-      maxLocalBytes: 150_000,
-      now: () => now,
-    });
+    const packs = openSkillPacks(database, { dataDirectory, clock, log: silentLog, now: () => now });
     const places: string[] = [];
     for (const name of ["published", "oldest", "older", "in-use"]) {
-      const directory = writeSkill(name, { "data.bin": new Uint8Array(100_000) });
+      const directory = writeSkill(name, { "data.bin": new Uint8Array(10) });
       const digest = await digestOfDirectory(directory);
       await packs.store({ directory, name }, digest, signal);
-      places.push(await packs.ensure(digest, name, signal));
+      const place = await packs.ensure(digest, name, signal);
+      // Takes no room on the disk.
+      chmodSync(path.join(place, "data.bin"), 0o600);
+      truncateSync(path.join(place, "data.bin"), 3 * 1024 * 1024 * 1024);
+      places.push(place);
     }
     const [published = "", oldest = "", older = "", inUse = ""] = places.map((place) => path.dirname(place));
     const hours = (count: number): Date => new Date(now - count * 60 * 60 * 1_000);

@@ -6,7 +6,7 @@ import type { SkillFile } from "../../sources/reader.ts";
 import { publishVersion, withdrawVersions } from "../catalog.ts";
 import type { Database } from "../database.ts";
 import { connectCluster } from "../open-cluster.ts";
-import { insertPack, partBytes, touchPack } from "../skills/pack-rows.ts";
+import { insertPack, touchPack } from "../skills/pack-rows.ts";
 
 /** A skill that was read and validated. */
 interface InspectedFiles {
@@ -36,9 +36,9 @@ export async function publishInCluster(
       const { slug, name, version, digest } = inspected;
       signal.throwIfAborted();
       const bytes = new Map(files.map((file) => [file.path, file.bytes]));
-      const whole = Buffer.concat(inspected.files.map(({ path }) => bytes.get(path) ?? new Uint8Array(0)));
+      const inOrder = inspected.files.map(({ path }) => bytes.get(path) ?? new Uint8Array(0));
       if (!(await touchPack(database, digest)))
-        await insertPack(database, { digest, files: inspected.files, signature, parts: inParts(whole) }, signal);
+        await insertPack(database, { digest, files: inspected.files, signature, bytes: inOrder }, signal);
       const by = `${userName()}@${hostname()}`;
       receipts.push({
         slug,
@@ -66,8 +66,4 @@ async function inCluster<Result>(settings: Settings, work: (database: Database) 
   } finally {
     await database.close();
   }
-}
-
-function* inParts(bytes: Buffer): Generator<Buffer> {
-  for (let start = 0; start < bytes.length; start += partBytes) yield bytes.subarray(start, start + partBytes);
 }

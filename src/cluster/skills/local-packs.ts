@@ -1,6 +1,16 @@
-import { createHash, hash, randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, realpathSync, renameSync, rmdirSync, utimesSync, writeFileSync } from "node:fs";
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { createHash, randomBytes } from "node:crypto";
+import {
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { rm } from "node:fs/promises";
 import path from "node:path";
 import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { makeOwnDirectories, namesIn } from "../../base/paths/directories.ts";
@@ -13,9 +23,9 @@ import type { StoredPack } from "./pack-rows.ts";
 
 /** In the names of temporary directories. */
 const purpose = "pack";
-/** Smaller files are written synchronously, which costs less than opening them asynchronously. */
-const maxAtOnce = 256 * 1024;
 const ownerOnly = 0o700;
+
+type Places = Readonly<Record<"skills" | "incoming" | "trash", string>>;
 
 /**
  * Where packs lie on this machine; several processes share it.
@@ -28,24 +38,25 @@ export class LocalPacks {
   readonly #directory: string;
   readonly #now: () => number;
   readonly #source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  #places: Readonly<Record<"skills" | "incoming" | "trash", string>> | undefined;
+  #places: Places | undefined;
 
   constructor(dataDirectory: string, now: () => number) {
     [this.#directory, this.#now] = [path.join(dataDirectory, "cluster"), now];
   }
 
   /** The real path of `skills`, and those beside it. Throws UNREADABLE if others could write there. */
-  places(): Readonly<Record<"skills" | "incoming" | "trash", string>> {
+  places(): Places {
     if (this.#places !== undefined) return this.#places;
-    const [skills, incoming, trash] = ["skills", "incoming", "trash"].map((name) => {
+    const make = (name: string): string => {
       const place = path.join(this.#directory, name);
       makeOwnDirectories(this.#directory, ownerOnly);
       makeOwnDirectories(place, ownerOnly);
       return realpathSync.native(place);
-    }) as [string, string, string];
-    sweepTemporaryDirectories(incoming, purpose);
-    void removeAll(namesIn(trash).map((name) => path.join(trash, name)));
-    return (this.#places = { skills, incoming, trash });
+    };
+    const places = { skills: make("skills"), incoming: make("incoming"), trash: make("trash") };
+    sweepTemporaryDirectories(places.incoming, purpose);
+    void removeAll(namesIn(places.trash).map((name) => path.join(places.trash, name)));
+    return (this.#places = places);
   }
 
   placeOf(digest: string, slug: string): string {
@@ -160,23 +171,17 @@ function takeFrom(parts: AsyncIterator<Uint8Array>): Take {
 async function writeFile(place: string, size: number, sha256: string, take: Take): Promise<boolean> {
   let piece = size === 0 ? new Uint8Array(0) : await take(size);
   if (piece === undefined) return false;
-  const options = { flag: "wx", mode: piece[0] === 0x23 && piece[1] === 0x21 ? 0o500 : 0o400 };
-  if (piece.length === size && size <= maxAtOnce) {
-    if (hash("sha256", piece, "hex") !== sha256) return false;
-    writeFileSync(place, piece, options);
-    return true;
-  }
   const digest = createHash("sha256");
-  let handle: FileHandle | undefined;
+  // Pieces are small, and writing them asynchronously costs more.
+  const descriptor = openSync(place, "wx", piece[0] === 0x23 && piece[1] === 0x21 ? 0o500 : 0o400);
   try {
-    handle = await open(place, options.flag, options.mode);
     for (let left = size; piece !== undefined; piece = await take(left)) {
       digest.update(piece);
-      await handle.writeFile(piece);
+      writeFileSync(descriptor, piece);
       if ((left -= piece.length) === 0) return digest.digest("hex") === sha256;
     }
     return false;
   } finally {
-    await handle?.close();
+    closeSync(descriptor);
   }
 }

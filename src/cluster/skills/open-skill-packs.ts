@@ -5,23 +5,20 @@ import { LimitedMap } from "../../base/limited-map.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { runInSlices, unlessAborted } from "../../base/promises.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
-import { type SkillHasher, createSkillHasher, walkSkill } from "../../skills/hash.ts";
+import { createSkillHasher, walkSkill } from "../../skills/hash.ts";
 import { maxBundleBytes } from "../../skills/signature.ts";
 import { type Skill, isSlug, signatureFile } from "../../skills/skill.ts";
 import type { Database } from "../database.ts";
 import type { SkillPacks } from "../skills.ts";
 import { LocalPacks } from "./local-packs.ts";
 import { digestBytes, maxPackBytes, maxPackFiles } from "./pack-list.ts";
-import { type StoredPack, insertPack, readPack, readParts, touchPack } from "./pack-rows.ts";
+import { type StoredPack, insertPack, readPack, readFiles, touchPack } from "./pack-rows.ts";
 import { sweepPacks } from "./sweep-packs.ts";
 
 export interface SkillPacksOptions {
   readonly dataDirectory: string;
   readonly clock: Clock;
   readonly log: Log;
-  readonly hasher?: SkillHasher;
-  /** For copies on this machine that no list of published skills names. Default: 4 GiB. */
-  readonly maxLocalBytes?: number;
   /** Milliseconds since 1970, by the clock of this machine. */
   readonly now?: () => number;
 }
@@ -30,27 +27,25 @@ export interface SkillPacksOptions {
 const knownForMs = 60 * 60 * 1_000;
 const maxKnown = 20_000;
 const sweepEveryMs = 60 * 60 * 1_000;
-const defaultLocalBytes = 4 * 1024 * 1024 * 1024;
 
 /** Opens the packs of a cluster. Nothing is read or written until it is used. */
 export function openSkillPacks(database: Database, options: SkillPacksOptions): SkillPacks {
-  const { dataDirectory, clock, log, maxLocalBytes = defaultLocalBytes, now = Date.now } = options;
-  const { hasher = createSkillHasher() } = options;
+  const { dataDirectory, clock, log, now = Date.now } = options;
+  const hasher = createSkillHasher();
   const source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const local = new LocalPacks(dataDirectory, now);
   /** When it was known to be stored. */
   const known = new LimitedMap<string, number>(maxKnown);
   const storing = new Map<string, Promise<void>>();
   const ensuring = new Map<string, Promise<void>>();
-  const verified = new Set<string>();
+  const verified = new LimitedMap<string, true>(maxKnown);
   const closed = new AbortController();
   let stopSweeping = sweepLater();
 
   function sweepLater(): () => void {
     // Not all members at once.
     return clock.after(sweepEveryMs * (0.5 + Math.random()), () => {
-      sweepPacks({ database, local, maxLocalBytes, now: now(), signal: closed.signal })
-        .then((removed) => removed.forEach((place) => verified.delete(place)))
+      sweepPacks({ database, local, now: now(), signal: closed.signal })
         .catch((error: unknown) => {
           if (!closed.signal.aborted) log("warning", `Unused files of skills were not removed: ${String(error)}`);
         })
@@ -65,12 +60,12 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
     if (!(await touchPack(database, digest))) {
       const hashed = await hasher.hash(source, directory, signal, { maxBytes: maxPackBytes });
       if (hashed.tooLarge || hashed.files.length > maxPackFiles) throw tooLarge(name);
-      if (hashed.digest !== digest) throw changed(name);
+      if (hashed.digest !== digest) throw unready(`The skill ${name} just changed on disk.`, "List the skills again.");
       const { files } = await runInSlices(walkSkill(source.files, directory));
       const reals = new Map(files.map(({ path, real }) => [path, real]));
       const packed = hashed.files.map((file) => ({ ...file, real: reals.get(file.path) ?? "" }));
       const signature = source.bytes.head(joinPath(directory, signatureFile), maxBundleBytes)?.bytes;
-      await insertPack(database, { digest, files: packed, signature, parts: readParts(packed) }, signal);
+      await insertPack(database, { digest, files: packed, signature, bytes: readFiles(packed) }, signal);
     }
     known.delete(digest);
     known.set(digest, clock.now());
@@ -80,7 +75,11 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
     const { signal } = closed;
     if (local.touch(place) && (await local.verify(place, digest, signal))) return;
     const pack = stored ?? (await readPack(database, digest));
-    if (pack === undefined) throw notStored(digest);
+    if (pack === undefined)
+      throw unready(
+        `Nobody has stored the files of ${digest} in the cluster.`,
+        "Call the skill again: its files are stored with the next run.",
+      );
     await local.write(place, digest, pack, signal);
     if (stored === undefined) await touchPack(database, digest);
   }
@@ -99,7 +98,7 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
       const place = local.placeOf(digest, slug);
       if (verified.has(place) && local.touch(place)) return place;
       await once(ensuring, place, signal, () => ensureNow(place, digest, stored));
-      if (!isPublished) verified.add(place);
+      if (!isPublished) verified.set(place, true);
       return place;
     },
     placeOf: (digest, slug) => local.placeOf(digest, slug),
@@ -131,12 +130,6 @@ function tooLarge(name: string): SkillsError {
   return new SkillsError("FILE_TOO_LARGE", `The skill ${name} is too large for the cluster; the limits are ${limits}.`);
 }
 
-function changed(name: string): SkillsError {
-  const facts = { hint: "List the skills again." };
-  return new SkillsError("SKILL_NOT_READY", `The skill ${name} just changed on disk.`, { facts });
-}
-
-function notStored(digest: string): SkillsError {
-  const facts = { hint: "Call the skill again: its files are stored with the next run." };
-  return new SkillsError("SKILL_NOT_READY", `Nobody has stored the files of ${digest} in the cluster.`, { facts });
+function unready(message: string, hint: string): SkillsError {
+  return new SkillsError("SKILL_NOT_READY", message, { facts: { hint } });
 }

@@ -1,4 +1,5 @@
 import { SkillsError } from "../../base/errors.ts";
+import { parseIfJson } from "../../base/json/json-value.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import { digestForm } from "../../base/text/content.ts";
 import { type HashedFile, digestOf, isHiddenName } from "../../skills/hash.ts";
@@ -24,12 +25,7 @@ export function formatList(files: readonly HashedFile[], digest: string): string
 
 /** The files of a pack, in the order of their bytes. Throws SOURCE_INVALID for anything but a list with exactly this digest. */
 export function parseList(text: string, digest: string): readonly HashedFile[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw badPack(digest, "its list of files is no JSON", error);
-  }
+  const value = parseIfJson(text);
   if (!Array.isArray(value)) throw badPack(digest, "its list of files is none");
   const files = value.map((row: unknown): HashedFile => {
     const [path, size, sha256] = Array.isArray(row) ? (row as unknown[]) : [];

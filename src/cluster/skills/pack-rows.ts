@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { SkillsError } from "../../base/errors.ts";
 import { openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
+import { inParts } from "../../base/text/byte-parts.ts";
 import type { HashedFile } from "../../skills/hash.ts";
 import type { Database, Queries } from "../database.ts";
 import { badPack, digestBytes, formatList, maxListLength, parseList } from "./pack-list.ts";
 
-export const partBytes = 1024 * 1024;
+const partBytes = 1024 * 1024;
 /** How exact the time of the last use is. Each use would change a row otherwise. */
 const touchedAfter = "1 day";
 
@@ -39,13 +40,13 @@ export interface PackToStore {
   readonly digest: string;
   readonly files: readonly HashedFile[];
   readonly signature: Uint8Array | undefined;
-  /** The bytes of these files, one after the other. */
-  readonly parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Those of these files, one after the other, in pieces of any size. */
+  readonly bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** Stores all of a pack or nothing; nothing where it is there. Rejects as its parts do. */
+/** Stores all of a pack or nothing; nothing where it is there. Rejects as its bytes do. */
 export async function insertPack(database: Database, pack: PackToStore, signal: AbortSignal): Promise<void> {
-  const { digest, files, signature, parts } = pack;
+  const { digest, files, signature, bytes } = pack;
   const list = formatList(files, digest);
   const size = files.reduce((sum, file) => sum + file.size_bytes, 0);
   await database.transaction(async (queries) => {
@@ -57,42 +58,35 @@ export async function insertPack(database: Database, pack: PackToStore, signal: 
     );
     if (inserted.length === 0) return;
     let part = 0;
-    for await (const bytes of parts) {
+    for await (const whole of inParts(bytes, partBytes)) {
       signal.throwIfAborted();
-      await queries.query("insert into acp_skills.skill_parts (digest, part, bytes) values ($1, $2, $3)", [
+      await queries.query("insert into acp_skills.skill_parts values ($1, $2, $3)", [
         digestBytes(digest),
         part++,
-        bytes,
+        whole,
       ]);
     }
   });
 }
 
-/** The bytes of files in parts that can be stored, without blocking. Throws SKILL_NOT_READY for other bytes than the list says. */
-export async function* readParts(files: readonly PackedFile[]): AsyncGenerator<Buffer> {
-  let buffer = Buffer.allocUnsafe(partBytes);
-  let filled = 0;
+/** The bytes of files, one after the other, without blocking. Throws SKILL_NOT_READY for other bytes than the list says. */
+export async function* readFiles(files: readonly PackedFile[]): AsyncGenerator<Uint8Array> {
   for (const { path, real, size_bytes, sha256 } of files) {
-    const hash = createHash("sha256");
     const handle = await openHandleAtRealPath(real);
+    const hash = createHash("sha256");
     try {
       if (!(await handle.stat()).isFile()) throw changed(path);
       // One byte more than expected shows that the file has grown.
-      for (let left = size_bytes + 1; ;) {
-        const { bytesRead } = await handle.read(buffer, filled, Math.min(left, partBytes - filled));
-        if (bytesRead === 0) break;
-        if ((left -= bytesRead) <= 0) throw changed(path);
-        hash.update(buffer.subarray(filled, (filled += bytesRead)));
-        if (filled < partBytes) continue;
-        yield buffer;
-        [buffer, filled] = [Buffer.allocUnsafe(partBytes), 0];
+      const options = { end: size_bytes, highWaterMark: partBytes, autoClose: false };
+      for await (const bytes of handle.createReadStream(options) as AsyncIterable<Buffer>) {
+        hash.update(bytes);
+        yield bytes;
       }
     } finally {
       await handle.close();
     }
     if (hash.digest("hex") !== sha256) throw changed(path);
   }
-  if (filled > 0) yield buffer.subarray(0, filled);
 }
 
 function changed(path: string): SkillsError {

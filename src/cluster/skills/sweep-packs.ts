@@ -1,37 +1,30 @@
 import { lstatSync, readFileSync } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
 import path from "node:path";
 import { attempt } from "../../base/failures/system-error.ts";
-import { namesIn } from "../../base/paths/directories.ts";
+import { measureDirectory, namesIn } from "../../base/paths/directories.ts";
 import type { Database } from "../database.ts";
 import type { LocalPacks } from "./local-packs.ts";
 import { expirePacks } from "./pack-rows.ts";
 
+/** For copies on this machine that no list of published skills names. */
+const maxLocalBytes = 4 * 1024 * 1024 * 1024;
 /** Longer than a run takes. */
 const inUseMs = 60 * 60 * 1_000;
 /** Batches a sweep: the next one goes on. */
 const maxBatches = 100;
 
-export interface PackSweep {
+interface PackSweep {
   readonly database: Database;
   readonly local: LocalPacks;
-  readonly maxLocalBytes: number;
   readonly now: number;
   readonly signal: AbortSignal;
 }
 
 /**
  * Removes packs that nobody has used for 30 days from the database, and from this machine those that were used least recently and no list
- * of published skills names, until they have at most `maxLocalBytes` together. Returns the directories that are gone.
+ * of published skills names, until they have at most `maxLocalBytes` together.
  */
-export async function sweepPacks({
-  database,
-  local,
-  maxLocalBytes,
-  now,
-  signal,
-}: PackSweep): Promise<readonly string[]> {
-  const removed: string[] = [];
+export async function sweepPacks({ database, local, now, signal }: PackSweep): Promise<void> {
   const copies: { readonly place: string; readonly usedAt: number; readonly bytes: number }[] = [];
   const { skills } = local.places();
   const published = publishedHere(skills);
@@ -40,7 +33,7 @@ export async function sweepPacks({
     const place = path.join(skills, name);
     const usedAt = usedAtOf(place);
     if (published.has(name) || usedAt === undefined) continue;
-    copies.push({ place, usedAt, bytes: await sizeOf(place) });
+    copies.push({ place, usedAt, bytes: (await measureDirectory(place)).bytes });
   }
   copies.sort((a, b) => a.usedAt - b.usedAt);
   let bytes = copies.reduce((sum, copy) => sum + copy.bytes, 0);
@@ -49,12 +42,10 @@ export async function sweepPacks({
     // It may have been used while this read the others.
     const usedAt = usedAtOf(place);
     if (usedAt !== undefined && now - usedAt < inUseMs) continue;
-    removed.push(...namesIn(place).map((slug) => path.join(place, slug)));
     local.putAway(place);
     bytes -= own;
   }
   for (let batch = 0; batch < maxBatches && !signal.aborted; batch++) if ((await expirePacks(database)) === 0) break;
-  return removed;
 }
 
 /** The digests that lists of published skills on this machine name, in hexadecimal. */
@@ -66,21 +57,4 @@ function publishedHere(skills: string): ReadonlySet<string> {
 
 function usedAtOf(place: string): number | undefined {
   return attempt(() => lstatSync(place, { throwIfNoEntry: false })?.mtimeMs, undefined);
-}
-
-async function sizeOf(directory: string): Promise<number> {
-  let bytes = 0;
-  const waiting = [directory];
-  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    for (const entry of await readdir(at, { withFileTypes: true }).catch(() => [])) {
-      const place = path.join(at, entry.name);
-      if (entry.isDirectory()) waiting.push(place);
-      else
-        bytes += await lstat(place).then(
-          ({ size }) => size,
-          () => 0,
-        );
-    }
-  }
-  return bytes;
 }
