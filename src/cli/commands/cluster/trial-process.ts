@@ -1,18 +1,16 @@
-import { once } from "node:events";
 import type { SpawnOptions } from "node:child_process";
-import { SkillsError } from "../../../base/errors.ts";
-import { systemClock } from "../../../base/clock.ts";
-import { spawnProcess } from "../../../base/processes/spawn-process.ts";
 import path from "node:path";
+import { SkillsError } from "../../../base/errors.ts";
+import { systemClock, withinTime } from "../../../base/clock.ts";
+import { spawnProcess } from "../../../base/processes/spawn-process.ts";
+import { unlessAborted } from "../../../base/promises.ts";
 
 /** A process that is ready. */
 export interface TrialProcess {
   readonly pid: number;
   /** What `ready` found. */
   readonly found: RegExpExecArray;
-  /** Ends it at once, as a crash does. */
-  readonly kill: () => void;
-  /** Asks it to end, and ends it if it does not within 15 s. Never rejects. */
+  /** Asks it to end, and ends it if it does not within 15 s; SIGKILL ends it at once, as a crash does. Never rejects. */
   readonly stop: (by?: NodeJS.Signals) => Promise<void>;
 }
 
@@ -28,33 +26,27 @@ export async function startTrialProcess(
 ): Promise<TrialProcess> {
   signal.throwIfAborted();
   const child = await spawnProcess(file, args, { ...options, stdio: ["ignore", "ignore", "pipe"] });
-  const ended = once(child, "exit");
+  const ended = new Promise<undefined>((resolve) => child.once("exit", () => resolve(undefined)));
   const stop = async (by: NodeJS.Signals = "SIGTERM"): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill(by);
-    const cancel = systemClock.after(stopsWithinMs, () => child.kill("SIGKILL"));
-    await ended.catch(() => undefined);
-    cancel();
+    await withinTime(ended, systemClock, stopsWithinMs);
+    child.kill("SIGKILL");
+    await ended;
   };
   let text = "";
-  try {
-    const found = await new Promise<RegExpExecArray>((resolve, reject) => {
-      const fail = (why: string): void => {
-        const [last = ""] = text.trim().split("\n").slice(-1);
-        reject(new SkillsError("ENDPOINT_UNREACHABLE", `${path.basename(file)} ${args[1] ?? ""} ${why}: ${last}`));
-      };
-      child.stderr?.setEncoding("utf8").on("data", (piece: string) => {
-        text = (text + piece).slice(-mostText);
-        const match = ready.exec(text);
-        if (match !== null) resolve(match);
-      });
-      void ended.then(() => fail("ended"));
-      systemClock.after(readyWithinMs, () => fail("did not start within a minute"));
-      const abort = (): void => reject(signal.reason as Error);
-      if (signal.aborted) abort();
-      signal.addEventListener("abort", abort, { once: true });
+  const matched = new Promise<RegExpExecArray>((resolve) => {
+    child.stderr?.setEncoding("utf8").on("data", (piece: string) => {
+      text = (text + piece).slice(-mostText);
+      const match = ready.exec(text);
+      if (match !== null) resolve(match);
     });
-    return { pid: child.pid ?? 0, found, kill: () => void child.kill("SIGKILL"), stop };
+  });
+  try {
+    const found = await unlessAborted(withinTime(Promise.race([matched, ended]), systemClock, readyWithinMs), signal);
+    if (found !== undefined) return { pid: child.pid ?? 0, found, stop };
+    const why = (child.exitCode ?? child.signalCode) === null ? "did not start within a minute" : "ended";
+    const [last = ""] = text.trim().split("\n").slice(-1);
+    throw new SkillsError("ENDPOINT_UNREACHABLE", `${path.basename(file)} ${args[1] ?? ""} ${why}: ${last}`);
   } catch (error) {
     await stop("SIGKILL");
     throw error;

@@ -20,7 +20,7 @@ describe.skipIf(clusterFault())("acp-skills cluster demo", () => {
   test("has a database that asks for a password, and removes it", async () => {
     const before = leftovers();
     const postgres = await startTrialPostgres(new AbortController().signal);
-    expect(postgres.label).toMatch(/^postgres \(PostgreSQL\) \d+.*, of \S+$/);
+    expect(postgres.label).toMatch(/^PostgreSQL \d+.*, of \S+$/);
     const given = { ...parseClusterUrl(postgres.url) };
     const open = async (password: string | undefined) =>
       await openDatabase({ ...given, password }, { log: silentLog, clock: systemClock, connections: 1 });
