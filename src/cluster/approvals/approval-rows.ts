@@ -1,146 +1,117 @@
 import type { ApprovalScope, Approvals } from "../../runtime/trust.ts";
 import type { Queries } from "../database.ts";
+import { SkillsError } from "../../base/errors.ts";
 import { nothingApproved, parseApprovals } from "../../runtime/ports.ts";
 import { blockKey, scopeKey, toScopeText } from "./approval-keys.ts";
 
-/** A stored grant or block. `number` identifies the row, which keeps its place as long as the value is there. */
-export interface StoredValue {
+/** A stored grant or block, whose value never changes. */
+interface StoredValue {
   readonly number: number;
   readonly position: number;
   readonly value: string;
 }
 
 /** What a scope has, for a change of it. */
-export interface StoredScope {
+interface StoredScope {
   readonly approvals: Approvals;
   readonly grants: readonly StoredValue[];
   readonly blocks: readonly StoredValue[];
 }
 
-/** Reads a scope within the transaction that changes it. Throws ZodError or SyntaxError for rows of other versions. */
+/** Reads a scope within the transaction that changes it. Throws UNREADABLE for rows that this version cannot read, and so must not replace. */
 export async function readScope(queries: Queries, scope: ApprovalScope): Promise<StoredScope> {
-  const key = scopeKey(scope);
-  const [[head], grants, blocks] = [
-    await queries.query<{ head: string }>(
-      "select head from acp_skills.approval_scopes where person = session_user::text and scope_key = $1",
-      [key],
-    ),
-    await queries.query<StoredValue>(
-      `select number::float8, position, value from acp_skills.grants
+  const [row] = await queries.query<{ head: string }>(
+    "select head from acp_skills.approval_scopes where person = session_user::text and scope_key = $1",
+    [scopeKey(scope)],
+  );
+  if (row === undefined) return { approvals: nothingApproved(scope), grants: [], blocks: [] };
+  const read = async (table: "grants" | "blocks"): Promise<readonly StoredValue[]> =>
+    await queries.query(
+      `select number::float8, position, value from acp_skills.${table}
        where person = session_user::text and scope_key = $1 order by position`,
-      [key],
-    ),
-    await queries.query<StoredValue>(
-      `select number::float8, position, value from acp_skills.blocks
-       where person = session_user::text and scope_key = $1 order by position`,
-      [key],
-    ),
-  ];
-  if (head === undefined) return { approvals: nothingApproved(scope), grants: [], blocks: [] };
-  return { approvals: toApprovals(scope, { head: head.head, grants, blocks }), grants, blocks };
+      [scopeKey(scope)],
+    );
+  const [grants, blocks] = [await read("grants"), await read("blocks")];
+  const values = (rows: readonly StoredValue[]): readonly string[] => rows.map(({ value }) => value);
+  try {
+    const approvals = toApprovals(scope, { head: row.head, grants: values(grants), blocks: values(blocks) });
+    return { approvals, grants, blocks };
+  } catch (error) {
+    const message = `${unknownRows(scope, error)}; nothing can be stored there`;
+    throw new SkillsError("UNREADABLE", message, { cause: error, facts: { hint: "Update acp-skills here." } });
+  }
 }
 
 /** Throws ZodError or SyntaxError for rows of other versions. */
 export function toApprovals(
   scope: ApprovalScope,
-  rows: {
-    readonly head: string;
-    readonly grants: readonly Pick<StoredValue, "value">[];
-    readonly blocks: readonly Pick<StoredValue, "value">[];
-  },
+  rows: { readonly head: string; readonly grants: readonly string[]; readonly blocks: readonly string[] },
 ): Approvals {
-  const parsed = ({ value }: Pick<StoredValue, "value">): unknown => JSON.parse(value);
-  const head = JSON.parse(rows.head) as object;
+  const parse = (value: string): unknown => JSON.parse(value);
   const place = scope === "everywhere" ? {} : { project: scope.project };
-  return parseApprovals({ ...head, ...place, grants: rows.grants.map(parsed), blocks: rows.blocks.map(parsed) });
+  const [grants, blocks] = [rows.grants.map(parse), rows.blocks.map(parse)];
+  return parseApprovals({ ...(JSON.parse(rows.head) as object), ...place, grants, blocks });
 }
 
-/** What has to be done so that stored values become others, in their order. */
-interface Difference {
-  readonly gone: readonly number[];
-  readonly moved: readonly { readonly number: number; readonly position: number }[];
-  /** By the place in the list. */
-  readonly added: readonly { readonly index: number; readonly position: number }[];
+/** That rows are of another version, as a sentence without its end. */
+export function unknownRows(scope: ApprovalScope, error: unknown): string {
+  const place = scope === "everywhere" ? "everywhere" : `the project ${JSON.stringify(scope.project)}`;
+  return `The approvals for ${place} in the cluster are of another version of acp-skills, so that no grant in them counts: ${inShort(error)}`;
 }
 
-/** Rows that stay are never written again, unless the order demands it: who waits for one of them finds it. */
-function differenceOf(before: readonly StoredValue[], after: readonly string[]): Difference {
-  const known = new Map<string, StoredValue[]>();
-  for (const row of before) known.set(row.value, [...(known.get(row.value) ?? []), row]);
-  const rows = after.map((value) => known.get(value)?.shift());
-  const gone = [...known.values()].flat().map(({ number }) => number);
-  let next = Math.max(-1, ...before.map(({ position }) => position)) + 1;
-  const places = rows.map((row) => row?.position ?? next++);
-  const isInOrder = places.every((place, index) => index === 0 || place > (places[index - 1] ?? 0));
-  const placeOf = (index: number): number => (isInOrder ? (places[index] ?? 0) : index);
-  return {
-    gone,
-    moved: rows.flatMap((row, index) =>
-      row === undefined || row.position === placeOf(index) ? [] : [{ number: row.number, position: placeOf(index) }],
-    ),
-    added: rows.flatMap((row, index) => (row === undefined ? [{ index, position: placeOf(index) }] : [])),
-  };
+export function inShort(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 300);
 }
 
-/** Writes what differs, in one statement. */
+/** Writes what differs. */
 export async function writeScope(
   queries: Queries,
   scope: ApprovalScope,
   { before, after }: { readonly before: StoredScope; readonly after: Approvals },
 ): Promise<void> {
   const { grants, blocks, ...head } = after;
-  const toText = (value: unknown): string => JSON.stringify(value);
-  const ofGrants = differenceOf(before.grants, grants.map(toText));
-  const ofBlocks = differenceOf(before.blocks, blocks.map(toText));
-  const newGrants = ofGrants.added.flatMap(({ index, position }) => {
-    const grant = grants[index];
-    if (grant === undefined) return [];
-    const { id, digest, expires } = grant;
-    const at = expires === undefined ? undefined : Date.parse(expires);
-    // What is no time has never been before it.
-    const until = at === undefined || !Number.isNaN(at) ? at : 0;
-    return [{ position, id, digest: digest.replace("sha256:", ""), until, value: toText(grant) }];
-  });
-  const newBlocks = ofBlocks.added.flatMap(({ index, position }) => {
-    const block = blocks[index];
-    if (block === undefined) return [];
-    return [{ position, key: blockKey(scope, block.skill, block.from).toString("hex"), value: toText(block) }];
-  });
+  const toBytes = (hex: string): string => `\\x${hex}`;
   await queries.query(
-    `with scope as (
-       insert into acp_skills.approval_scopes (person, scope_key, scope, head)
-       values (session_user::text, $1, $2, $3)
-       on conflict (person, scope_key) do update set head = excluded.head, revision = gen_random_uuid()
-     ), gone_grants as (
-       delete from acp_skills.grants where person = session_user::text and number = any($4::bigint[])
-     ), moved_grants as (
-       update acp_skills.grants set position = moved.position
-       from json_to_recordset($5::json) as moved (number bigint, position integer)
-       where grants.number = moved.number and person = session_user::text
-     ), new_grants as (
-       insert into acp_skills.grants (person, scope_key, position, id, digest, expires_at, value)
-       select session_user::text, $1, position, id, decode(digest, 'hex'), to_timestamp(until / 1000), value
-       from json_to_recordset($6::json) as added (position integer, id text, digest text, until float8, value text)
-     ), gone_blocks as (
-       delete from acp_skills.blocks where person = session_user::text and number = any($7::bigint[])
-     ), moved_blocks as (
-       update acp_skills.blocks set position = moved.position
-       from json_to_recordset($8::json) as moved (number bigint, position integer)
-       where blocks.number = moved.number and person = session_user::text
-     )
-     insert into acp_skills.blocks (person, scope_key, position, block_key, value)
-     select session_user::text, $1, position, decode(key, 'hex'), value
-     from json_to_recordset($9::json) as added (position integer, key text, value text)`,
-    [
-      scopeKey(scope),
-      toScopeText(scope),
-      toText(head),
-      ofGrants.gone,
-      toText(ofGrants.moved),
-      toText(newGrants),
-      ofBlocks.gone,
-      toText(ofBlocks.moved),
-      toText(newBlocks),
-    ],
+    `insert into acp_skills.approval_scopes (person, scope_key, scope, head) values (session_user::text, $1, $2, $3)
+     on conflict (person, scope_key) do update set head = excluded.head, revision = gen_random_uuid()`,
+    [scopeKey(scope), toScopeText(scope), JSON.stringify(head)],
+  );
+  const grantRows = grants.map((grant) => {
+    const { id, digest, expires } = grant;
+    // What is no time has never been before it.
+    const until = expires === undefined ? {} : { expires_at: new Date(Date.parse(expires) || 0) };
+    return { id, digest: toBytes(digest.replace("sha256:", "")), ...until, value: JSON.stringify(grant) };
+  });
+  await writeRows(queries, scope, ["grants", "id, digest, expires_at"], before.grants, grantRows);
+  const blockRows = blocks.map((block) => {
+    const key = blockKey(scope, block.skill, block.from).toString("hex");
+    return { block_key: toBytes(key), value: JSON.stringify(block) };
+  });
+  await writeRows(queries, scope, ["blocks", "block_key"], before.blocks, blockRows);
+}
+
+/** Rows that stay in their order are never written again: who waits for one of them finds it. */
+async function writeRows(
+  queries: Queries,
+  scope: ApprovalScope,
+  [table, columns]: readonly [table: string, columns: string],
+  before: readonly StoredValue[],
+  after: readonly { readonly value: string }[],
+): Promise<void> {
+  let kept = 0;
+  const gone: number[] = [];
+  for (const { number, value } of before)
+    if (value === after[kept]?.value) kept++;
+    else gone.push(number);
+  const next = (before.at(-1)?.position ?? -1) + 1;
+  const added = after.slice(kept).map((row, index) => ({ ...row, position: next + index }));
+  await queries.query(
+    `delete from acp_skills.${table} where person = session_user::text and number = any($1::bigint[])`,
+    [gone],
+  );
+  await queries.query(
+    `insert into acp_skills.${table} (person, scope_key, position, value, ${columns})
+     select session_user::text, $1, position, value, ${columns} from json_populate_recordset(null::acp_skills.${table}, $2)`,
+    [scopeKey(scope), JSON.stringify(added)],
   );
 }

@@ -4,9 +4,9 @@ import type { Database, Queries } from "../database.ts";
 import type { Log } from "../../base/log.ts";
 import { changeApprovals, nothingApproved, toApprovedCopy } from "../../runtime/ports.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
-import { SkillsError, isSkillsError } from "../../base/errors.ts";
+import { SkillsError } from "../../base/errors.ts";
 import { DatabaseError } from "../database/database-error.ts";
-import { readScope, toApprovals, writeScope } from "./approval-rows.ts";
+import { inShort, readScope, toApprovals, unknownRows, writeScope } from "./approval-rows.ts";
 import { scopeKey } from "./approval-keys.ts";
 
 const maxScopes = 10_000;
@@ -26,21 +26,17 @@ interface Known {
 }
 
 interface ReadRow {
-  readonly key: string;
   readonly revision: string;
   readonly head: string;
-  /** Null where the revision is that which was known before the statement. */
+  /** Null where the revision is that which is known. */
   readonly grants: readonly string[] | null;
   readonly blocks: readonly string[] | null;
-  readonly known: Known | undefined;
 }
 
 class ClusterApprovals implements ApprovalStore {
   readonly #database: Database;
   readonly #log: Log;
   readonly #known = new LimitedMap<string, Known>(maxRemembered);
-  /** Scopes that the next statement asks for. */
-  #next: { readonly keys: Set<string>; readonly rows: Promise<ReadonlyMap<string, ReadRow>> } | undefined;
   #isOut = false;
   readonly #damaged = new LimitedMap<string, string>(maxRemembered);
 
@@ -51,75 +47,52 @@ class ClusterApprovals implements ApprovalStore {
 
   /** In an outage nothing is granted, and what was blocked remains so. */
   async read(scope: ApprovalScope): Promise<Approvals> {
-    const key = scopeKey(scope).toString("hex");
+    const key = scopeKey(scope);
+    const known = this.#known.get(key.toString("hex"));
     try {
-      const row = (await this.#rows(key)).get(key);
+      const [row] = await this.#database.query<ReadRow>(
+        `select s.revision::text, s.head,
+           case when s.revision::text is distinct from $2 then array(
+             select g.value from acp_skills.grants g
+             where g.person = s.person and g.scope_key = s.scope_key order by g.position) end as grants,
+           case when s.revision::text is distinct from $2 then array(
+             select b.value from acp_skills.blocks b
+             where b.person = s.person and b.scope_key = s.scope_key order by b.position) end as blocks
+         from acp_skills.approval_scopes s where s.person = session_user::text and s.scope_key = $1`,
+        [key, known?.revision ?? null],
+      );
       if (this.#isOut) this.#log("info", "Approvals of the cluster can be read again.");
       this.#isOut = false;
-      return this.#toApprovals(scope, key, row);
+      return this.#toApprovals(scope, row, known);
     } catch (error) {
       if (!this.#isOut)
         this.#log(
           "warning",
-          `The approvals of the cluster cannot be read, so that nothing is granted: ${words(error)}`,
+          `The approvals of the cluster cannot be read, so that nothing is granted: ${inShort(error)}`,
         );
       this.#isOut = true;
-      return { ...nothingApproved(scope), blocks: this.#known.get(key)?.approvals.blocks ?? [] };
-    }
-  }
-
-  #toApprovals(scope: ApprovalScope, key: string, row: ReadRow | undefined): Approvals {
-    if (row === undefined) {
-      this.#known.delete(key);
-      return nothingApproved(scope);
-    }
-    const { head, grants, blocks, revision, known } = row;
-    if (known !== undefined && grants === null) return known.approvals;
-    const toRow = (value: string): { readonly value: string } => ({ value });
-    try {
-      const rows = { head, grants: (grants ?? []).map(toRow), blocks: (blocks ?? []).map(toRow) };
-      const approvals = toApprovals(scope, rows);
-      this.#known.delete(key);
-      this.#known.set(key, { revision, approvals });
-      return approvals;
-    } catch (error) {
-      if (this.#damaged.get(key) !== revision) this.#log("warning", `${unknownRows(scope)}: ${words(error)}`);
-      this.#damaged.set(key, revision);
       return { ...nothingApproved(scope), blocks: known?.approvals.blocks ?? [] };
     }
   }
 
-  /** What several read at the same moment is one statement. */
-  #rows(key: string): Promise<ReadonlyMap<string, ReadRow>> {
-    if (this.#next === undefined) {
-      const keys = new Set<string>();
-      const rows = Promise.resolve().then(() => {
-        this.#next = undefined;
-        return this.#query([...keys]);
-      });
-      this.#next = { keys, rows };
+  #toApprovals(scope: ApprovalScope, row: ReadRow | undefined, known: Known | undefined): Approvals {
+    const key = scopeKey(scope).toString("hex");
+    if (row === undefined) {
+      this.#known.delete(key);
+      return nothingApproved(scope);
     }
-    this.#next.keys.add(key);
-    return this.#next.rows;
-  }
-
-  async #query(keys: readonly string[]): Promise<ReadonlyMap<string, ReadRow>> {
-    const known = new Map(keys.map((key) => [key, this.#known.get(key)]));
-    const wanted = keys.map((key) => ({ key, known: known.get(key)?.revision }));
-    const rows = await this.#database.query<Omit<ReadRow, "known">>(
-      `select encode(s.scope_key, 'hex') as key, s.revision::text, s.head,
-         case when s.revision::text is distinct from wanted.known then array(
-           select g.value from acp_skills.grants g
-           where g.person = s.person and g.scope_key = s.scope_key order by g.position) end as grants,
-         case when s.revision::text is distinct from wanted.known then array(
-           select b.value from acp_skills.blocks b
-           where b.person = s.person and b.scope_key = s.scope_key order by b.position) end as blocks
-       from json_to_recordset($1::json) as wanted (key text, known text)
-       join acp_skills.approval_scopes s
-         on s.person = session_user::text and s.scope_key = decode(wanted.key, 'hex')`,
-      [JSON.stringify(wanted)],
-    );
-    return new Map(rows.map((row) => [row.key, { ...row, known: known.get(row.key) }]));
+    const { head, grants, blocks, revision } = row;
+    if (known !== undefined && grants === null) return known.approvals;
+    try {
+      const approvals = toApprovals(scope, { head, grants: grants ?? [], blocks: blocks ?? [] });
+      this.#known.delete(key);
+      this.#known.set(key, { revision, approvals });
+      return approvals;
+    } catch (error) {
+      if (this.#damaged.get(key) !== revision) this.#log("warning", unknownRows(scope, error));
+      this.#damaged.set(key, revision);
+      return { ...nothingApproved(scope), blocks: known?.approvals.blocks ?? [] };
+    }
   }
 
   async change(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<Approvals> {
@@ -129,7 +102,7 @@ class ClusterApprovals implements ApprovalStore {
         await queries.query("select pg_advisory_xact_lock(hashtextextended(session_user::text || $1::text, 39))", [
           scopeKey(scope).toString("hex"),
         ]);
-        const before = await readForChange(queries, scope);
+        const before = await readScope(queries, scope);
         const after = changeApprovals(scope, before.approvals, change);
         if (after === before.approvals) return after;
         await expectRoom(queries, scope, after);
@@ -168,7 +141,7 @@ class ClusterApprovals implements ApprovalStore {
       // Text that is not that of its file is left out.
       return row && toApprovedCopy(digest, JSON.parse(row.files) as readonly CopiedFile[]);
     } catch (error) {
-      this.#log("warning", `What changed in an approved version of a skill cannot be shown: ${words(error)}`);
+      this.#log("warning", `What changed in an approved version of a skill cannot be shown: ${inShort(error)}`);
       return undefined;
     }
   }
@@ -191,7 +164,7 @@ class ClusterApprovals implements ApprovalStore {
         );
       });
     } catch (error) {
-      this.#log("warning", `What changes in this approved version of a skill cannot be shown later: ${words(error)}`);
+      this.#log("warning", `What changes in this approved version of a skill cannot be shown later: ${inShort(error)}`);
     }
   }
 
@@ -204,17 +177,6 @@ class ClusterApprovals implements ApprovalStore {
       const hint = "Try again once the database can be reached.";
       throw new SkillsError("UNREADABLE", message, { cause: error, facts: { hint } });
     }
-  }
-}
-
-/** Throws UNREADABLE for rows that this version cannot read, and so must not replace. */
-async function readForChange(queries: Queries, scope: ApprovalScope): ReturnType<typeof readScope> {
-  try {
-    return await readScope(queries, scope);
-  } catch (error) {
-    if (error instanceof DatabaseError || isSkillsError(error)) throw error;
-    const message = `${unknownRows(scope)}, and nothing can be stored there: ${words(error)}`;
-    throw new SkillsError("UNREADABLE", message, { cause: error, facts: { hint: "Update acp-skills here." } });
   }
 }
 
@@ -241,13 +203,4 @@ async function removeCopies(queries: Queries): Promise<void> {
     `delete from acp_skills.approved_copies c where person = session_user::text and not exists (
        select from acp_skills.grants g where g.person = c.person and g.digest = c.digest)`,
   );
-}
-
-function unknownRows(scope: ApprovalScope): string {
-  const place = scope === "everywhere" ? "everywhere" : `the project ${JSON.stringify(scope.project)}`;
-  return `The approvals for ${place} in the cluster are of another version of acp-skills, so that no grant in them counts`;
-}
-
-function words(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 300);
 }
