@@ -12,24 +12,32 @@ const dayMs = 24 * 60 * 60 * 1_000;
 const january = Date.UTC(2026, 0, 2);
 const quiet = { log: silentLog, clock: systemClock };
 
-/** A ledger that is empty before its first call. Nobody else can empty it without the owner's leave. */
+/**
+ * A ledger that is empty before its first call. Nobody else can empty it without the owner's leave. With `maxKept`, ten rows are written
+ * every ten days, and kept for so many days.
+ */
 function emptied(database: Database, options?: { readonly maxKept: number }) {
   const empty = database.transaction(async (queries) => {
     await queries.query("set local session_replication_role = 'replica'");
     await queries.query("delete from acp_skills.ledger");
   });
+  let at = january;
+  const inTime: Database["query"] = async (text, values = []) => {
+    const time = () => `to_timestamp(${at / 1_000})`;
+    const lines = text.includes("write_ledger(") ? (values[0] as string[]) : [];
+    for (; lines.length > 10; at += 10 * dayMs)
+      await database.query(`select acp_skills.write_ledger_at(${time()}, $1, null, null)`, [lines.splice(0, 10)]);
+    const later = text.replace("write_ledger(", `write_ledger_at(${time()}, `).replaceAll("now()", time);
+    return await database.query(later, values);
+  };
   const waiting: Database = {
     ...database,
     query: async (text, values) => {
       await empty;
-      return await database.query(text, values);
+      return options === undefined ? await database.query(text, values) : await inTime(text, values);
     },
   };
-  let batches = 0;
-  const ledger = openClusterLedger(waiting, {
-    ...quiet,
-    ...(options && { now: () => january + 10 * dayMs * batches++, days: options.maxKept, batch: 10 }),
-  });
+  const ledger = openClusterLedger(waiting, { ...quiet, ...(options && { days: options.maxKept }) });
   return { ledger, close: () => undefined };
 }
 

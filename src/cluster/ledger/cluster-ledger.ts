@@ -22,10 +22,6 @@ export interface ClusterLedgerOptions {
   readonly audit?: string | undefined;
   /** Months that ended before are dropped, if this role may do that. Default: `$ACP_SKILLS_LEDGER_DAYS`, or 400. */
   readonly days?: number;
-  /** Milliseconds since 1970, of each batch. Default: the database's time. */
-  readonly now?: () => number;
-  /** Rows that are written at once. Default: 500. */
-  readonly batch?: number;
 }
 
 const defaultDays = 400;
@@ -36,7 +32,7 @@ export function openClusterLedger(
   database: Database,
   options: ClusterLedgerOptions,
 ): Ledger & Required<Pick<Ledger, "flush">> {
-  const { log, clock, user, audit, days = ledgerDays(log) ?? defaultDays, now, batch } = options;
+  const { log, clock, user, audit, days = ledgerDays(log) ?? defaultDays } = options;
   const writer = randomUUID();
   const writeAudit = openAudit(audit, log);
   let isOpen = true;
@@ -45,13 +41,10 @@ export function openClusterLedger(
 
   const queue = new LedgerQueue({
     clock,
-    batch,
     async write(lines, number) {
       const [row] = await database.query<{ month: string }>(
-        now === undefined
-          ? "select acp_skills.write_ledger($1::text[], $2, $3) as month"
-          : "select acp_skills.write_ledger_at(to_timestamp($4::float8 / 1000), $1::text[], $2, $3) as month",
-        [lines, writer, number, ...(now === undefined ? [] : [now()])],
+        "select acp_skills.write_ledger($1::text[], $2, $3) as month",
+        [lines, writer, number],
       );
       if (row?.month === month) return;
       month = row?.month;
@@ -67,9 +60,8 @@ export function openClusterLedger(
   async function dropOld(): Promise<void> {
     try {
       const [row] = await database.query<{ rows: number }>(
-        `select acp_skills.drop_ledger(moment - make_interval(days => $1), moment) as rows
-         from coalesce(to_timestamp($2::float8 / 1000), now()) as moment`,
-        [days, now?.() ?? null],
+        "select acp_skills.drop_ledger(now() - make_interval(days => $1), now()) as rows",
+        [days],
       );
       if (row !== undefined && row.rows > 0)
         log("warning", `Rows of the ledger that are older than ${days} days were removed: ${row.rows}.`);
