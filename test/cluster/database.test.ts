@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { type Database, migrate, openDatabase, parseClusterUrl, schemaFault } from "../../src/cluster/database.ts";
-import { knownMigrations, statementsOf } from "../../src/cluster/database/migrate.ts";
+import { knownMigrations } from "../../src/cluster/database/migrate.ts";
 import { isOutage } from "../../src/cluster/database/database-error.ts";
 import { openPglite } from "./pglite-database.ts";
 import { type PostgresServer, postgresFault, startPostgres } from "./postgres.ts";
@@ -48,14 +48,6 @@ describe("migrations", () => {
     const migrations = knownMigrations();
     expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_, index) => index + 1));
     for (const { number, oldest } of migrations) expect(oldest).toBeLessThanOrEqual(number);
-  });
-
-  test("are split at the ends of statements, not in bodies of functions", () => {
-    expect(statementsOf("-- x\na;\ncreate function f() as $$\n b;\n$$;\nc\n")).toEqual([
-      "a;",
-      "create function f() as $$\n b;\n$$;",
-      "c",
-    ]);
   });
 
   test("are applied once, all or none, and a newer database is refused by an older program", async () => {

@@ -14,8 +14,12 @@ export async function openPglite(): Promise<Database> {
       await pglite.transaction(
         async (transaction) =>
           await work({
-            query: async (text, values = []) =>
-              (await transaction.query(text, [...values]).catch(rethrow)).rows as never,
+            query: async (text, values) => {
+              // As of the driver, only a message without values has several statements.
+              if (values === undefined)
+                return ((await transaction.exec(text).catch(rethrow)).at(-1)?.rows ?? []) as never;
+              return (await transaction.query(text, [...values]).catch(rethrow)).rows as never;
+            },
           }),
       ),
     readBytes: async (select, values, take) =>

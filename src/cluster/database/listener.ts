@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, withinTime } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { inBatches } from "../../base/promises.ts";
 import type { ClusterChannel, Database, Queries } from "../database.ts";
@@ -42,13 +42,8 @@ export function openListener(
     });
     try {
       await opened.connect();
-      const listened = new Set<ClusterChannel>();
-      const missing = (): ClusterChannel | undefined =>
-        [...subscriptions].find(({ channel }) => !listened.has(channel))?.channel;
-      for (let channel = missing(); channel !== undefined; channel = missing()) {
-        await opened.query(`listen ${channel}`);
-        listened.add(channel);
-      }
+      // A set also yields what is added meanwhile.
+      for (const { channel } of subscriptions) await opened.query(`listen ${channel}`);
     } catch (error) {
       lost(opened, error);
       return;
@@ -63,16 +58,12 @@ export function openListener(
   /** Sees a connection that is silently gone. */
   function beat(opened: Client): void {
     stopTimer = clock.after(heartbeatMs, () => {
-      const stop = clock.after(heartbeatMs, () => lost(opened, new Error("it does not answer")));
-      opened.query("select 1").then(
-        () => {
-          stop();
-          if (client === opened) beat(opened);
+      withinTime(opened.query("select 1"), clock, heartbeatMs).then(
+        (answer) => {
+          if (answer === undefined) lost(opened, new Error("it does not answer"));
+          else if (client === opened) beat(opened);
         },
-        (error: unknown) => {
-          stop();
-          lost(opened, error);
-        },
+        (error: unknown) => lost(opened, error),
       );
     });
   }
@@ -97,12 +88,11 @@ export function openListener(
   return {
     listen(channel, onMessage, onConnected) {
       const subscription = { channel, onMessage, onConnected };
-      const isNew = ![...subscriptions].some((one) => one.channel === channel);
       subscriptions.add(subscription);
       const opened = client;
       if (opened === undefined && !isReported) void open();
       else if (opened !== undefined && isConnected)
-        (isNew ? opened.query(`listen ${channel}`) : Promise.resolve()).then(
+        opened.query(`listen ${channel}`).then(
           () => subscriptions.has(subscription) && client === opened && onConnected(),
           (error: unknown) => lost(opened, error),
         );

@@ -91,10 +91,10 @@ function tooNew(found: number, own: number): SkillsError {
   );
 }
 
-/** Several statements in one message are one implicit transaction, inside of ours; the driver takes them only without values. */
+/** Several statements in one message; the driver takes them only without values. */
 async function runAll(queries: Queries, sql: string): Promise<void> {
   try {
-    for (const statement of statementsOf(sql)) await queries.query(statement);
+    await queries.query(sql);
   } catch (error) {
     if (error instanceof DatabaseError && error.state === "42501")
       throw new SkillsError("INVALID_OPTIONS", `The role may not change the database: ${error.message}`, {
@@ -103,20 +103,4 @@ async function runAll(queries: Queries, sql: string): Promise<void> {
       });
     throw error;
   }
-}
-
-/** Statements end at a semicolon at the end of a line; a body between `$$` is one. */
-export function statementsOf(sql: string): readonly string[] {
-  const statements: string[] = [];
-  let current = "";
-  for (const line of sql.split("\n")) {
-    if (/^\s*--/.test(line)) continue;
-    current += `${line}\n`;
-    const isInBody = (current.match(/\$\$/g) ?? []).length % 2 === 1;
-    if (isInBody || !/;\s*$/.test(line)) continue;
-    statements.push(current.trim());
-    current = "";
-  }
-  if (current.trim() !== "") statements.push(current.trim());
-  return statements;
 }
