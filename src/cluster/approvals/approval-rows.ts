@@ -56,10 +56,10 @@ export function toApprovals(
 /** That rows are of another version, as a sentence without its end. */
 export function unknownRows(scope: ApprovalScope, error: unknown): string {
   const place = scope === "everywhere" ? "everywhere" : `the project ${JSON.stringify(scope.project)}`;
-  return `The approvals for ${place} in the cluster are of another version of acp-skills, so that no grant in them counts: ${inShort(error)}`;
+  return `The approvals for ${place} in the cluster are of another version of acp-skills, so that no grant in them counts: ${toShortReason(error)}`;
 }
 
-export function inShort(error: unknown): string {
+export function toShortReason(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, 300);
 }
 
@@ -98,13 +98,13 @@ async function writeRows(
   before: readonly StoredValue[],
   after: readonly { readonly value: string }[],
 ): Promise<void> {
-  let kept = 0;
+  let same = 0;
   const gone: number[] = [];
   for (const { number, value } of before)
-    if (value === after[kept]?.value) kept++;
+    if (value === after[same]?.value) same++;
     else gone.push(number);
   const next = (before.at(-1)?.position ?? -1) + 1;
-  const added = after.slice(kept).map((row, index) => ({ ...row, position: next + index }));
+  const added = after.slice(same).map((row, index) => ({ ...row, position: next + index }));
   await queries.query(
     `delete from acp_skills.${table} where person = session_user::text and number = any($1::bigint[])`,
     [gone],

@@ -6,7 +6,7 @@ import { changeApprovals, nothingApproved, toApprovedCopy } from "../../runtime/
 import { LimitedMap } from "../../base/limited-map.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { DatabaseError } from "../database/database-error.ts";
-import { inShort, readScope, toApprovals, unknownRows, writeScope } from "./approval-rows.ts";
+import { toShortReason, readScope, toApprovals, unknownRows, writeScope } from "./approval-rows.ts";
 import { scopeKey } from "./approval-keys.ts";
 
 const maxScopes = 10_000;
@@ -68,7 +68,7 @@ class ClusterApprovals implements ApprovalStore {
       if (!this.#isOut)
         this.#log(
           "warning",
-          `The approvals of the cluster cannot be read, so that nothing is granted: ${inShort(error)}`,
+          `The approvals of the cluster cannot be read, so that nothing is granted: ${toShortReason(error)}`,
         );
       this.#isOut = true;
       return { ...nothingApproved(scope), blocks: known?.approvals.blocks ?? [] };
@@ -141,7 +141,7 @@ class ClusterApprovals implements ApprovalStore {
       // Text that is not that of its file is left out.
       return row && toApprovedCopy(digest, JSON.parse(row.files) as readonly CopiedFile[]);
     } catch (error) {
-      this.#log("warning", `What changed in an approved version of a skill cannot be shown: ${inShort(error)}`);
+      this.#log("warning", `What changed in an approved version of a skill cannot be shown: ${toShortReason(error)}`);
       return undefined;
     }
   }
@@ -164,7 +164,10 @@ class ClusterApprovals implements ApprovalStore {
         );
       });
     } catch (error) {
-      this.#log("warning", `What changes in this approved version of a skill cannot be shown later: ${inShort(error)}`);
+      this.#log(
+        "warning",
+        `What changes in this approved version of a skill cannot be shown later: ${toShortReason(error)}`,
+      );
     }
   }
 
