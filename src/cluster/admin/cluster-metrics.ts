@@ -23,64 +23,66 @@ export function clusterMetrics(
   let shown: Promise<string> | undefined;
   const ofCatalog = (): string => {
     const age = catalogAge?.();
-    if (age === undefined) return "";
-    const metric = gauge("catalog_age_seconds", "How old the list of published skills is here.");
-    metric.add([], age / 1_000);
-    return metric.render();
+    return age === undefined
+      ? ""
+      : gauge("catalog_age_seconds", "How old the list of published skills is here.", age / 1_000);
   };
   return async () => {
     if (shown === undefined) {
       shown = withinTime(readStatus(database), clock, patienceMs)
         .catch(() => undefined)
-        .then((status) => (status === undefined ? reachable(0).render() : renderStatus(status)));
+        .then((status) => (status === undefined ? reachable(0) : renderStatus(status)));
       void shown.then(() => clock.after(freshMs, () => (shown = undefined)));
     }
     return (await shown) + ofCatalog();
   };
 }
 
-function gauge(name: string, help: string, labels: readonly string[] = []): Metric {
-  return new Metric("gauge", `acp_skills_cluster_${name}`, help, { labels });
+type Sample = readonly [values: readonly string[], amount: number];
+
+/** One number, or samples that are added up by the values of their labels. */
+function gauge(
+  name: string,
+  help: string,
+  samples: number | readonly Sample[],
+  labels: readonly string[] = [],
+): string {
+  const metric = new Metric("gauge", `acp_skills_cluster_${name}`, help, { labels });
+  for (const [values, amount] of typeof samples === "number" ? [[[], samples] as const] : samples)
+    metric.add(values, amount);
+  return metric.render();
 }
 
-function reachable(value: 0 | 1): Metric {
-  const metric = gauge("reachable", "Whether the database of the cluster answered.");
-  metric.add([], value);
-  return metric;
+function reachable(value: 0 | 1): string {
+  return gauge("reachable", "Whether the database of the cluster answered.", value);
 }
 
 /** A status in the text format of Prometheus. */
 function renderStatus({ schema, members, runs, queue, leases, tables }: ClusterStatus): string {
-  const version = gauge("schema", "The schema of the database.");
-  version.add([], schema.number);
-  const present = gauge("members", "Members by kind; those past their lease are gone.", ["kind", "state"]);
-  const slots = gauge("worker_slots", "Runs that workers can execute at a time.");
-  slots.add([], 0);
-  for (const kind of ["server", "wrapper", "worker"])
-    for (const state of ["live", "gone"]) present.add([kind, state], 0);
-  for (const { kind, concurrency, lease_seconds } of members) {
-    present.add([kind, lease_seconds > 0 ? "live" : "gone"], 1);
-    if (kind === "worker" && lease_seconds > 0) slots.add([], concurrency);
-  }
-  const current = gauge("runs", "Runs that wait, and that are executed.", ["status"]);
-  for (const status of ["queued", "running"] as const) current.add([status], runs[status]);
-  const demand = gauge("demand_runs", "Runs that wait or are executed: what workers are needed for.");
-  demand.add([], runs.queued + runs.running);
-  const waiting = gauge("queue_runs", "Runs that wait, by the labels that they ask for.", ["labels"]);
-  for (const [at, { labels, waiting: count }] of queue.entries()) {
-    const set = labels.join(",");
-    waiting.add([at < mostSets && set.length <= longestSet ? set : otherValue], count);
-  }
-  const oldest = gauge("queue_oldest_seconds", "How long the oldest run has waited.");
-  oldest.add([], Math.max(0, ...queue.map(({ oldest_seconds }) => oldest_seconds)));
-  const expired = gauge("leases_expired", "Runs whose worker is past its lease.");
-  expired.add([], leases.filter(({ lease_seconds }) => lease_seconds <= 0).length);
-  const bytes = gauge("database_bytes", "Size of the tables with their indexes.");
-  bytes.add(
-    [],
-    tables.reduce((sum, table) => sum + table.bytes, 0),
+  const isLive = ({ lease_seconds }: { readonly lease_seconds: number }): boolean => lease_seconds > 0;
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+  const workers = members.filter((member) => member.kind === "worker" && isLive(member));
+  const none = ["server", "wrapper", "worker"].flatMap((kind) =>
+    ["live", "gone"].map((state): Sample => [[kind, state], 0]),
   );
-  return [reachable(1), version, present, slots, current, demand, waiting, oldest, expired, bytes]
-    .map((metric) => metric.render())
-    .join("");
+  const present = members.map((member): Sample => [[member.kind, isLive(member) ? "live" : "gone"], 1]);
+  const waiting = queue.map(({ labels, waiting: count }, at): Sample => {
+    const set = labels.join(",");
+    return [[at < mostSets && set.length <= longestSet ? set : otherValue], count];
+  });
+  const current = (["queued", "running"] as const).map((status): Sample => [[status], runs[status]]);
+  const oldest = Math.max(0, ...queue.map(({ oldest_seconds }) => oldest_seconds));
+  const late = leases.filter((lease) => !isLive(lease)).length;
+  return [
+    reachable(1),
+    gauge("schema", "The schema of the database.", schema.number),
+    gauge("members", "Members by kind; those past their lease are gone.", [...none, ...present], ["kind", "state"]),
+    gauge("worker_slots", "Runs that workers can execute at a time.", sum(workers.map((one) => one.concurrency))),
+    gauge("runs", "Runs that wait, and that are executed.", current, ["status"]),
+    gauge("demand_runs", "Runs that wait or are executed: what workers are needed for.", runs.queued + runs.running),
+    gauge("queue_runs", "Runs that wait, by the labels that they ask for.", waiting, ["labels"]),
+    gauge("queue_oldest_seconds", "How long the oldest run has waited.", oldest),
+    gauge("leases_expired", "Runs whose worker is past its lease.", late),
+    gauge("database_bytes", "Size of the tables with their indexes.", sum(tables.map(({ bytes }) => bytes))),
+  ].join("");
 }

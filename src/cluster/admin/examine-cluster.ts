@@ -1,6 +1,7 @@
 import type { Settings } from "../../runtime/options.ts";
 import { parseClusterUrl } from "../database.ts";
-import { clusterNodeFault, connectCluster } from "../open-cluster.ts";
+import { clusterNodeFault } from "../open-cluster.ts";
+import { inCluster } from "./in-cluster.ts";
 
 /** Whether this machine can be part of a cluster. */
 export interface ClusterExamination {
@@ -16,27 +17,20 @@ export interface ClusterExamination {
 export async function examineCluster(settings: Settings): Promise<ClusterExamination> {
   const node = clusterNodeFault();
   const faults = node === undefined ? [] : [node];
-  const isMissing = (name: string, error: unknown): number =>
-    faults.push(`The package ${name} cannot be loaded (${wordsOf(error)}): npm install ${name}`);
-  try {
-    await import("pg");
-  } catch (error) {
-    isMissing("pg", error);
-  }
-  try {
-    // It does not even load on an older Node.
-    if (node === undefined) await import("pg-boss");
-  } catch (error) {
-    isMissing("pg-boss", error);
-  }
+  // The queue does not even load on an older Node.
+  for (const name of node === undefined ? ["pg", "pg-boss"] : ["pg"])
+    await import(name).catch((error: unknown) =>
+      faults.push(`The package ${name} cannot be loaded (${wordsOf(error)}): npm install ${name}`),
+    );
   let database: string | undefined;
   try {
     database = parseClusterUrl(settings.cluster ?? "").label;
     if (faults.length > 0) return { usable: false, database, faults };
-    const opened = await connectCluster(settings, 1);
-    const [row] = await opened
-      .query<{ number: number }>("select max(number) as number from acp_skills.migrations")
-      .finally(() => opened.close());
+    const [row] = await inCluster(
+      settings,
+      async (opened) =>
+        await opened.query<{ number: number }>("select max(number) as number from acp_skills.migrations"),
+    );
     return { usable: true, database, ...(row && { schema: row.number }), faults };
   } catch (error) {
     return { usable: false, ...(database !== undefined && { database }), faults: [...faults, wordsOf(error)] };

@@ -4,9 +4,8 @@ import type { Settings } from "../../runtime/options.ts";
 import type { InspectedSkill } from "../../skills/check.ts";
 import type { SkillFile } from "../../sources/reader.ts";
 import { publishVersion, withdrawVersions } from "../catalog.ts";
-import type { Database } from "../database.ts";
-import { connectCluster } from "../open-cluster.ts";
 import { insertPack, touchPack } from "../skills/pack-rows.ts";
+import { inCluster } from "./in-cluster.ts";
 
 /** A skill that was read and validated. */
 interface InspectedFiles {
@@ -40,12 +39,8 @@ export async function publishInCluster(
       if (!(await touchPack(database, digest)))
         await insertPack(database, { digest, files: inspected.files, signature, bytes: inOrder }, signal);
       const by = `${userName()}@${hostname()}`;
-      receipts.push({
-        slug,
-        version,
-        digest,
-        isNew: await publishVersion(database, { slug, name, version, digest, by }),
-      });
+      const isNew = await publishVersion(database, { slug, name, version, digest, by });
+      receipts.push({ slug, version, digest, isNew });
     }
     return receipts;
   });
@@ -57,13 +52,4 @@ export async function withdrawInCluster(
   which: { readonly name: string; readonly version?: string | undefined },
 ): Promise<readonly string[]> {
   return await inCluster(settings, async (database) => await withdrawVersions(database, which));
-}
-
-async function inCluster<Result>(settings: Settings, work: (database: Database) => Promise<Result>): Promise<Result> {
-  const database = await connectCluster(settings, 2);
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
-  }
 }

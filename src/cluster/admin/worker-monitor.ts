@@ -1,4 +1,6 @@
-import { type Server, createServer } from "node:http";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Settings } from "../../runtime/options.ts";
 import { metricsContentType } from "../../wire/metric.ts";
 import { connectMember } from "../open-cluster.ts";
@@ -38,13 +40,12 @@ export async function openWorkerMonitor(
   });
   server.maxConnections = 32;
   try {
-    await listenAt(server, host, port);
+    await once(server.listen(port, host), "listening");
   } catch (error) {
     await database.close();
     throw error;
   }
-  const address = server.address();
-  const opened = typeof address === "object" && address !== null ? address.port : port;
+  const { port: opened } = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${opened}`,
     async close() {
@@ -53,14 +54,4 @@ export async function openWorkerMonitor(
       await database.close();
     },
   };
-}
-
-async function listenAt(server: Server, host: string, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
 }
