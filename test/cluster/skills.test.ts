@@ -198,7 +198,7 @@ function packContract(name: string, open: () => Promise<{ database: Database; cl
           Array.from({ length: 4_097 }, (_, index) => [String(10_000 + index), 0, sha256("")]),
           /more than 4096 files/,
         ],
-        ["no JSON", "{", /its list of files is none/],
+        ["no JSON", "{", /is no JSON/],
         ["an object", "{}", /its list of files is none/],
         ["a list of nothing", "[null]", /its list names no file/],
       ] as [string, Parameters<typeof hostile>[0], RegExp][])("is refused: %s", async (_name, list, message) => {

@@ -1,16 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
-import {
-  closeSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { rm } from "node:fs/promises";
+import { createHash, hash, randomBytes } from "node:crypto";
+import { lstatSync, mkdirSync, realpathSync, renameSync, rmdirSync, utimesSync, writeFileSync } from "node:fs";
+import { open, rm } from "node:fs/promises";
 import path from "node:path";
 import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { makeOwnDirectories, namesIn } from "../../base/paths/directories.ts";
@@ -23,6 +13,8 @@ import type { StoredPack } from "./pack-rows.ts";
 
 /** In the names of temporary directories. */
 const purpose = "pack";
+/** Smaller files are written synchronously, which costs less than opening them asynchronously. */
+const maxAtOnce = 256 * 1024;
 const ownerOnly = 0o700;
 
 type Places = Readonly<Record<"skills" | "incoming" | "trash", string>>;
@@ -171,17 +163,22 @@ function takeFrom(parts: AsyncIterator<Uint8Array>): Take {
 async function writeFile(place: string, size: number, sha256: string, take: Take): Promise<boolean> {
   let piece = size === 0 ? new Uint8Array(0) : await take(size);
   if (piece === undefined) return false;
+  const options = { flag: "wx", mode: piece[0] === 0x23 && piece[1] === 0x21 ? 0o500 : 0o400 };
+  if (piece.length === size && size <= maxAtOnce) {
+    if (hash("sha256", piece, "hex") !== sha256) return false;
+    writeFileSync(place, piece, options);
+    return true;
+  }
   const digest = createHash("sha256");
-  // Pieces are small, and writing them asynchronously costs more.
-  const descriptor = openSync(place, "wx", piece[0] === 0x23 && piece[1] === 0x21 ? 0o500 : 0o400);
+  const handle = await open(place, options.flag, options.mode);
   try {
     for (let left = size; piece !== undefined; piece = await take(left)) {
       digest.update(piece);
-      writeFileSync(descriptor, piece);
+      await handle.writeFile(piece);
       if ((left -= piece.length) === 0) return digest.digest("hex") === sha256;
     }
     return false;
   } finally {
-    closeSync(descriptor);
+    await handle.close();
   }
 }

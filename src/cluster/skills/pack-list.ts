@@ -26,6 +26,7 @@ export function formatList(files: readonly HashedFile[], digest: string): string
 /** The files of a pack, in the order of their bytes. Throws SOURCE_INVALID for anything but a list with exactly this digest. */
 export function parseList(text: string, digest: string): readonly HashedFile[] {
   const value = parseIfJson(text);
+  if (value === undefined) throw badPack(digest, "its list of files is no JSON");
   if (!Array.isArray(value)) throw badPack(digest, "its list of files is none");
   const files = value.map((row: unknown): HashedFile => {
     const [path, size, sha256] = Array.isArray(row) ? (row as unknown[]) : [];
