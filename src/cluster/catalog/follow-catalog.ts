@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { withinTime } from "../../base/clock.ts";
 import { SkillsError } from "../../base/errors.ts";
@@ -37,6 +38,8 @@ export interface FollowOptions {
   readonly onDatabaseTime: (ahead: number) => void;
 }
 
+type MissingVersion = Omit<CatalogEntry, "revision">;
+
 /** Reads what is published: from the file of this machine at first, then from the database, for as long as it is open. */
 export class CatalogFollower {
   /** Resolves when the list is usable; never rejects. */
@@ -47,7 +50,7 @@ export class CatalogFollower {
   readonly #look: () => Promise<void>;
   readonly #problems: ReturnType<typeof createOnceLog>;
   /** Published, but not here. */
-  readonly #missing = new Map<string, CatalogEntry>();
+  readonly #missing = new Map<string, MissingVersion>();
   #database = { id: "", revision: 0 };
   #readAt: number | undefined;
   #isReported = false;
@@ -63,13 +66,12 @@ export class CatalogFollower {
     );
     const loading = this.#load().catch((error: unknown) => {
       options.log("warning", `The list of published skills on this machine was not read: ${String(error)}`);
-      return [];
     });
     const look = (): void => void loading.then(async () => await this.#look());
     this.#stopListening = options.database.listen("acp_skills_catalog", look, look);
     const first = loading.then(async () => await this.#look());
     this.ready = withinTime(first, options.clock, readyWithinMs);
-    void loading.then(async (entries) => await this.#verifyAll(entries));
+    void loading.then(async () => await this.#verifyAll());
   }
 
   /** Milliseconds since the list was that of the database; undefined if it never was. */
@@ -84,16 +86,15 @@ export class CatalogFollower {
   }
 
   /** What this machine had before. */
-  async #load(): Promise<readonly CatalogEntry[]> {
+  async #load(): Promise<void> {
     await loadManifestReader();
     const saved = await this.#options.file.read();
-    if (saved === undefined) return [];
-    this.#database = saved;
+    if (saved === undefined) return;
+    this.#database = { id: saved.id, revision: saved.revision };
     const changes: VersionChange[] = [];
     await runInSlices(this.#readAll(saved.entries, changes));
     this.#options.published.apply(changes);
     this.#readAt = saved.readAt;
-    return saved.entries;
   }
 
   *#readAll(entries: readonly CatalogEntry[], changes: VersionChange[]): Steps<void> {
@@ -107,17 +108,21 @@ export class CatalogFollower {
   }
 
   /** Hashes what was loaded, a little at a time; what is damaged is downloaded again, or not offered. */
-  async #verifyAll(entries: readonly CatalogEntry[]): Promise<void> {
+  async #verifyAll(): Promise<void> {
     const { published, packs } = this.#options;
-    for (const entry of entries) {
-      const { slug, version, digest } = entry;
-      if (this.#closed.signal.aborted) return;
-      if (digest === undefined || this.#missing.has(keyOf(entry))) continue;
-      await packs.ensure(digest, slug, this.#closed.signal, { isPublished: true }).catch(() => {
+    for (const { skill: current } of published.offers) {
+      const { slug } = current;
+      for (const [version, { skill, publishedAt }] of published.versionsOf(slug)) {
         if (this.#closed.signal.aborted) return;
-        this.#missing.set(keyOf(entry), entry);
-        published.apply([{ slug, version, published: undefined }]);
-      });
+        const digest = `sha256:${path.basename(path.dirname(skill.directory))}`;
+        await packs.ensure(digest, slug, this.#closed.signal, { isPublished: true }).catch(() => {
+          // It may have been withdrawn meanwhile.
+          const isCurrent = published.versionsOf(slug).get(version)?.skill === skill;
+          if (this.#closed.signal.aborted || !isCurrent) return;
+          this.#missing.set(keyOf(skill), { slug, version, digest, publishedAt });
+          published.apply([{ slug, version, published: undefined }]);
+        });
+      }
     }
   }
 
@@ -156,7 +161,7 @@ export class CatalogFollower {
     this.#database = { id, revision: 0 };
   }
 
-  async #toChange({ pack, ...entry }: CatalogEntry & Partial<CatalogRow>): Promise<readonly VersionChange[]> {
+  async #toChange({ pack, ...entry }: MissingVersion & Partial<CatalogRow>): Promise<readonly VersionChange[]> {
     const { slug, version, digest } = entry;
     const { packs, database } = this.#options;
     this.#missing.delete(keyOf(entry));
@@ -216,7 +221,7 @@ function keyOf({ slug, version }: Pick<CatalogEntry, "slug" | "version">): strin
   return `${slug} ${version}`;
 }
 
-function toChange({ slug, version, publishedAt }: CatalogEntry, skill: Skill): VersionChange {
+function toChange({ slug, version, publishedAt }: MissingVersion, skill: Skill): VersionChange {
   return { slug, version, published: { skill, publishedAt } };
 }
 

@@ -66,7 +66,7 @@ export class PublishedSkills {
   apply(changes: readonly VersionChange[]): void {
     const versions = new Map<string, Map<string, CatalogVersion>>();
     for (const { slug, version, published } of changes) {
-      const known = versions.get(slug) ?? this.#versionsOf(slug);
+      const known = versions.get(slug) ?? this.versionsOf(slug);
       versions.set(slug, known);
       if (published === undefined) known.delete(version);
       else known.set(version, published);
@@ -76,7 +76,7 @@ export class PublishedSkills {
 
   /** Offers versions whose time has come. */
   grow(): void {
-    this.#replace(new Map([...this.#young.keys()].map((slug) => [slug, this.#versionsOf(slug)])));
+    this.#replace(new Map([...this.#young.keys()].map((slug) => [slug, this.versionsOf(slug)])));
   }
 
   clear(): void {
@@ -88,7 +88,8 @@ export class PublishedSkills {
     this.#young.clear();
   }
 
-  #versionsOf(slug: string): Map<string, CatalogVersion> {
+  /** The versions of a skill, also those that are too young; `publishedAt` is 0 for those that are not. */
+  versionsOf(slug: string): Map<string, CatalogVersion> {
     const offered = findBySlug(this.#offers, slug)?.versions ?? none;
     const old = offered.map((skill) => [skill.version, { skill, publishedAt: 0 }] as const);
     return new Map([...old, ...(this.#young.get(slug) ?? none).map((one) => [one.skill.version, one] as const)]);
