@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, every } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { DatabaseError } from "../database/database-error.ts";
 import type { Database } from "../database.ts";
@@ -68,8 +68,8 @@ export class BlobHolder {
   /** Ends the lease, and with it what is held. Never rejects: others end it if this cannot. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#stopTimer();
     await this.#joined?.catch(() => undefined);
+    this.#stopTimer();
     await this.#renewing;
     if (this.#joined === undefined) return;
     await this.#database.query("delete from acp_skills.blob_holders where id = $1", [this.id]).catch(() => undefined);
@@ -106,16 +106,20 @@ export class BlobHolder {
   }
 
   #renewLater(): void {
-    if (this.#isClosed) return;
-    this.#stopTimer = this.#clock.after(renewEveryMs, () => {
-      this.#renewing = this.#renew()
-        .catch((error: unknown) => this.#log("warning", `The holds on blobs were not renewed: ${String(error)}`))
-        .finally(() => this.#renewLater());
+    this.#stopTimer = every(this.#clock, renewEveryMs, () => {
+      this.#renewing = this.#renew().catch((error: unknown) =>
+        this.#log("warning", `The holds on blobs were not renewed: ${String(error)}`),
+      );
+      return this.#renewing;
     });
   }
 
-  /** One statement for all: the lease, holds that others have freed because it was over, and those that could not be released. */
+  /**
+   * One statement for all: the lease, holds that others have freed because it was over, and those that could not be released. What is held
+   * while it waits for a connection is not its business.
+   */
   async #renew(): Promise<void> {
+    const last = this.#lastNumber;
     const held = [...this.#held].map(([number, one]) => ({ number, blob: null, upload: null, ...one }));
     const columns = (["number", "blob", "upload"] as const).map((column) => held.map((one) => one[column]));
     await this.#database.query(
@@ -123,14 +127,14 @@ export class BlobHolder {
          insert into acp_skills.blob_holders (id, lease_until) values ($1, now() + make_interval(secs => $2))
          on conflict (id) do update set lease_until = excluded.lease_until
        ), released as (
-         delete from acp_skills.blob_holds where holder = $1 and number <> all($3::bigint[])
+         delete from acp_skills.blob_holds where holder = $1 and number <> all($3::bigint[]) and number <= $6
        )
        insert into acp_skills.blob_holds (holder, number, blob, upload)
        select $1, number, blob, upload from unnest($3::bigint[], $4::text[], $5::bigint[]) as held (number, blob, upload)
        where exists (select from acp_skills.blobs where id = blob)
          or exists (select from acp_skills.blob_uploads where id = upload and state = 'used')
        on conflict do nothing`,
-      [this.id, leaseSeconds, ...columns],
+      [this.id, leaseSeconds, ...columns, last],
     );
   }
 }
