@@ -1,4 +1,4 @@
-import { type Clock, withinTime } from "../../base/clock.ts";
+import { type Clock, every, withinTime } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { latestWork } from "../../base/promises.ts";
 import type { Database } from "../database.ts";
@@ -25,7 +25,6 @@ export async function follow(
   { log, clock }: FollowerOptions,
 ): Promise<() => void> {
   let isOpen = true;
-  let stopTimer = (): void => undefined;
   let readAt: number | undefined;
   let reportedAt: number | undefined;
 
@@ -48,20 +47,16 @@ export async function follow(
       log("warning", `The ${what} of the cluster cannot be read; ${age}: ${String(error)}`);
     },
   );
-  function pollLater(): void {
-    stopTimer = clock.after(pollEveryMs, () => void again().finally(() => isOpen && pollLater()));
-  }
-
   const stopListening = database.listen(
     "acp_skills_callers",
     () => void again(),
     () => void again(),
   );
   await withinTime(again(), clock, firstReadMs);
-  pollLater();
+  const stopPolling = every(clock, pollEveryMs, again);
   return () => {
     isOpen = false;
-    stopTimer();
+    stopPolling();
     stopListening();
   };
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { SkillsError, type SkillsErrorCode } from "../../base/errors.ts";
 import { type Clock, every } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { latestWork } from "../../base/promises.ts";
 import type { EndedRun, RunPlace, RunSpec, StoredRun, SubmittedRun } from "../../runtime/runs.ts";
 import { permissionsOf } from "../../skills/permissions.ts";
 import type { RunStep } from "../../wire/run-event.ts";
@@ -41,8 +42,8 @@ interface Awaited {
   /** The last event that was passed on. */
   fence: number;
   number: number;
-  isAsking: boolean;
-  isStale: boolean;
+  /** Asks what has become of it. */
+  readonly ask: () => Promise<void>;
   readonly run: SubmittedRun;
   readonly end: (ended: EndedRun) => void;
   readonly fail: (error: unknown) => void;
@@ -85,7 +86,15 @@ export class ClusterPlace implements RunPlace {
     const labels = this.#labelsOf(run);
     await this.#prepare(run, labels);
     const ended = new Promise<EndedRun>((end, fail) => {
-      this.#awaited.set(spec.runId, { fence: 0, number: 0, isAsking: false, isStale: false, run, end, fail });
+      const ask = latestWork(
+        async () => await this.#read(spec.runId, awaited),
+        (error) => {
+          // It is asked again, after the outage.
+          if (!isOutage(error)) awaited.fail(error);
+        },
+      );
+      const awaited: Awaited = { fence: 0, number: 0, ask, run, end, fail };
+      this.#awaited.set(spec.runId, awaited);
     });
     // Whoever awaits it below comes later.
     ended.catch(() => undefined);
@@ -186,25 +195,8 @@ export class ClusterPlace implements RunPlace {
     for (const runId of this.#awaited.keys()) this.#ask(runId);
   }
 
-  /** One question at a time; a message that comes meanwhile leads to one more. */
   #ask(runId: string): void {
-    const awaited = this.#awaited.get(runId);
-    if (awaited === undefined) return;
-    if (awaited.isAsking) {
-      awaited.isStale = true;
-      return;
-    }
-    awaited.isAsking = true;
-    awaited.isStale = false;
-    this.#read(runId, awaited)
-      .catch((error: unknown) => {
-        // It is asked again, after the outage.
-        if (!isOutage(error)) awaited.fail(error);
-      })
-      .finally(() => {
-        awaited.isAsking = false;
-        if (awaited.isStale) this.#ask(runId);
-      });
+    void this.#awaited.get(runId)?.ask();
   }
 
   async #read(runId: string, awaited: Awaited): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, every } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
@@ -40,20 +40,15 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
   const ensuring = new Map<string, Promise<void>>();
   const verified = new LimitedMap<string, true>(maxKnown);
   const closed = new AbortController();
-  let stopSweeping = sweepLater();
-
-  function sweepLater(): () => void {
+  const stopSweeping = every(
+    clock,
     // Not all members at once.
-    return clock.after(sweepEveryMs * (0.5 + Math.random()), () => {
-      sweepPacks({ database, local, now: now(), signal: closed.signal })
-        .catch((error: unknown) => {
-          if (!closed.signal.aborted) log("warning", `Unused files of skills were not removed: ${String(error)}`);
-        })
-        .finally(() => {
-          if (!closed.signal.aborted) stopSweeping = sweepLater();
-        });
-    });
-  }
+    () => sweepEveryMs * (0.5 + Math.random()),
+    () =>
+      sweepPacks({ database, local, now: now(), signal: closed.signal }).catch((error: unknown) => {
+        if (!closed.signal.aborted) log("warning", `Unused files of skills were not removed: ${String(error)}`);
+      }),
+  );
 
   async function storeNow({ directory, name }: Pick<Skill, "directory" | "name">, digest: string): Promise<void> {
     const { signal } = closed;

@@ -1,5 +1,6 @@
 import { type Clock, every, withinTime } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { latestWork } from "../../base/promises.ts";
 import { isOutage } from "../database/database-error.ts";
 import { duringOutages } from "../database/during-outages.ts";
 import type { Database, Queries } from "../database.ts";
@@ -41,18 +42,23 @@ export class TakeRuns {
   /** Names of the queues whose labels this worker has. */
   #queues: readonly string[] = [queueOf([])];
   readonly #running = new Map<Job, { readonly abort: AbortController; readonly done: Promise<void> }>();
-  #isTaking = false;
-  #isStale = false;
+  readonly #take: () => Promise<void>;
   #isClosed = false;
   readonly #stops: readonly (() => void)[];
 
   constructor(options: TakeOptions) {
     this.#options = options;
-    const { database, clock, queue } = options;
+    const { database, clock, queue, log } = options;
+    this.#take = latestWork(
+      async () => await this.#takeAll(),
+      (error) => {
+        if (!isOutage(error)) log("error", `No run was taken: ${String(error)}`);
+      },
+    );
     this.#stops = [
       database.listen(
         "acp_skills_queues",
-        (name) => (this.#queues.includes(name) ? this.#take() : this.#findQueues()),
+        (name) => (this.#queues.includes(name) ? void this.#take() : this.#findQueues()),
         () => this.#findQueues(),
       ),
       every(clock, pollMs, () => this.#findQueues()),
@@ -72,30 +78,12 @@ export class TakeRuns {
       .then(
         (rows) => {
           this.#queues = [queueOf([]), ...rows.map(({ name }) => name)];
-          this.#take();
+          void this.#take();
         },
         (error: unknown) => {
           if (!isOutage(error)) log("error", `Queues cannot be read: ${String(error)}`);
         },
       );
-  }
-
-  /** One at a time; what comes meanwhile leads to one more. */
-  #take(): void {
-    if (this.#isTaking) {
-      this.#isStale = true;
-      return;
-    }
-    this.#isTaking = true;
-    this.#isStale = false;
-    this.#takeAll()
-      .catch((error: unknown) => {
-        if (!isOutage(error)) this.#options.log("error", `No run was taken: ${String(error)}`);
-      })
-      .finally(() => {
-        this.#isTaking = false;
-        if (this.#isStale) this.#take();
-      });
   }
 
   /** Until there is no place left, or all queues are empty: the queues in turn. */
@@ -120,7 +108,7 @@ export class TakeRuns {
       .catch((error: unknown) => this.#options.log("error", `The run ${job.runId} was not finished: ${String(error)}`))
       .finally(() => {
         this.#running.delete(job);
-        this.#take();
+        void this.#take();
       });
     this.#running.set(job, { abort, done });
   }
@@ -172,10 +160,10 @@ export class TakeRuns {
   async close(patienceMs: number, reason: Error): Promise<void> {
     this.#isClosed = true;
     for (const stop of this.#stops) stop();
-    const all = [...this.#running.values()];
-    const done = Promise.all(all.map((run) => run.done));
-    await withinTime(done, this.#options.clock, patienceMs);
-    for (const { abort } of all) abort.abort(reason);
-    await done;
+    const ended = async (): Promise<unknown> => await Promise.all([...this.#running.values()].map(({ done }) => done));
+    // What it was taking when this began is executed, too.
+    await withinTime(this.#take().then(ended), this.#options.clock, patienceMs);
+    for (const { abort } of this.#running.values()) abort.abort(reason);
+    await ended();
   }
 }

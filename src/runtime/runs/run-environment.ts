@@ -4,7 +4,7 @@ import path from "node:path";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Invocation, InvocationEnd } from "../../sources/invoke.ts";
-import { stayingFor } from "../../base/promises.ts";
+import { doOnce, stayingFor } from "../../base/promises.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
 import { directoryIdentityOf } from "../../base/paths/identity.ts";
@@ -161,22 +161,17 @@ export function openRunEnvironment(
 function openLater(open: () => Promise<Sandbox>) {
   let opening: Promise<Sandbox> | undefined;
   let isClosed = false;
+  // The user may install something before the next run.
+  const opened = doOnce(() => (opening = open()));
   return {
     get: async () => {
       if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
-      const tried = (opening ??= open());
-      try {
-        return await tried;
-      } catch (error) {
-        // The user may install something before the next run; another run may be looking again already.
-        if (opening === tried) opening = undefined;
-        throw error;
-      }
+      return await opened();
     },
     async close() {
       isClosed = true;
-      const opened = await opening?.catch(() => undefined);
-      if (opened !== undefined) await stayingFor(opened.close());
+      const last = await opening?.catch(() => undefined);
+      if (last !== undefined) await stayingFor(last.close());
     },
   };
 }
