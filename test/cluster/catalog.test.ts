@@ -241,6 +241,38 @@ function catalogContract(name: string, open: () => Promise<Database>): void {
       await expect.poll(alone.slugs).toEqual([]);
     });
 
+    test("that were withdrawn while they were verified are not offered again", async () => {
+      const first = await openMember(database);
+      await publish(database, "gone", { files: { "a.txt": "a" } });
+      await expect.poll(first.slugs).toEqual(["gone"]);
+      const { directory = "" } = first.skills.find("gone")?.skill ?? {};
+      await first.close();
+      writeFileSync(path.join(directory, "b.txt"), "b");
+      let lose = (): void => undefined;
+      const lost = new Promise<never>((_resolve, reject) => (lose = () => reject(new Error("lost"))));
+      lost.catch(() => undefined);
+      let isAsked = false;
+      const losing: Database = {
+        ...deadDatabase(),
+        async query(text, values) {
+          if (isAsked || !text.includes("where pack.digest = $1")) return await database.query(text, values);
+          isAsked = true;
+          return await lost;
+        },
+        transaction: async (work) => await database.transaction(work),
+        listen: (...given) => database.listen(...given),
+      };
+      const later = await openMember(losing, { dataDirectory: first.dataDirectory });
+      await expect.poll(() => isAsked).toBe(true);
+      await withdrawVersions(database, { name: "gone" });
+      await expect.poll(later.slugs).toEqual([]);
+      lose();
+      for (const [index, name] of ["one", "three", "two"].entries()) {
+        await publish(database, name);
+        await expect.poll(later.slugs).toEqual(["one", "three", "two"].slice(0, index + 1));
+      }
+    });
+
     test("are read again from where the file of this machine is damaged", async () => {
       const first = await openMember(database);
       await publish(database, "one");

@@ -3,7 +3,7 @@ import { LimitedMap } from "../../base/limited-map.ts";
 import type { Skill } from "../../skills/skill.ts";
 
 /** What many skills have, such as versions, licenses and empty lists, by its JSON. */
-const known = new LimitedMap<string, unknown>(10_000);
+const known = new LimitedMap<string, unknown>(1_000);
 /** Fields that others do not share. */
 const own: ReadonlySet<string> = new Set<keyof Skill>(["slug", "description", "directory", "file", "manifest"]);
 
