@@ -40,7 +40,11 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
       terminal.note(line);
     });
     isQuiet = given !== "help" && "json" in given.options;
-    if (given !== "help") return await command.run(given, terminal, { listed: listedCommands, load });
+    if (given !== "help") {
+      // Without a connection, a command may wait for nothing but timers of ours, which keep no process alive.
+      const { stayingFor } = await import("../base/promises.ts");
+      return await stayingFor(command.run(given, terminal, { listed: listedCommands, load }));
+    }
     await terminal.print([helpForCommand(name, command)]);
     return exit.done;
   } catch (error) {

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { every } from "../base/clock.ts";
 import { SkillsError } from "../base/errors.ts";
-import { stayingFor } from "../base/promises.ts";
 import { inShort, isNothing } from "../skills/permissions.ts";
 import { openApp } from "../runtime/app.ts";
 import type { Settings } from "../runtime/options.ts";
@@ -38,11 +37,6 @@ const sweepEveryMs = 10 * 60_000;
 
 /** Executes runs of the cluster until `signal` is aborted. Rejects with INVALID_OPTIONS, or SANDBOX_UNAVAILABLE where no code can be run. */
 export async function runWorker(settings: Settings, options: WorkerOptions, signal: AbortSignal): Promise<void> {
-  // While the database is away there is no connection.
-  await stayingFor(work(settings, options, signal));
-}
-
-async function work(settings: Settings, options: WorkerOptions, signal: AbortSignal): Promise<void> {
   const { clock, log, version } = settings;
   const { concurrency, drainMs, leaseMs = defaultLeaseMs } = options;
   const database = await connectMember(settings, concurrency + 6);

@@ -28,3 +28,20 @@ test.skipIf(clusterNodeFault())(
   },
   60_000,
 );
+
+test.skipIf(clusterNodeFault())(
+  "a call that the database is away for ends with an answer, half a minute later",
+  async () => {
+    const home = mkdtempSync(path.join(tmpdir(), "acp-skills-call-"));
+    const env = { ...process.env, ACP_SKILLS_CLUSTER: "postgres://acp@127.0.0.1:1/nothing", ACP_SKILLS_HOME: home };
+    const run = JSON.stringify({ language: "python", code: "def main():\n    return 1" });
+    const called = spawn(process.execPath, [cli, "call", "run_code", run], { env, cwd: home });
+    let printed = "";
+    for (const stream of [called.stdout, called.stderr])
+      stream.on("data", (bytes: Buffer) => (printed += bytes.toString()));
+    expect(await new Promise((resolve) => called.on("close", resolve))).toBe(3);
+    expect(printed).toContain('"code":"RUNTIME_BUSY"');
+    rmSync(home, { recursive: true, force: true });
+  },
+  90_000,
+);

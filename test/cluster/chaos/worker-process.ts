@@ -1,4 +1,5 @@
 // A worker as a process that tests kill: arguments are the URL of the cluster, a data directory, and how many runs at a time.
+import { stayingFor } from "../../../src/base/promises.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
 import { runWorker } from "../../../src/cluster/worker.ts";
 
@@ -10,8 +11,5 @@ const settings = readOptions({
   log: (level: string, message: string) => process.stderr.write(`${level} ${message}\n`),
 });
 const options = { concurrency: Number(concurrency), labels: [], drainMs: 1_000, leaseMs: 3_000 };
-await runWorker(
-  settings,
-  { ...options, started: () => process.stdout.write("started\n") },
-  new AbortController().signal,
-);
+const started = (): void => void process.stdout.write("started\n");
+await stayingFor(runWorker(settings, { ...options, started }, new AbortController().signal));
