@@ -1,8 +1,7 @@
 import type { Settings } from "../runtime/options.ts";
 import type { GivenPorts } from "../runtime/ports.ts";
 import { createPolicies } from "../runtime/trust.ts";
-import { CatalogFile } from "./catalog/catalog-file.ts";
-import { CatalogFollower } from "./catalog/follow-catalog.ts";
+import { followCatalog } from "./catalog/follow-catalog.ts";
 import { mergeSkillset } from "./catalog/merge-skillset.ts";
 import { PublishedSkills } from "./catalog/published-skills.ts";
 import { type Database, parseClusterUrl } from "./database.ts";
@@ -15,18 +14,18 @@ export interface ClusterCatalog extends Required<Pick<GivenPorts, "addSkills">> 
   /** Milliseconds since the list was that of the database; undefined if it never was. */
   age(): number | undefined;
   /** Resolves when the list is usable; never rejects. */
-  readonly ready: Promise<void>;
+  readonly ready: Promise<unknown>;
   /** Idempotent. */
   close(): void;
 }
 
-type CatalogSettings = Pick<Settings, "cluster" | "dataDirectory" | "clock" | "log" | "policy" | "home">;
+type CatalogSettings = Pick<Settings, "cluster" | "clock" | "log" | "policy" | "home">;
 
-/** Follows what is published from now on. A database that does not answer is no error: what this machine has read before is offered. */
+/** Follows what is published from now on. A database that does not answer is no error: what was read before stays. */
 export function openClusterCatalog(
   database: Database,
   packs: SkillPacks,
-  { cluster, dataDirectory, clock, log, policy, home }: CatalogSettings,
+  { cluster, clock, log, policy, home }: CatalogSettings,
   { now = Date.now, sharedPolicy }: Pick<GivenPorts, "sharedPolicy"> & { readonly now?: () => number } = {},
 ): ClusterCatalog {
   const { policyFor } = createPolicies({ given: policy, home, log, shared: sharedPolicy });
@@ -39,15 +38,9 @@ export function openClusterCatalog(
     minimumDays: () => policyFor(undefined).minimumAge,
     now: () => now() + ahead,
   });
-  const follower = new CatalogFollower({
+  const { first, age, close } = followCatalog({
     ...{ database, packs, published, clock, log, now },
-    file: new CatalogFile(dataDirectory, place),
     onDatabaseTime: (time) => void (ahead = time),
   });
-  return {
-    addSkills: (skillset) => mergeSkillset(skillset, published, follower.ready),
-    age: () => follower.age(),
-    ready: follower.ready,
-    close: () => follower.close(),
-  };
+  return { addSkills: (skillset) => mergeSkillset(skillset, published, first), age, ready: first, close };
 }

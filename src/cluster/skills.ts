@@ -1,9 +1,7 @@
 import type { Skill } from "../skills/skill.ts";
-import type { StoredPack } from "./skills/pack-rows.ts";
 
 export { digestBytes } from "./skills/pack-list.ts";
 export { openSkillPacks } from "./skills/open-skill-packs.ts";
-export { type PackRow, selectPack, toStoredPack } from "./skills/pack-rows.ts";
 
 /** The files of versions of skills by their digest, in the database and on this machine. */
 export interface SkillPacks {
@@ -16,16 +14,16 @@ export interface SkillPacks {
    * The directory on this machine with exactly the files of the digest, downloaded if necessary, and the signature that was stored with them.
    * It stays for an hour at least. Throws SKILL_NOT_READY where nobody has stored them, SOURCE_INVALID where what is stored is something
    * else; rejects where the database does not answer and it is not here. `isPublished`:
-   * one of so many that this process does not remember whether they were verified; `stored`: what was read of it before.
+   * one of so many that this process does not remember whether they were verified.
    */
   ensure(
     digest: string,
     slug: string,
     signal: AbortSignal,
-    options?: { readonly isPublished?: boolean; readonly stored?: StoredPack | undefined },
+    options?: { readonly isPublished?: boolean },
   ): Promise<string>;
-  /** Where the files of a digest are, or would be. Throws UNREADABLE if others could write there. */
-  placeOf(digest: string, slug: string): string;
+  /** Keeps a directory that `ensure` returned for another hour. */
+  keep(directory: string): void;
   /** Stops sweeping. Idempotent; never rejects. */
   close(): Promise<void>;
 }

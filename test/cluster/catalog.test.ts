@@ -1,12 +1,13 @@
 import { setMaxListeners } from "node:events";
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { openSkillset } from "../../src/skills/skillset.ts";
 import type { Change } from "../../src/skills/skill.ts";
 import { type Database, openDatabase, parseClusterUrl } from "../../src/cluster/database.ts";
+import { DatabaseError } from "../../src/cluster/database/database-error.ts";
 import {
   type ClusterCatalog,
   type VersionToPublish,
@@ -15,6 +16,7 @@ import {
   withdrawVersions,
 } from "../../src/cluster/catalog.ts";
 import { type SkillPacks, openSkillPacks } from "../../src/cluster/skills.ts";
+import { manualClock } from "../manual-clock.ts";
 import { openPglite } from "./pglite-database.ts";
 import { type PostgresServer, postgresFault, startPostgres } from "./postgres.ts";
 import { digestOfDirectory, newDirectory, writeSkill } from "./skill-directory.ts";
@@ -40,14 +42,14 @@ interface Member {
 /** A server of a cluster, which follows its catalog. */
 async function openMember(
   database: Database,
-  options: { dataDirectory?: string; local?: readonly string[]; policy?: string; now?: () => number } = {},
+  options: { dataDirectory?: string; local?: readonly string[]; policy?: string; clock?: Clock } = {},
 ): Promise<Member> {
-  const { dataDirectory = newDirectory(), local = [], policy, now } = options;
+  const { dataDirectory = newDirectory(), local = [], policy, clock = systemClock } = options;
   const logged: string[] = [];
   const log = (_level: string, message: string): void => void logged.push(message);
-  const settings = { dataDirectory, clock: systemClock, log, policy, home: newDirectory(), cluster: "postgres://h/x" };
+  const settings = { dataDirectory, clock, log, policy, home: newDirectory(), cluster: "postgres://h/x" };
   const packs = openSkillPacks(database, { dataDirectory, clock: systemClock, log });
-  const catalog = openClusterCatalog(database, packs, settings, now && { now });
+  const catalog = openClusterCatalog(database, packs, settings);
   const skillset = catalog.addSkills(openSkillset({ ...settings, directories: local, defaultRoots: false }));
   const session = skillset.openSession({});
   await session.catalog.ready;
@@ -207,22 +209,26 @@ function catalogContract(name: string, open: () => Promise<Database>): void {
       expect(later.skills.find("aged")?.skill.version).toBe("2.0.0");
     });
 
-    test("are offered without the database after a restart, with their age in the log", async () => {
-      const first = await openMember(database);
-      const { dataDirectory } = first;
+    test("stay without the database, with their age in the log", async () => {
+      let isAway = false;
+      const clock = manualClock();
+      const leaving: Database = {
+        ...deadDatabase(),
+        query: async (text, values) => await (isAway ? deadDatabase() : database).query(text, values),
+        listen: () => () => undefined,
+      };
       await publish(database, "stays", { files: { "a.txt": "a" } });
-      const [file = ""] = await expect
-        .poll(() => listFiles(dataDirectory), { timeout: 5_000 })
-        .toHaveLength(1)
-        .then(() => listFiles(dataDirectory));
-      await expect.poll(() => readFileSync(file, "utf8")).toMatch(/"stays"/);
-      await first.close();
-      const later = await openMember(deadDatabase(), { dataDirectory, now: () => Date.now() + 600_000 });
-      expect(later.slugs()).toEqual(["stays"]);
-      expect(later.catalog.age()).toBeGreaterThan(590_000);
-      expect(later.logged).toEqual([
-        "The published skills of the cluster cannot be read; the 1 skills here are as they were 10 minutes ago: no database",
-      ]);
+      const member = await openMember(leaving, { clock });
+      expect(member.slugs()).toEqual(["stays"]);
+      isAway = true;
+      clock.pass(600_000);
+      await expect
+        .poll(() => member.logged)
+        .toEqual([
+          "The published skills of the cluster cannot be read; what was read 600 s ago stays in force: Error: no database",
+        ]);
+      expect(member.slugs()).toEqual(["stays"]);
+      expect(member.catalog.age()).toBe(600_000);
     });
 
     test("that somebody damaged on this machine are downloaded again, and not offered without the database", async () => {
@@ -239,66 +245,6 @@ function catalogContract(name: string, open: () => Promise<Database>): void {
       writeFileSync(path.join(directory, "b.txt"), "b");
       const alone = await openMember(deadDatabase(), { dataDirectory: first.dataDirectory });
       await expect.poll(alone.slugs).toEqual([]);
-    });
-
-    test("that were withdrawn while they were verified are not offered again", async () => {
-      const first = await openMember(database);
-      await publish(database, "gone", { files: { "a.txt": "a" } });
-      await expect.poll(first.slugs).toEqual(["gone"]);
-      const { directory = "" } = first.skills.find("gone")?.skill ?? {};
-      await first.close();
-      writeFileSync(path.join(directory, "b.txt"), "b");
-      let lose = (): void => undefined;
-      const lost = new Promise<never>((_resolve, reject) => (lose = () => reject(new Error("lost"))));
-      lost.catch(() => undefined);
-      let isAsked = false;
-      const losing: Database = {
-        ...deadDatabase(),
-        async query(text, values) {
-          if (isAsked || !text.includes("where pack.digest = $1")) return await database.query(text, values);
-          isAsked = true;
-          return await lost;
-        },
-        transaction: async (work) => await database.transaction(work),
-        listen: (...given) => database.listen(...given),
-      };
-      const later = await openMember(losing, { dataDirectory: first.dataDirectory });
-      await expect.poll(() => isAsked).toBe(true);
-      await withdrawVersions(database, { name: "gone" });
-      await expect.poll(later.slugs).toEqual([]);
-      lose();
-      for (const [index, name] of ["one", "three", "two"].entries()) {
-        await publish(database, name);
-        await expect.poll(later.slugs).toEqual(["one", "three", "two"].slice(0, index + 1));
-      }
-    });
-
-    test("are read again from where the file of this machine is damaged", async () => {
-      const first = await openMember(database);
-      await publish(database, "one");
-      await publish(database, "two");
-      await expect.poll(first.slugs).toEqual(["one", "two"]);
-      await first.close();
-      const [file = ""] = listFiles(first.dataDirectory);
-      const lines = readFileSync(file, "utf8").split("\n");
-      writeFileSync(file, `${lines.slice(0, 2).join("\n")}\n["torn`);
-      const later = await openMember(database, { dataDirectory: first.dataDirectory });
-      await expect.poll(later.slugs).toEqual(["one", "two"]);
-      expect(readFileSync(file, "utf8").split("\n")).toEqual(lines);
-    });
-
-    test.each([
-      ["a path outside of the directory", '[9, "../../x", "1.0.0", null, 1]'],
-      ["no digest", '[9, "x", "1.0.0", "sha256:../../../../etc", 1]'],
-      ["a revision that is none", '["9", {}, "1.0.0", null, 1]'],
-    ])("are not taken from a line of that file with %s", async (_what, line) => {
-      const first = await openMember(database);
-      await publish(database, "good");
-      await expect.poll(first.slugs).toEqual(["good"]);
-      await first.close();
-      appendFileSync(listFiles(first.dataDirectory)[0] ?? "", `${line}\n`);
-      const later = await openMember(deadDatabase(), { dataDirectory: first.dataDirectory });
-      expect(later.slugs()).toEqual(["good"]);
     });
 
     test("are those of another database where there is one", async () => {
@@ -346,13 +292,34 @@ function catalogContract(name: string, open: () => Promise<Database>): void {
         await publish(database, "next");
         await expect.poll(member.slugs).toEqual(["good", "late", "next"]);
       });
+
+      test("are tried again after an outage in which their files were asked for", async () => {
+        let isAway = false;
+        const leaving: Database = {
+          ...deadDatabase(),
+          async query(text, values) {
+            if (isAway && text.includes("skill_packs"))
+              throw new DatabaseError("no database", { cause: undefined, state: "", isOutage: true });
+            return await database.query(text, values);
+          },
+        };
+        const one = await stored(database, "late");
+        const key = Buffer.from(one.digest.slice(7), "hex");
+        await publishVersion(database, one);
+        await database.query("delete from acp_skills.skill_packs where digest = $1", [key]);
+        const clock = manualClock();
+        const member = await openMember(leaving, { clock });
+        await expect.poll(() => member.logged.join("\n")).toMatch(/late 1\.0\.0 is not here/);
+        isAway = true;
+        clock.pass(10_000);
+        await expect.poll(() => member.logged.join("\n")).toMatch(/cannot be read; what was read 10 s ago stays/);
+        isAway = false;
+        await stored(database, "late");
+        clock.pass(10_000);
+        await expect.poll(member.slugs).toEqual(["late"]);
+      });
     });
   });
-}
-
-function listFiles(dataDirectory: string): readonly string[] {
-  const directory = path.join(dataDirectory, "cluster", "catalogs");
-  return existsSync(directory) ? readdirSync(directory).map((name) => path.join(directory, name)) : [];
 }
 
 function deadDatabase(): Database {

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import {
   chmodSync,
   existsSync,
-  mkdirSync,
   readFileSync,
   readdirSync,
   statSync,
@@ -222,9 +221,10 @@ function packContract(name: string, open: () => Promise<{ database: Database; cl
     test("expire when nobody used them for 30 days, and stay as long as they are published or used", async () => {
       const clock = manualClock();
       const packs = openSkillPacks(database, { dataDirectory: newDirectory(), clock, log: silentLog });
-      const digests = [];
+      const [digests, directories]: [string[], string[]] = [[], []];
       for (const name of ["unused", "published", "used"]) {
         const directory = writeSkill(name);
+        directories.push(directory);
         digests.push(await digestOfDirectory(directory));
         await packs.store({ directory, name }, digests.at(-1) ?? "", signal);
       }
@@ -235,7 +235,7 @@ function packContract(name: string, open: () => Promise<{ database: Database; cl
          values ('published', '1.0.0', 'published', $1, -1, 'test')`,
         [keys[1]],
       );
-      await openedIn(database).ensure(digests[2] ?? "", "used", signal);
+      await openedIn(database).store({ directory: directories[2] ?? "", name: "used" }, digests[2] ?? "", signal);
       clock.pass(2 * 60 * 60 * 1_000);
       const left = async () =>
         (await database.query<{ digest: Uint8Array }>("select digest from acp_skills.skill_packs"))
@@ -312,7 +312,7 @@ describe("copies on this machine", () => {
     const now = Date.now();
     const packs = openSkillPacks(database, { dataDirectory, clock, log: silentLog, now: () => now });
     const places: string[] = [];
-    for (const name of ["published", "oldest", "older", "in-use"]) {
+    for (const name of ["oldest", "older", "kept", "in-use"]) {
       const directory = writeSkill(name, { "data.bin": new Uint8Array(10) });
       const digest = await digestOfDirectory(directory);
       await packs.store({ directory, name }, digest, signal);
@@ -322,16 +322,12 @@ describe("copies on this machine", () => {
       truncateSync(path.join(place, "data.bin"), 3 * 1024 * 1024 * 1024);
       places.push(place);
     }
-    const [published = "", oldest = "", older = "", inUse = ""] = places.map((place) => path.dirname(place));
     const hours = (count: number): Date => new Date(now - count * 60 * 60 * 1_000);
-    utimesSync(published, hours(9), hours(9));
-    utimesSync(oldest, hours(3), hours(3));
-    utimesSync(older, hours(2), hours(2));
-    mkdirSync(path.join(dataDirectory, "cluster", "catalogs"));
-    writeFileSync(path.join(dataDirectory, "cluster", "catalogs", "x.json"), path.basename(published));
+    for (const [index, place] of places.slice(0, 3).entries())
+      utimesSync(path.dirname(place), hours(9 - index), hours(9 - index));
+    packs.keep(places[2] ?? "");
     clock.pass(2 * 60 * 60 * 1_000);
-    await expect.poll(() => places.map((place) => existsSync(place))).toEqual([true, false, false, true]);
-    expect(existsSync(inUse)).toBe(true);
+    await expect.poll(() => places.map((place) => existsSync(place))).toEqual([false, true, true, true]);
     await expect.poll(() => readdirSync(path.join(dataDirectory, "cluster", "trash"))).toEqual([]);
     await packs.close();
     await database.close();

@@ -1,7 +1,7 @@
 import type { SharedPolicy } from "../../runtime/trust.ts";
 import type { Database } from "../database.ts";
 import { insertLedgerRow } from "../ledger.ts";
-import { type FollowerOptions, follow } from "./follow.ts";
+import { type FollowerOptions, follow } from "../database/follow.ts";
 
 /** What operators do with the policy of a cluster. The text is checked before. Each change is a row of the ledger. */
 export interface PolicyRecords {
@@ -50,16 +50,13 @@ export async function followPolicy(
   const fault = "it could not be read yet";
   let policy: SharedPolicy | undefined = { place, fault, fix: "Wait until the database can be reached." };
   const records = openPolicyRecords(database, "");
-  const close = await follow(
-    database,
-    "policy",
-    async () => {
-      const row = await records.read();
-      if (row === undefined) policy = undefined;
-      else if (policy === undefined || !("text" in policy) || policy.text !== row.text)
-        policy = { place, text: row.text };
-    },
-    options,
-  );
+  async function read(): Promise<void> {
+    const row = await records.read();
+    if (row === undefined) policy = undefined;
+    else if (policy === undefined || !("text" in policy) || policy.text !== row.text)
+      policy = { place, text: row.text };
+  }
+  const { first, close } = follow(database, { channel: "acp_skills_callers", what: "policy", read }, options);
+  await first;
   return { policy: () => policy, close };
 }

@@ -1,7 +1,7 @@
 import type { CallerConfig } from "../../serve/config.ts";
 import { readCallerSettings } from "../../serve/read-config.ts";
 import type { Database } from "../database.ts";
-import { type FollowerOptions, follow } from "./follow.ts";
+import { type FollowerOptions, follow } from "../database/follow.ts";
 
 export interface CallerFollower {
   /** Those that are valid now: one for each token. */
@@ -74,11 +74,12 @@ export async function followCallers(
     show();
   }
 
-  const stop = await follow(database, "callers", read, options);
+  const following = follow(database, { channel: "acp_skills_callers", what: "callers", read }, options);
+  await following.first;
   return {
     callers: valid,
     close() {
-      stop();
+      following.close();
       stopTimer();
     },
   };

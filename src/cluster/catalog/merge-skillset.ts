@@ -7,7 +7,7 @@ type SessionCatalog = SessionSkills["catalog"];
 type Listener = Parameters<SessionCatalog["onChange"]>[0];
 
 /** The skills of each session, and after them the published ones whose slugs no other has. `ready` is that of the published ones. */
-export function mergeSkillset(skillset: Skillset, published: PublishedSkills, ready: Promise<void>): Skillset {
+export function mergeSkillset(skillset: Skillset, published: PublishedSkills, ready: Promise<unknown>): Skillset {
   return {
     openSession(directories) {
       const session = skillset.openSession(directories);
@@ -43,7 +43,7 @@ class MergedCatalog implements SessionCatalog {
   /** The snapshot that listeners know; undefined before the first one. */
   #known: Snapshot | undefined;
 
-  constructor(local: SessionCatalog, published: PublishedSkills, ready: Promise<void>) {
+  constructor(local: SessionCatalog, published: PublishedSkills, ready: Promise<unknown>) {
     [this.#local, this.#published] = [local, published];
     this.ready = Promise.all([local.ready, ready]).then(() => (this.#known = this.snapshot));
     this.#stops = [

@@ -88,6 +88,12 @@ export class PublishedSkills {
     this.#young.clear();
   }
 
+  /** Those of all versions. */
+  *directories(): Iterable<string> {
+    for (const { versions } of this.#offers) for (const { directory } of versions) yield directory;
+    for (const versions of this.#young.values()) for (const { skill } of versions) yield skill.directory;
+  }
+
   /** The versions of a skill, also those that are too young; `publishedAt` is 0 for those that are not. */
   versionsOf(slug: string): Map<string, CatalogVersion> {
     const offered = findBySlug(this.#offers, slug)?.versions ?? none;

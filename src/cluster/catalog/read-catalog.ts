@@ -1,8 +1,7 @@
 import { isSlug } from "../../skills/skill.ts";
 import type { Queries } from "../database.ts";
-import { type PackRow, selectPack } from "../skills.ts";
 
-/** A version that was published or withdrawn, as a follower remembers it. */
+/** A version that was published or withdrawn. */
 export interface CatalogEntry {
   readonly revision: number;
   readonly slug: string;
@@ -13,11 +12,6 @@ export interface CatalogEntry {
   readonly publishedAt: number;
 }
 
-/** As it was read from the database, with its files if they are small. */
-export interface CatalogRow extends CatalogEntry {
-  readonly pack: PackRow | undefined;
-}
-
 export interface CatalogState {
   /** Another one: the database is not the one that was read before. */
   readonly id: string;
@@ -26,9 +20,8 @@ export interface CatalogState {
   readonly now: number;
 }
 
-/** Rows at a time, each with up to so many bytes of files. */
+/** Rows at a time. */
 const batch = 200;
-const smallBytes = 64 * 1024;
 const maxVersionLength = 256;
 
 export async function readCatalogState(queries: Queries): Promise<CatalogState> {
@@ -40,22 +33,15 @@ export async function readCatalogState(queries: Queries): Promise<CatalogState> 
 }
 
 /** The next changes after a revision, in their order; fewer than there are. */
-export async function readChanges(queries: Queries, after: number): Promise<readonly CatalogRow[]> {
-  const rows = await queries.query<Omit<CatalogRow, "pack"> & PackRow>(
-    `select published.revision::float8 as revision, published.slug, published.version,
-            (extract(epoch from published.published_at) * 1000)::float8 as "publishedAt",
-            case when withdrawn_at is null then 'sha256:' || encode(published.digest, 'hex') end as digest, small.*
-     from (select * from acp_skills.catalog where revision > $1 order by revision limit $4) published
-     left join lateral (${selectPack} where pack.digest = published.digest and pack.size <= $3 and withdrawn_at is null)
-       small on true
-     order by published.revision`,
-    [after, smallBytes, smallBytes, batch],
+export async function readChanges(queries: Queries, after: number): Promise<readonly CatalogEntry[]> {
+  const rows = await queries.query<Omit<CatalogEntry, "digest"> & { readonly digest: string | null }>(
+    `select revision::float8 as revision, slug, version,
+            (extract(epoch from published_at) * 1000)::float8 as "publishedAt",
+            case when withdrawn_at is null then 'sha256:' || encode(digest, 'hex') end as digest
+     from acp_skills.catalog where revision > $1 order by revision limit $2`,
+    [after, batch],
   );
-  return rows.map(({ files, signature, first, digest, ...row }) => ({
-    ...row,
-    digest: digest ?? undefined,
-    pack: files === null ? undefined : { files, signature, first },
-  }));
+  return rows.map(({ digest, ...row }) => ({ ...row, digest: digest ?? undefined }));
 }
 
 /** Whether it can be what a member publishes: it becomes part of paths. */

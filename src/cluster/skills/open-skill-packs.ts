@@ -12,7 +12,7 @@ import type { Database } from "../database.ts";
 import type { SkillPacks } from "../skills.ts";
 import { LocalPacks } from "./local-packs.ts";
 import { digestBytes, maxPackBytes, maxPackFiles } from "./pack-list.ts";
-import { type StoredPack, insertPack, readPack, readFiles, touchPack } from "./pack-rows.ts";
+import { insertPack, readPack, readFiles, touchPack } from "./pack-rows.ts";
 import { sweepPacks } from "./sweep-packs.ts";
 
 export interface SkillPacksOptions {
@@ -66,17 +66,16 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
     known.set(digest, clock.now());
   }
 
-  async function ensureNow(place: string, digest: string, stored?: StoredPack): Promise<void> {
+  async function ensureNow(place: string, digest: string): Promise<void> {
     const { signal } = closed;
     if (local.touch(place) && (await local.verify(place, digest, signal))) return;
-    const pack = stored ?? (await readPack(database, digest));
+    const pack = await readPack(database, digest);
     if (pack === undefined)
       throw unready(
         `Nobody has stored the files of ${digest} in the cluster.`,
         "Call the skill again: its files are stored with the next run.",
       );
     await local.write(place, digest, pack, signal);
-    if (stored === undefined) await touchPack(database, digest);
   }
 
   return {
@@ -86,17 +85,17 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
       if (since !== undefined && clock.now() - since < knownForMs) return;
       await once(storing, digest, signal, () => storeNow(skill, digest));
     },
-    async ensure(digest, slug, signal, { isPublished = false, stored } = {}) {
+    async ensure(digest, slug, signal, { isPublished = false } = {}) {
       signal.throwIfAborted();
       digestBytes(digest);
       if (!isSlug(slug)) throw new SkillsError("SOURCE_INVALID", `${JSON.stringify(slug)} is no name of a skill.`);
       const place = local.placeOf(digest, slug);
       if (verified.has(place) && local.touch(place)) return place;
-      await once(ensuring, place, signal, () => ensureNow(place, digest, stored));
+      await once(ensuring, place, signal, () => ensureNow(place, digest));
       if (!isPublished) verified.set(place, true);
       return place;
     },
-    placeOf: (digest, slug) => local.placeOf(digest, slug),
+    keep: (directory) => void local.touch(directory),
     close() {
       closed.abort(new SkillsError("CLOSED", "The files of skills were closed."));
       stopSweeping();

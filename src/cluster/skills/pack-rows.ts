@@ -95,32 +95,19 @@ function changed(path: string): SkillsError {
   });
 }
 
-/** Undefined where nobody stored it. Throws SOURCE_INVALID for a list of other files. */
+/** Undefined where nobody stored it. Throws SOURCE_INVALID for a list of other files. Too long a list or part is not read. */
 export async function readPack(queries: Queries, digest: string): Promise<StoredPack | undefined> {
-  const [row] = await queries.query<PackRow>(`${selectPack} where pack.digest = $1`, [
-    digestBytes(digest),
-    maxListLength,
-    partBytes,
-  ]);
-  return row && toStoredPack(queries, digest, row);
-}
-
-/** What `selectPack` selects. */
-export interface PackRow {
-  readonly files: string | null;
-  readonly signature: Uint8Array | null;
-  readonly first: Uint8Array | null;
-}
-
-/** Too long a list or part is not read: `$2` and `$3` are their limits. */
-export const selectPack = `
-  select case when octet_length(pack.files) <= $2 then pack.files end as files,
-         case when octet_length(pack.signature) <= $3 then pack.signature end as signature,
-         case when octet_length(first.bytes) <= $3 then first.bytes end as first
-  from acp_skills.skill_packs pack
-  left join acp_skills.skill_parts first on first.digest = pack.digest and first.part = 0`;
-
-export function toStoredPack(queries: Queries, digest: string, { files, signature, first }: PackRow): StoredPack {
+  const [row] = await queries.query<{ files: string | null; signature: Uint8Array | null; first: Uint8Array | null }>(
+    `select case when octet_length(pack.files) <= $2 then pack.files end as files,
+            case when octet_length(pack.signature) <= $3 then pack.signature end as signature,
+            case when octet_length(first.bytes) <= $3 then first.bytes end as first
+     from acp_skills.skill_packs pack
+     left join acp_skills.skill_parts first on first.digest = pack.digest and first.part = 0
+     where pack.digest = $1`,
+    [digestBytes(digest), maxListLength, partBytes],
+  );
+  if (row === undefined) return undefined;
+  const { files, signature, first } = row;
   if (files === null) throw badPack(digest, "its list of files is too long");
   return {
     files: parseList(files, digest),

@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import path from "node:path";
 import { attempt } from "../../base/failures/system-error.ts";
 import { measureDirectory, namesIn } from "../../base/paths/directories.ts";
@@ -6,7 +6,7 @@ import type { Database } from "../database.ts";
 import type { LocalPacks } from "./local-packs.ts";
 import { expirePacks } from "./pack-rows.ts";
 
-/** For copies on this machine that no list of published skills names. */
+/** For copies on this machine that are not in use. */
 const maxLocalBytes = 4 * 1024 * 1024 * 1024;
 /** Longer than a run takes. */
 const inUseMs = 60 * 60 * 1_000;
@@ -21,18 +21,17 @@ interface PackSweep {
 }
 
 /**
- * Removes packs that nobody has used for 30 days from the database, and from this machine those that were used least recently and no list
- * of published skills names, until they have at most `maxLocalBytes` together.
+ * Removes packs that nobody has used for 30 days from the database, and from this machine those that were used least recently, until those
+ * that are not in use have at most `maxLocalBytes` together.
  */
 export async function sweepPacks({ database, local, now, signal }: PackSweep): Promise<void> {
   const copies: { readonly place: string; readonly usedAt: number; readonly bytes: number }[] = [];
   const { skills } = local.places();
-  const published = publishedHere(skills);
   for (const name of namesIn(skills)) {
     signal.throwIfAborted();
     const place = path.join(skills, name);
     const usedAt = usedAtOf(place);
-    if (published.has(name) || usedAt === undefined) continue;
+    if (usedAt === undefined || now - usedAt < inUseMs) continue;
     copies.push({ place, usedAt, bytes: (await measureDirectory(place)).bytes });
   }
   copies.sort((a, b) => a.usedAt - b.usedAt);
@@ -46,13 +45,6 @@ export async function sweepPacks({ database, local, now, signal }: PackSweep): P
     bytes -= own;
   }
   for (let batch = 0; batch < maxBatches && !signal.aborted; batch++) if ((await expirePacks(database)) === 0) break;
-}
-
-/** The digests that lists of published skills on this machine name, in hexadecimal. */
-function publishedHere(skills: string): ReadonlySet<string> {
-  const lists = path.join(path.dirname(skills), "catalogs");
-  const texts = namesIn(lists).map((name) => attempt(() => readFileSync(path.join(lists, name), "utf8"), ""));
-  return new Set(texts.flatMap((text) => text.match(/\b[0-9a-f]{64}\b/g) ?? []));
 }
 
 function usedAtOf(place: string): number | undefined {
