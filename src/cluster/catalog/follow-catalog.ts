@@ -7,7 +7,7 @@ import type { Skill } from "../../skills/skill.ts";
 import { loadManifestReader, needsManifestReader, readDirectory } from "../../skills/skillset.ts";
 import type { Database } from "../database.ts";
 import { isOutage } from "../database/database-error.ts";
-import { type Following, follow } from "../database/follow.ts";
+import { type Follower, follow } from "../database/follow.ts";
 import type { SkillPacks } from "../skills.ts";
 import { toCompactSkill } from "./compact-skill.ts";
 import type { PublishedSkills, VersionChange } from "./published-skills.ts";
@@ -35,7 +35,7 @@ interface FollowOptions {
 }
 
 /** Offers what is published, with verified files on this machine, for as long as it is open. */
-export function followCatalog(options: FollowOptions): Following {
+export function followCatalog(options: FollowOptions): Follower {
   const { database, packs, published, clock, log, now, onDatabaseTime } = options;
   const closed = new AbortController();
   const files = diskSkillFiles();

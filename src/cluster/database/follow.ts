@@ -15,7 +15,7 @@ interface Followed {
   readonly read: () => Promise<void>;
 }
 
-export interface Following {
+export interface Follower {
   /** Resolves after the first attempt or three seconds; never rejects. */
   readonly first: Promise<unknown>;
   /** Milliseconds since it was read; undefined if it never was. */
@@ -35,7 +35,7 @@ export function follow(
   database: Database,
   { channel, what, read }: Followed,
   { log, clock }: FollowerOptions,
-): Following {
+): Follower {
   let isOpen = true;
   let readAt: number | undefined;
   let reportedAt: number | undefined;
