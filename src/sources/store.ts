@@ -12,6 +12,9 @@ import { sweepStore } from "./store/sweep-store.ts";
 import { openYoungVersions } from "./store/young-versions.ts";
 
 export { sayFailure } from "./store/refresh.ts";
+export { SkillStore } from "./store/skill-store.ts";
+export { type StorePlaces, copyPlace, makeStorePlaces, storePlaces } from "./store/store-places.ts";
+export { sweepStore } from "./store/sweep-store.ts";
 
 export interface SourcesOptions {
   readonly dataDirectory: string;

@@ -284,7 +284,7 @@ function catalogContract(name: string, open: () => Promise<Database>): void {
         const key = Buffer.from(one.digest.slice(7), "hex");
         await database.query("update acp_skills.skill_parts set bytes = '\\x00' where digest = $1", [key]);
         await publishVersion(database, one);
-        await expect.poll(() => member.logged.join("\n")).toMatch(/late 1\.0\.0 is not here: .*has other bytes/);
+        await expect.poll(() => member.logged.join("\n")).toMatch(/late 1\.0\.0 is not here: .*bytes of files, not/);
         await publish(database, "good");
         await expect.poll(member.slugs).toEqual(["good"]);
         await database.query("delete from acp_skills.skill_packs where digest = $1", [key]);

@@ -144,17 +144,8 @@ export function watchSize(directory: string, limit: SizeLimit, clock: Clock, exc
   };
 }
 
-/** Whether a directory's content exceeds a limit. */
+/** Whether a directory's content exceeds a limit. Files that disappear meanwhile count as empty. */
 export async function exceeds(directory: string, { maxBytes, maxFiles = Infinity }: SizeLimit): Promise<boolean> {
-  const { bytes, files } = await measureDirectory(directory, { maxBytes, maxFiles });
-  return bytes > maxBytes || files > maxFiles;
-}
-
-/** How much a directory has, or the first amount above the limit. Files that disappear meanwhile count as empty. */
-export async function measureDirectory(
-  directory: string,
-  { maxBytes = Infinity, maxFiles = Infinity }: Partial<SizeLimit> = {},
-): Promise<{ readonly bytes: number; readonly files: number }> {
   let [bytes, files] = [0, 0];
   const waiting = [directory];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
@@ -167,8 +158,8 @@ export async function measureDirectory(
           ({ size }) => size,
           () => 0,
         );
-      if (bytes > maxBytes || files > maxFiles) return { bytes, files };
+      if (bytes > maxBytes || files > maxFiles) return true;
     }
   }
-  return { bytes, files };
+  return false;
 }

@@ -54,5 +54,10 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
+/** Whether bytes begin as those of a script: the disk's own mark does not exist everywhere. */
+export function beginsAsScript(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x23 && bytes[1] === 0x21;
+}
+
 /** A digest as it is written everywhere. */
 export const digestForm = /^sha256:[0-9a-f]{64}$/;

@@ -1,19 +1,29 @@
+import { realpathSync } from "node:fs";
+import path from "node:path";
 import { type Clock, every } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
+import { TurnLock } from "../../base/processes/turn-lock.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { runInSlices, unlessAborted } from "../../base/promises.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
 import { createSkillHasher, walkSkill } from "../../skills/hash.ts";
 import { maxBundleBytes } from "../../skills/signature.ts";
 import { type Skill, isSlug, signatureFile } from "../../skills/skill.ts";
+import { skillLimits } from "../../sources/source.ts";
+import {
+  SkillStore,
+  type StorePlaces,
+  copyPlace,
+  makeStorePlaces,
+  storePlaces,
+  sweepStore,
+} from "../../sources/store.ts";
 import type { Database } from "../database.ts";
 import type { SkillPacks } from "../skills.ts";
-import { LocalPacks } from "./local-packs.ts";
-import { digestBytes, maxPackBytes, maxPackFiles } from "./pack-list.ts";
-import { insertPack, readPack, readFiles, touchPack } from "./pack-rows.ts";
-import { sweepPacks } from "./sweep-packs.ts";
+import { digestBytes } from "./pack-list.ts";
+import { expirePacks, insertPack, readPack, readFiles, touchPack } from "./pack-rows.ts";
 
 export interface SkillPacksOptions {
   readonly dataDirectory: string;
@@ -23,59 +33,82 @@ export interface SkillPacksOptions {
   readonly now?: () => number;
 }
 
+type Copy = Parameters<SkillStore["has"]>[0];
+
 /** What is stored is asked for again after this time, so that it is not removed as unused. */
 const knownForMs = 60 * 60 * 1_000;
 const maxKnown = 20_000;
 const sweepEveryMs = 60 * 60 * 1_000;
+/** Batches a sweep: the next one goes on. */
+const maxBatches = 100;
 
 /** Opens the packs of a cluster. Nothing is read or written until it is used. */
 export function openSkillPacks(database: Database, options: SkillPacksOptions): SkillPacks {
   const { dataDirectory, clock, log, now = Date.now } = options;
   const hasher = createSkillHasher();
   const source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  const local = new LocalPacks(dataDirectory, now);
   /** When it was known to be stored. */
   const known = new LimitedMap<string, number>(maxKnown);
   const storing = new Map<string, Promise<void>>();
   const ensuring = new Map<string, Promise<void>>();
   const verified = new LimitedMap<string, true>(maxKnown);
-  const closed = new AbortController();
-  const stopSweeping = every(
-    clock,
-    // Not all members at once.
-    () => sweepEveryMs * (0.5 + Math.random()),
-    () =>
-      sweepPacks({ database, local, now: now(), signal: closed.signal }).catch((error: unknown) => {
-        if (!closed.signal.aborted) log("warning", `Unused files of skills were not removed: ${String(error)}`);
-      }),
-  );
+  const closing = new AbortController();
+  const closed = closing.signal;
+  // Not all members at once.
+  const stopSweeping = every(clock, () => sweepEveryMs * (0.5 + Math.random()), sweep);
+  let opened: StorePlaces | undefined;
+
+  /** Throws UNREADABLE if others could write there. */
+  function places(): StorePlaces {
+    if (opened !== undefined) return opened;
+    makeStorePlaces(storePlaces(dataDirectory, "cluster"));
+    return (opened = storePlaces(realpathSync.native(dataDirectory), "cluster"));
+  }
+
+  /** The copies on this machine. A hasher remembers files, and these are hashed once. */
+  function copies(): SkillStore {
+    return new SkillStore(places(), createSkillHasher(), { isDurable: false });
+  }
+
+  async function sweep(): Promise<void> {
+    try {
+      await sweepStore(places(), new TurnLock(places().turns), now());
+      for (let batch = 0; batch < maxBatches && !closed.aborted; batch++)
+        if ((await expirePacks(database)) === 0) return;
+    } catch (error) {
+      if (!closed.aborted) log("warning", `Unused files of skills were not removed: ${String(error)}`);
+    }
+  }
 
   async function storeNow({ directory, name }: Pick<Skill, "directory" | "name">, digest: string): Promise<void> {
-    const { signal } = closed;
     if (!(await touchPack(database, digest))) {
-      const hashed = await hasher.hash(source, directory, signal, { maxBytes: maxPackBytes });
-      if (hashed.tooLarge || hashed.files.length > maxPackFiles) throw tooLarge(name);
+      const hashed = await hasher.hash(source, directory, closed, { maxBytes: skillLimits.bytes });
+      if (hashed.tooLarge || hashed.files.length > skillLimits.files) throw tooLarge(name);
       if (hashed.digest !== digest) throw unready(`The skill ${name} just changed on disk.`, "List the skills again.");
       const { files } = await runInSlices(walkSkill(source.files, directory));
       const reals = new Map(files.map(({ path, real }) => [path, real]));
       const packed = hashed.files.map((file) => ({ ...file, real: reals.get(file.path) ?? "" }));
       const signature = source.bytes.head(joinPath(directory, signatureFile), maxBundleBytes)?.bytes;
-      await insertPack(database, { digest, files: packed, signature, bytes: readFiles(packed) }, signal);
+      await insertPack(database, { digest, files: packed, signature, bytes: readFiles(packed) }, closed);
     }
     known.delete(digest);
     known.set(digest, clock.now());
   }
 
-  async function ensureNow(place: string, digest: string): Promise<void> {
-    const { signal } = closed;
-    if (local.touch(place) && (await local.verify(place, digest, signal))) return;
-    const pack = await readPack(database, digest);
-    if (pack === undefined)
+  async function ensureNow(copy: Copy): Promise<void> {
+    const store = copies();
+    if (store.has(copy)) {
+      store.touch(copy, now());
+      if (await store.isWhole(copy, closed)) return;
+      store.discard(copy);
+    }
+    const files = await readPack(database, copy.digest);
+    if (files === undefined)
       throw unready(
-        `Nobody has stored the files of ${digest} in the cluster.`,
+        `Nobody has stored the files of ${copy.digest} in the cluster.`,
         "Call the skill again: its files are stored with the next run.",
       );
-    await local.write(place, digest, pack, signal);
+    await store.put(copy.slug, files, closed, copy);
   }
 
   return {
@@ -89,15 +122,18 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
       signal.throwIfAborted();
       digestBytes(digest);
       if (!isSlug(slug)) throw new SkillsError("SOURCE_INVALID", `${JSON.stringify(slug)} is no name of a skill.`);
-      const place = local.placeOf(digest, slug);
-      if (verified.has(place) && local.touch(place)) return place;
-      await once(ensuring, place, signal, () => ensureNow(place, digest));
+      const [copy, place] = [{ digest, slug }, copyPlace(places(), { digest, slug })];
+      if (verified.has(place) && copies().has(copy)) copies().touch(copy, now());
+      else await once(ensuring, place, signal, () => ensureNow(copy));
       if (!isPublished) verified.set(place, true);
       return place;
     },
-    keep: (directory) => void local.touch(directory),
+    keep(directory) {
+      const [digest, slug] = [path.basename(path.dirname(directory)), path.basename(directory)];
+      copies().touch({ digest, slug }, now());
+    },
     close() {
-      closed.abort(new SkillsError("CLOSED", "The files of skills were closed."));
+      closing.abort(new SkillsError("CLOSED", "The files of skills were closed."));
       stopSweeping();
       return Promise.resolve();
     },
@@ -120,7 +156,7 @@ async function once<Result>(
 }
 
 function tooLarge(name: string): SkillsError {
-  const limits = `${maxPackFiles} files and ${maxPackBytes / 1024 / 1024} MiB`;
+  const limits = `${skillLimits.files} files and ${skillLimits.bytes / 1024 / 1024} MiB`;
   return new SkillsError("FILE_TOO_LARGE", `The skill ${name} is too large for the cluster; the limits are ${limits}.`);
 }
 

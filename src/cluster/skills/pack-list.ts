@@ -4,13 +4,9 @@ import { byCodePoint } from "../../base/text/code-points.ts";
 import { digestForm } from "../../base/text/content.ts";
 import { type HashedFile, digestOf, isHiddenName } from "../../skills/hash.ts";
 import { fileNameFault, signatureFile } from "../../skills/skill.ts";
-import { maxMountedBytes } from "../../runtime/runs.ts";
 import { remotePathFault } from "../../sources/archive.ts";
+import { skillLimits } from "../../sources/source.ts";
 
-/** More than a digest covers is never read. */
-export const maxPackFiles = 4_096;
-/** What a run may mount. */
-export const maxPackBytes = maxMountedBytes;
 /** A list with as many files as possible, each with the longest path. */
 export const maxListLength = 4 * 1024 * 1024;
 
@@ -41,7 +37,7 @@ export function parseList(text: string, digest: string): readonly HashedFile[] {
 
 /** The end of a sentence about a pack; the order is part of the rules, because the digest depends on it. */
 function listFault(files: readonly HashedFile[]): string | undefined {
-  if (files.length > maxPackFiles) return `it has more than ${maxPackFiles} files`;
+  if (files.length > skillLimits.files) return `it has more than ${skillLimits.files} files`;
   let [bytes, before] = [0, ""];
   for (const { path, size_bytes } of files) {
     const segments = path.split("/");
@@ -49,17 +45,16 @@ function listFault(files: readonly HashedFile[]): string | undefined {
     if (fault !== undefined) return `the path ${JSON.stringify(path.slice(0, 120))} ${fault}`;
     if (path === signatureFile || segments.some(isHiddenName)) return `${JSON.stringify(path)} is no file of a skill`;
     if (before !== "" && byCodePoint(before, path) >= 0) return `${JSON.stringify(path)} is out of order`;
-    if ((bytes += size_bytes) > maxPackBytes) return `it has more than ${maxPackBytes / 1024 / 1024} MiB of files`;
+    if ((bytes += size_bytes) > skillLimits.bytes)
+      return `it has more than ${skillLimits.bytes / 1024 / 1024} MiB of files`;
     before = path;
   }
   return undefined;
 }
 
 /** `fault` ends a sentence about the files of a digest. */
-export function badPack(digest: string, fault: string, cause?: unknown): SkillsError {
-  return new SkillsError("SOURCE_INVALID", `The files of ${digest} in the database cannot be used: ${fault}.`, {
-    cause,
-  });
+export function badPack(digest: string, fault: string): SkillsError {
+  return new SkillsError("SOURCE_INVALID", `The files of ${digest} in the database cannot be used: ${fault}.`);
 }
 
 /** As the database stores it. Throws SOURCE_INVALID for what is no digest. */

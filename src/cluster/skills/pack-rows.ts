@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { SkillsError } from "../../base/errors.ts";
 import { openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
 import { inParts } from "../../base/text/byte-parts.ts";
+import { beginsAsScript } from "../../base/text/content.ts";
 import type { HashedFile } from "../../skills/hash.ts";
+import { signatureFile } from "../../skills/skill.ts";
+import type { SkillFile } from "../../sources/reader.ts";
 import type { Database, Queries } from "../database.ts";
 import { badPack, digestBytes, formatList, maxListLength, parseList } from "./pack-list.ts";
 
@@ -13,14 +16,6 @@ const touchedAfter = "1 day";
 /** A file of a pack, and its real path. */
 export interface PackedFile extends HashedFile {
   readonly real: string;
-}
-
-/** What the database has of a digest. */
-export interface StoredPack {
-  readonly files: readonly HashedFile[];
-  readonly signature: Uint8Array | undefined;
-  /** The bytes of all files, one after the other, from their first part. */
-  readonly parts: AsyncIterable<Uint8Array>;
 }
 
 /** Whether the files of a digest are stored, which then were used just now. */
@@ -95,39 +90,39 @@ function changed(path: string): SkillsError {
   });
 }
 
-/** Undefined where nobody stored it. Throws SOURCE_INVALID for a list of other files. Too long a list or part is not read. */
-export async function readPack(queries: Queries, digest: string): Promise<StoredPack | undefined> {
-  const [row] = await queries.query<{ files: string | null; signature: Uint8Array | null; first: Uint8Array | null }>(
-    `select case when octet_length(pack.files) <= $2 then pack.files end as files,
-            case when octet_length(pack.signature) <= $3 then pack.signature end as signature,
-            case when octet_length(first.bytes) <= $3 then first.bytes end as first
-     from acp_skills.skill_packs pack
-     left join acp_skills.skill_parts first on first.digest = pack.digest and first.part = 0
-     where pack.digest = $1`,
+/**
+ * The files of a digest, with the signature that was stored with them; their bytes are not verified. Undefined where nobody stored them. Throws
+ * SOURCE_INVALID for a list of other files, or too few or many bytes. Too long a list or part is not read.
+ */
+export async function readPack(queries: Queries, digest: string): Promise<readonly SkillFile[] | undefined> {
+  const [row] = await queries.query<{ files: string | null; signature: Uint8Array | null }>(
+    `select case when octet_length(files) <= $2 then files end as files,
+            case when octet_length(signature) <= $3 then signature end as signature
+     from acp_skills.skill_packs where digest = $1`,
     [digestBytes(digest), maxListLength, partBytes],
   );
   if (row === undefined) return undefined;
-  const { files, signature, first } = row;
+  const { files, signature } = row;
   if (files === null) throw badPack(digest, "its list of files is too long");
-  return {
-    files: parseList(files, digest),
-    signature: signature ?? undefined,
-    parts: followingParts(queries, digest, first),
-  };
-}
-
-async function* followingParts(queries: Queries, digest: string, first: Uint8Array | null): AsyncGenerator<Uint8Array> {
-  let bytes = first;
-  for (let part = 1; bytes !== null; part++) {
-    yield bytes;
-    // Only the last part is shorter.
-    if (bytes.length < partBytes) return;
-    const [row] = await queries.query<{ bytes: Uint8Array }>(
+  const list = parseList(files, digest);
+  const size = list.reduce((sum, file) => sum + file.size_bytes, 0);
+  const parts: Uint8Array[] = [];
+  for (let part = 0; part * partBytes < size; part++) {
+    const [found] = await queries.query<{ bytes: Uint8Array }>(
       "select bytes from acp_skills.skill_parts where digest = $1 and part = $2 and octet_length(bytes) <= $3",
       [digestBytes(digest), part, partBytes],
     );
-    bytes = row?.bytes ?? null;
+    parts.push(found?.bytes ?? new Uint8Array(0));
   }
+  const bytes = Buffer.concat(parts);
+  if (bytes.length !== size) throw badPack(digest, `there are ${bytes.length} bytes of files, not ${size}`);
+  let at = 0;
+  const cut = list.map((file) => toSkillFile(file.path, bytes.subarray(at, (at += file.size_bytes))));
+  return signature === null ? cut : [...cut, toSkillFile(signatureFile, signature)];
+}
+
+function toSkillFile(path: string, bytes: Uint8Array): SkillFile {
+  return { path, bytes, executable: beginsAsScript(bytes) };
 }
 
 /** Removes packs that nobody used for long and no published version has, a few at a time. Returns how many. */

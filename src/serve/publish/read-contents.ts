@@ -5,6 +5,7 @@ import { isSkillsError } from "../../base/errors.ts";
 import type { FileStamp, SkillSource } from "../../skills/files.ts";
 import { type Walk, type WalkedFile, walkSkill } from "../../skills/hash.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
+import { beginsAsScript } from "../../base/text/content.ts";
 import { type Skill, signatureFile } from "../../skills/skill.ts";
 import { skillLimits } from "../../sources/source.ts";
 import type { SkillFile } from "../../sources/reader.ts";
@@ -113,9 +114,8 @@ function* readFiles(
     left -= part.size;
     // Others look for exactly this spelling.
     const isManifest = name === manifest;
-    // Scripts start with `#!`: the disk's own mark is not read, because it does not exist everywhere.
-    const executable = part.bytes[0] === 0x23 && part.bytes[1] === 0x21;
-    const entry = { path: isManifest ? skillFileName : name, bytes: part.bytes, executable };
+    const { bytes: content } = part;
+    const entry = { path: isManifest ? skillFileName : name, bytes: content, executable: beginsAsScript(content) };
     if (isManifest) read.unshift(entry);
     else read.push(entry);
     yield;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, realpathSync, renameSync, rmSync, utimesSync } from "node:fs";
+import { lstatSync, realpathSync, renameSync, utimesSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { attempt, systemCode } from "../../base/failures/system-error.ts";
@@ -24,29 +24,38 @@ const maxAttempts = 5;
 export class SkillStore {
   readonly #places: StorePlaces;
   readonly #hasher: SkillHasher;
+  readonly #isDurable: boolean;
   readonly #source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
 
-  constructor(places: StorePlaces, hasher: SkillHasher) {
+  /** `isDurable`: what was put has its bytes also after a failure of power, so that nobody has to ask `isWhole`. Default: true. */
+  constructor(places: StorePlaces, hasher: SkillHasher, { isDurable = true }: { readonly isDurable?: boolean } = {}) {
     this.#places = places;
     this.#hasher = hasher;
+    this.#isDurable = isDurable;
   }
 
   /**
    * Writes a skill to a temporary directory, syncs it, and moves it to where its digest says. Throws SOURCE_INVALID for files that are
-   * no skill, and FILE_TOO_LARGE for a skill that is too large.
+   * no skill, or not the expected one, and FILE_TOO_LARGE for a skill that is too large.
    */
-  async put(name: string, files: readonly SkillFile[], signal: AbortSignal): Promise<Copy> {
+  async put(
+    name: string,
+    files: readonly SkillFile[],
+    signal: AbortSignal,
+    expected?: Pick<Copy, "slug" | "digest">,
+  ): Promise<Copy> {
     const temporary = path.join(this.#places.incoming, randomBytes(8).toString("hex"));
     const written = path.join(temporary, "skill");
     await mkdir(written, { recursive: true, mode: 0o700 });
     try {
       const bytes = await this.#write(written, files, signal);
       const real = realpathSync.native(written);
-      const slug = await this.#slugOf(real, name);
+      const slug = expected?.slug ?? (await this.#slugOf(real, name));
       if (slug === undefined)
         throw unusable(`Neither the skill nor its index has a usable name: ${JSON.stringify(name)}`);
       const { digest } = await this.#hasher.hash(this.#source, real, signal);
       if (digest === undefined) throw tooLarge();
+      if (digest !== (expected?.digest ?? digest)) throw unusable(`The files are not those of ${expected?.digest}`);
       const copy: Copy = { slug, digest, bytes };
       await this.#enter(written, copy, signal);
       return copy;
@@ -75,9 +84,9 @@ export class SkillStore {
   /** Takes a copy away that does not have the bytes of its digest. Sessions that use it get errors, and the next version soon. */
   discard(copy: Pick<Copy, "digest" | "slug">): void {
     const away = path.join(this.#places.trash, randomBytes(8).toString("hex"));
-    // Another process may be faster.
+    // Another process may be faster. What is not removed here is swept.
     attempt(() => renameSync(copyPlace(this.#places, copy), away), undefined);
-    rmSync(away, { recursive: true, force: true });
+    void rm(away, { recursive: true, force: true }).catch(() => undefined);
   }
 
   /** Remembers that a copy was in use at this time, in milliseconds since 1970. */
@@ -111,14 +120,18 @@ export class SkillStore {
       if (remotePathFault(file.path) !== undefined || !isWithin(place, directory)) throw badPath(file.path);
       try {
         await makeAbove(place, made);
-        await writeFile(place, file.bytes, { flag: "wx", mode: file.executable ? 0o500 : 0o400, flush: true });
+        await writeFile(place, file.bytes, {
+          flag: "wx",
+          mode: file.executable ? 0o500 : 0o400,
+          flush: this.#isDurable,
+        });
       } catch (error) {
         // Two paths are one file here, or one is a directory of the other.
         if (["EEXIST", "ENOTDIR", "EISDIR"].includes(systemCode(error))) throw badPath(file.path);
         throw error;
       }
     }
-    for (const place of made) await syncDirectory(place);
+    await this.#sync(made);
     return bytes;
   }
 
@@ -139,8 +152,11 @@ export class SkillStore {
         if (!isTaken || attempt >= maxAttempts) throw error;
       }
     }
-    await syncDirectory(path.dirname(place));
-    await syncDirectory(this.#places.store);
+    await this.#sync([path.dirname(place), this.#places.store]);
+  }
+
+  async #sync(directories: Iterable<string>): Promise<void> {
+    if (this.#isDurable) for (const directory of directories) await syncDirectory(directory);
   }
 }
 

@@ -19,8 +19,8 @@ import { isSlug } from "../../skills/skill.ts";
  */
 export type StorePlaces = Readonly<Record<"store" | "sources" | "incoming" | "trash" | "turns", string>>;
 
-export function storePlaces(dataDirectory: string): StorePlaces {
-  const at = (name: string): string => path.join(dataDirectory, "remote", name);
+export function storePlaces(dataDirectory: string, room: "remote" | "cluster" = "remote"): StorePlaces {
+  const at = (name: string): string => path.join(dataDirectory, room, name);
   return {
     store: at("store"),
     sources: at("sources"),

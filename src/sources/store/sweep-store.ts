@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { lstat, rm } from "node:fs/promises";
 import path from "node:path";
 import { namesIn } from "../../base/paths/directories.ts";
 import type { TurnLock } from "../../base/processes/turn-lock.ts";
@@ -17,10 +16,10 @@ const incomingKeptMs = dayMs;
 
 /** Removes the copies that no source has referred to for a day, and sources that nobody has looked at for 30 days. */
 export async function sweepStore(places: StorePlaces, turns: TurnLock, now: number): Promise<void> {
-  await turns.exclusive((turn) => {
+  await turns.exclusive(async (turn) => {
     const away = (place: string): void => turn.move(place, path.join(places.trash, randomBytes(8).toString("hex")));
     for (const { directory, state } of statesIn(places)) {
-      if (now - (state?.lastLook ?? modifiedAt(directory)) > sourceRetentionMs) away(directory);
+      if (now - (state?.lastLook ?? (await modifiedAt(directory))) > sourceRetentionMs) away(directory);
     }
     const used = new Set(
       statesIn(places).flatMap(({ state }) =>
@@ -29,19 +28,21 @@ export async function sweepStore(places: StorePlaces, turns: TurnLock, now: numb
     );
     for (const name of namesIn(places.store)) {
       const place = path.join(places.store, name);
-      if (!used.has(name) && now - modifiedAt(place) > copyRetentionMs) away(place);
+      if (!used.has(name) && now - (await modifiedAt(place)) > copyRetentionMs) away(place);
     }
     for (const name of namesIn(places.incoming)) {
       const place = path.join(places.incoming, name);
-      if (now - modifiedAt(place) > incomingKeptMs) away(place);
+      if (now - (await modifiedAt(place)) > incomingKeptMs) away(place);
     }
-    return Promise.resolve();
   });
   // Nobody else moves something there and still needs it.
   for (const name of namesIn(places.trash)) await rm(path.join(places.trash, name), { recursive: true, force: true });
 }
 
 /** Infinity for what is gone. */
-function modifiedAt(place: string): number {
-  return lstatSync(place, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+async function modifiedAt(place: string): Promise<number> {
+  return await lstat(place).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => Infinity,
+  );
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
 import { runInSlices } from "../../../base/promises.ts";
+import { beginsAsScript } from "../../../base/text/content.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 import { inspectSkill } from "../../../skills/check.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
@@ -118,7 +119,7 @@ async function readPublishable(directory: string, signatures: Signatures): Promi
   return { inspected, files, signature };
 }
 
-/** What the digest of the skill covers. Scripts start with `#!`: the disk's own mark does not exist everywhere. */
+/** What the digest of the skill covers. */
 async function readFiles(
   root: string,
   { files: disk, bytes }: SkillSource,
@@ -131,6 +132,6 @@ async function readFiles(
     const part = bytes.head(real, left);
     if (part === undefined) throw refused(`${name} cannot be read`);
     if ((left -= part.size) < 0) throw refused(`it has more than ${skillLimits.bytes / 1024 / 1024} MiB of files`);
-    return { path: name, bytes: part.bytes, executable: part.bytes[0] === 0x23 && part.bytes[1] === 0x21 };
+    return { path: name, bytes: part.bytes, executable: beginsAsScript(part.bytes) };
   });
 }

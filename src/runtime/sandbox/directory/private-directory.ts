@@ -16,6 +16,7 @@ import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { attempt, systemCode } from "../../../base/failures/system-error.ts";
 import { SkillsError } from "../../../base/errors.ts";
+import { beginsAsScript } from "../../../base/text/content.ts";
 import type { MountedBlob, MountedSkill, SandboxRun } from "../../sandbox.ts";
 
 /** Paths inside the sandbox. */
@@ -136,16 +137,16 @@ export async function layFiles(
 async function layFile(label: string, path: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {
   const file = openSync(path, "wx");
   let written = 0;
-  let isScript = false;
+  let isExecutable = false;
   try {
     for await (const piece of content) {
-      if (written === 0) isScript = piece[0] === 0x23 && piece[1] === 0x21;
+      if (written === 0) isExecutable = beginsAsScript(piece);
       if (written + piece.length > size) throw unfit(`${label} is larger than declared.`);
       for (let at = 0; at < piece.length;) at += writeSync(file, piece, at);
       written += piece.length;
     }
     if (written !== size) throw unfit(`${label} is smaller than declared.`);
-    fchmodSync(file, isScript ? 0o555 : 0o444);
+    fchmodSync(file, isExecutable ? 0o555 : 0o444);
   } finally {
     closeSync(file);
   }

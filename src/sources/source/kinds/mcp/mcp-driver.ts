@@ -4,6 +4,7 @@ import { systemClock } from "../../../../base/clock.ts";
 import { SkillsError, isSkillsError } from "../../../../base/errors.ts";
 import { LimitedMap } from "../../../../base/limited-map.ts";
 import { inParallel } from "../../../../base/promises.ts";
+import { beginsAsScript } from "../../../../base/text/content.ts";
 import { cutCodePoints } from "../../../../base/text/code-points.ts";
 import { withoutControls } from "../../../../base/text/unsafe-characters.ts";
 import type { SkillFile } from "../../../reader.ts";
@@ -127,7 +128,7 @@ async function readSkill(entry: SkillEntry, { skills }: ConnectedServer, signal:
     try {
       const { bytes } = await skills.read(entry, uri, { signal, timeout: requestMs, cacheMode: "bypass" });
       // The protocol has no modes: what begins as a script is one.
-      return { path, bytes, executable: bytes[0] === 0x23 && bytes[1] === 0x21 };
+      return { path, bytes, executable: beginsAsScript(bytes) };
     } catch (error) {
       if (!(error instanceof SkillVerificationError)) throw error;
       const now = await skills.get(entry.uri, { signal, timeout: requestMs }).catch(() => undefined);
