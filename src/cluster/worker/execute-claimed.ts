@@ -7,7 +7,7 @@ import type { Database } from "../database.ts";
 import { type PlacedContext, placedContext } from "../runs/placed-context.ts";
 import type { ClaimedRun, RunEnding } from "../runs/run-rows.ts";
 import type { SkillPacks } from "../skills.ts";
-import { RunReport } from "./run-report.ts";
+import { openRunReport } from "./run-report.ts";
 import { RunTakenAway } from "./leases.ts";
 import { toPlacedCaller } from "./placed-caller.ts";
 
@@ -41,12 +41,8 @@ export async function executeClaimed(
       events: "[]",
     };
   }
-  const stream = new RunReport(database, claimed, {
-    clock,
-    isFollowed: context.isFollowed,
-    queuedMs: claimed.queuedMs,
-    skill: spec.skill?.name,
-  });
+  const { isFollowed } = context;
+  const stream = openRunReport(database, claimed, { clock, isFollowed, skill: spec.skill?.name });
   try {
     const caller = await toPlacedCaller(spec, context, {
       app,

@@ -1,6 +1,7 @@
 import { type Clock, withinTime } from "../../base/clock.ts";
+import { inBatches } from "../../base/promises.ts";
 import type { RunStep } from "../../wire/run-event.ts";
-import { isOutage } from "../database/database-error.ts";
+import { duringOutages } from "../database/during-outages.ts";
 import type { Database } from "../database.ts";
 import { mailboxChannel } from "../runs/mailbox.ts";
 import type { ClaimedRun } from "../runs/run-rows.ts";
@@ -9,90 +10,64 @@ import type { ClaimedRun } from "../runs/run-rows.ts";
 const mostWaitingBytes = 1024 * 1024;
 /** How many events a record has; of further ones only the last is recorded. */
 const maxRecorded = 1_000;
-const retryMs = 500;
 
 /** Another run's id where it is about a skill that the code calls. */
 type Reported = RunStep & { readonly runId?: string };
 
 /** Sends the events of a run to the member that waits for it, in order, and gathers those that its record has. */
-export class RunReport {
-  readonly #database: Database;
-  readonly #run: Pick<ClaimedRun, "runId" | "fence" | "member">;
-  readonly #clock: Clock;
-  readonly #isFollowed: boolean;
-  readonly #recorded: object[];
-  readonly #startedAt: number;
-  #waiting: string[] = [];
-  #waitingBytes = 0;
-  #number = 0;
-  #isEnded = false;
-  #flushing: Promise<void> | undefined;
-
-  /** `queuedMs`: how long it was in the queue. */
-  constructor(
-    database: Database,
-    run: Pick<ClaimedRun, "runId" | "fence" | "member">,
-    options: {
-      readonly clock: Clock;
-      readonly isFollowed: boolean;
-      readonly queuedMs: number;
-      readonly skill?: string | undefined;
-    },
-  ) {
-    const { clock, isFollowed, queuedMs, skill } = options;
-    [this.#database, this.#run, this.#clock, this.#isFollowed] = [database, run, clock, isFollowed];
-    this.#startedAt = clock.now() - queuedMs;
-    this.#recorded = [{ atMs: 0, type: "queued", behind: 0, ...(skill !== undefined && { skill }) }];
-  }
-
-  push(event: Reported): void {
-    const isOwn = event.runId === undefined || event.runId === this.#run.runId;
-    if (isOwn && event.type !== "printed" && (this.#recorded.length < maxRecorded || event.type === "ended"))
-      this.#recorded.push({ atMs: Math.max(0, Math.round(this.#clock.now() - this.#startedAt)), ...event });
-    // The row says that it has ended, and how.
-    if (!this.#isFollowed || this.#run.member === null || (isOwn && event.type === "ended")) return;
-    const json = JSON.stringify(event);
-    if (event.type === "printed" && this.#waitingBytes + json.length > mostWaitingBytes) return;
-    this.#waiting.push(json);
-    this.#waitingBytes += json.length;
-    this.#flushing ??= this.#flush().finally(() => (this.#flushing = undefined));
-  }
-
-  /** Goes on until nothing waits. */
-  async #flush(): Promise<void> {
-    await Promise.resolve();
-    while (this.#waiting.length > 0 && !this.#isEnded) {
-      const events = this.#waiting;
-      [this.#waiting, this.#waitingBytes] = [[], 0];
-      try {
-        await this.#send(events);
-        this.#number += events.length;
-      } catch (error) {
-        if (!isOutage(error)) throw error;
-        this.#waiting.unshift(...events);
-        this.#waitingBytes = this.#waiting.reduce((sum, { length }) => sum + length, 0);
-        await new Promise<void>((resolve) => this.#clock.after(retryMs, resolve));
-      }
-    }
-  }
-
-  async #send(events: readonly string[]): Promise<void> {
-    const { runId, fence, member } = this.#run;
-    await this.#database.query(
-      `with sent as (
-         insert into acp_skills.run_events (run_id, fence, number, event)
-         select $1, $2, $3 + place, event from unnest($4::text[]) with ordinality as given(event, place)
-         on conflict do nothing returning 1
-       )
-       select set_config('synchronous_commit', 'off', true), pg_notify($5, $6) from (select from sent limit 1) one`,
-      [runId, fence, this.#number, [...events], mailboxChannel(member ?? ""), `changed ${runId}`],
-    );
-  }
-
+interface RunReport {
+  push(event: Reported): void;
   /** Sends what is left, for a limited time, and returns the events of the record as JSON. */
-  async end(patienceMs: number): Promise<string> {
-    if (this.#flushing !== undefined) await withinTime(this.#flushing, this.#clock, patienceMs).catch(() => undefined);
-    this.#isEnded = true;
-    return JSON.stringify(this.#recorded);
-  }
+  end(patienceMs: number): Promise<string>;
+}
+
+export function openRunReport(
+  database: Database,
+  { runId, fence, member, queuedMs }: Pick<ClaimedRun, "runId" | "fence" | "member" | "queuedMs">,
+  {
+    clock,
+    isFollowed,
+    skill,
+  }: { readonly clock: Clock; readonly isFollowed: boolean; readonly skill?: string | undefined },
+): RunReport {
+  const startedAt = clock.now() - queuedMs;
+  const recorded: object[] = [{ atMs: 0, type: "queued", behind: 0, ...(skill !== undefined && { skill }) }];
+  const ended = new AbortController();
+  let [sent, waitingBytes] = [0, 0];
+  let sending: Promise<unknown> = Promise.resolve();
+
+  const send = inBatches<string>(async (events) => {
+    waitingBytes = 0;
+    const once = async (): Promise<unknown> =>
+      await database.query(
+        `with sent as (
+           insert into acp_skills.run_events (run_id, fence, number, event)
+           select $1, $2, $3 + place, event from unnest($4::text[]) with ordinality as given(event, place)
+           on conflict do nothing returning 1
+         )
+         select set_config('synchronous_commit', 'off', true), pg_notify($5, $6) from (select from sent limit 1) one`,
+        [runId, fence, sent, [...events], mailboxChannel(member ?? ""), `changed ${runId}`],
+      );
+    await duringOutages(once, { clock, signal: ended.signal });
+    sent += events.length;
+  });
+
+  return {
+    push(event) {
+      const isOwn = event.runId === undefined || event.runId === runId;
+      if (isOwn && event.type !== "printed" && (recorded.length < maxRecorded || event.type === "ended"))
+        recorded.push({ atMs: Math.max(0, Math.round(clock.now() - startedAt)), ...event });
+      // The row says that it has ended, and how.
+      if (!isFollowed || member === null || (isOwn && event.type === "ended")) return;
+      const json = JSON.stringify(event);
+      if (event.type === "printed" && waitingBytes + json.length > mostWaitingBytes) return;
+      waitingBytes += json.length;
+      sending = send(json).catch(() => undefined);
+    },
+    async end(patienceMs) {
+      await withinTime(sending, clock, patienceMs);
+      ended.abort();
+      return JSON.stringify(recorded);
+    },
+  };
 }
