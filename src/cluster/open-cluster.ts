@@ -25,7 +25,6 @@ import type { Ledger } from "../runtime/ledger.ts";
 import { openClusterLedger } from "./ledger.ts";
 import { type MemberKind, joinCluster } from "./members.ts";
 import { openJobQueue } from "./runs/job-queue.ts";
-import { openMailbox } from "./runs/mailbox.ts";
 import { ClusterPlace } from "./runs/place-runs.ts";
 import { ClusterRunRecords } from "./runs/run-records.ts";
 import { type SkillPacks, openSkillPacks } from "./skills.ts";
@@ -171,17 +170,13 @@ export async function openCluster(
     closing.push(() => catalog.close());
     const queue = openJobQueue(database, { log, supervise: false });
     closing.push(() => queue.close());
-    const mailbox = openMailbox(database, member);
     const place = new ClusterPlace({
-      ...{ database, queue, packs, mailbox, member, clock, log },
+      ...{ database, queue, packs, member, clock, log },
       blockKey: ({ scope, skill, from }) => blockKey(scope, skill, from),
       ttlMs: runRetention.ttlMs,
       onPlaced: (runId) => records.leaveToWorkers(runId),
     });
-    closing.push(
-      () => mailbox.close(),
-      () => place.close(),
-    );
+    closing.push(() => place.close());
     const { addSkills } = catalog;
     return {
       ...parts,

@@ -56,9 +56,13 @@ export async function runWorker(settings: Settings, options: WorkerOptions, sign
     const queue = openJobQueue(database, { log, supervise: true });
     closing.push(() => queue.close());
     const leases = new Leases(database, { worker, leaseMs, clock, log });
-    const mailbox = openMailbox(database, worker);
-    mailbox.on("cancelled", (runId) => leases.cancel(runId));
-    mailbox.onConnected(() => void leases.renew().catch(() => undefined));
+    const closeMailbox = openMailbox(
+      database,
+      worker,
+      "cancelled",
+      (runId) => leases.cancel(runId),
+      () => void leases.renew().catch(() => undefined),
+    );
     const stopReaping = reapEvery(leaseMs / 3, { database, queue, settings });
     const rooms = { app, packs: shared.packs, database, clock, log };
     const runs = new TakeRuns({
@@ -72,7 +76,7 @@ export async function runWorker(settings: Settings, options: WorkerOptions, sign
     await runs.close(drainMs, new RunTakenAway(false));
     stopReaping();
     leases.close();
-    mailbox.close();
+    closeMailbox();
     await expireLeases(database, worker).catch(() => undefined);
     await reap(database, queue, leaseMs).catch(() => undefined);
   } finally {

@@ -11,7 +11,7 @@ import { duringOutages } from "../database/during-outages.ts";
 import type { Database, Queries } from "../database.ts";
 import type { SkillPacks } from "../skills.ts";
 import type { JobQueue } from "./job-queue.ts";
-import { type Mailbox, post } from "./mailbox.ts";
+import { openMailbox, post } from "./mailbox.ts";
 import { demandKey, hasEffects, labelsIn, toPlacedContext } from "./placed-context.ts";
 import { cancelRun, insertRun } from "./run-rows.ts";
 
@@ -26,7 +26,6 @@ interface PlaceOptions {
   readonly database: Database;
   readonly queue: JobQueue;
   readonly packs: SkillPacks;
-  readonly mailbox: Mailbox;
   /** The id of this member. */
   readonly member: string;
   readonly blockKey: (blocker: SubmittedRun["facts"]["blockers"][number]) => Buffer;
@@ -66,11 +65,13 @@ export class ClusterPlace implements RunPlace {
 
   constructor(options: PlaceOptions) {
     this.#options = options;
-    const { mailbox, clock } = options;
+    const { database, member, clock } = options;
+    const askAll = (): void => {
+      for (const { ask } of this.#awaited.values()) void ask();
+    };
     this.#stops = [
-      mailbox.on("changed", (runId) => this.#ask(runId)),
-      mailbox.onConnected(() => this.#askAll()),
-      every(clock, askEveryMs, () => this.#askAll()),
+      openMailbox(database, member, "changed", (runId) => void this.#awaited.get(runId)?.ask(), askAll),
+      every(clock, askEveryMs, askAll),
     ];
   }
 
@@ -189,14 +190,6 @@ export class ClusterPlace implements RunPlace {
     cancelRun(database, runId)
       .then((worker) => worker !== undefined && post(database, worker, "cancelled", runId))
       .catch((error: unknown) => log("warning", `The run ${runId} was not cancelled: ${String(error)}`));
-  }
-
-  #askAll(): void {
-    for (const runId of this.#awaited.keys()) this.#ask(runId);
-  }
-
-  #ask(runId: string): void {
-    void this.#awaited.get(runId)?.ask();
   }
 
   async #read(runId: string, awaited: Awaited): Promise<void> {
