@@ -6,7 +6,7 @@ import type { GivenPorts } from "../runtime/ports.ts";
 import { runRetention } from "../runtime/runs.ts";
 import { openClusterBlobs, openObjectStore } from "./blobs.ts";
 import { clusterMetrics } from "./admin/cluster-metrics.ts";
-import { isOutage } from "./database/database-error.ts";
+import { isOutage, unusableCluster } from "./database/database-error.ts";
 import { type Database, openDatabase, parseClusterUrl, schemaFault } from "./database.ts";
 import { blockKey, openClusterApprovals } from "./approvals.ts";
 import { openClusterCatalog } from "./catalog.ts";
@@ -46,20 +46,18 @@ export async function connectCluster(
   connections = 10,
   faultOf: (database: Database) => Promise<string | undefined> = schemaFault,
 ): Promise<Database> {
-  const refuse = (message: string, cause?: unknown): SkillsError =>
-    new SkillsError("INVALID_OPTIONS", message, { cause, facts: { option: "cluster" } });
   const fault = clusterNodeFault();
-  if (fault !== undefined) throw refuse(fault);
+  if (fault !== undefined) throw unusableCluster(fault);
   const url = parseClusterUrl(cluster ?? "");
   const database = await openDatabase(url, { clock, log, connections });
   try {
     const unusable = await faultOf(database);
-    if (unusable !== undefined) throw refuse(unusable);
+    if (unusable !== undefined) throw unusableCluster(unusable);
     return database;
   } catch (error) {
     await database.close();
     if (error instanceof SkillsError) throw error;
-    throw refuse(
+    throw unusableCluster(
       `The database ${url.label} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
       error,
     );
@@ -87,7 +85,7 @@ export async function connectMember(
 function verifiedLater(database: Database): Database {
   const verifiedOnce = doOnce(async () => {
     const fault = await schemaFault(database);
-    if (fault !== undefined) throw new SkillsError("INVALID_OPTIONS", fault, { facts: { option: "cluster" } });
+    if (fault !== undefined) throw unusableCluster(fault);
   });
   return {
     query: async (...given) => {

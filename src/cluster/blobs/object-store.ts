@@ -1,6 +1,7 @@
 import type { S3Client } from "@aws-sdk/client-s3";
 import { isLoopbackAddress } from "../../base/network/address.ts";
-import { SkillsError } from "../../base/errors.ts";
+import type { SkillsError } from "../../base/errors.ts";
+import { unusableCluster } from "../database/database-error.ts";
 import { ObjectStoreFailure } from "./blob-failure.ts";
 
 /** Contents are verified and stored in the database in chunks of so many bytes; the last one is smaller. */
@@ -48,8 +49,7 @@ const nameForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/\d+$/;
  * variables, files, and the roles of the machine. Throws INVALID_OPTIONS.
  */
 export function parseObjectPlace(text: string): ObjectPlace {
-  const refuse = (reason: string): SkillsError =>
-    new SkillsError("INVALID_OPTIONS", `ACP_SKILLS_CLUSTER_S3: ${reason}`, { facts: { option: "cluster" } });
+  const refuse = (reason: string): SkillsError => unusableCluster(`ACP_SKILLS_CLUSTER_S3: ${reason}`);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const [bucket = "", ...folders] = (url?.pathname ?? "").split("/").filter((part) => part !== "");
   if (url === undefined || !/^https?:$/.test(url.protocol) || !/^[a-z0-9][a-z0-9.-]{1,62}$/.test(bucket))
@@ -80,7 +80,7 @@ export async function openObjectStore(url: string | undefined): Promise<ObjectSt
   const { bucket: Bucket, prefix, endpoint, region, above } = parseObjectPlace(url);
   const sdk = await import("@aws-sdk/client-s3").catch((cause: unknown) => {
     const message = "ACP_SKILLS_CLUSTER_S3 needs the package @aws-sdk/client-s3: npm install @aws-sdk/client-s3";
-    throw new SkillsError("INVALID_OPTIONS", message, { cause, facts: { option: "cluster" } });
+    throw unusableCluster(message, cause);
   });
   const client = new sdk.S3Client({
     endpoint,

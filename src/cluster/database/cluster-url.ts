@@ -1,7 +1,8 @@
 import type { ConnectionOptions } from "node:tls";
 import { readFileSync } from "node:fs";
 import { isLoopbackAddress } from "../../base/network/address.ts";
-import { SkillsError } from "../../base/errors.ts";
+import type { SkillsError } from "../../base/errors.ts";
+import { unusableCluster } from "./database-error.ts";
 
 /** How a database is reached. A password that stands nowhere here is looked for by the driver: `PGPASSWORD`, `PGPASSFILE`, `~/.pgpass`. */
 export interface ClusterUrl {
@@ -23,8 +24,7 @@ const known = new Set(["host", "sslmode", "sslrootcert", "sslcert", "sslkey"]);
  * there. Throws INVALID_OPTIONS, which never repeats what may be a password.
  */
 export function parseClusterUrl(text: string): ClusterUrl {
-  const refuse = (reason: string): SkillsError =>
-    new SkillsError("INVALID_OPTIONS", `cluster: ${reason}`, { facts: { option: "cluster" } });
+  const refuse = (reason: string): SkillsError => unusableCluster(`cluster: ${reason}`);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol))
     throw refuse("needs the URL of a PostgreSQL database, such as postgres://acp@db.example.com/skills");

@@ -1,4 +1,4 @@
-import { isSkillsError } from "../../base/errors.ts";
+import { SkillsError, isSkillsError } from "../../base/errors.ts";
 
 /** A statement that failed. `isOutage`: the database was not reached, or ended the connection, so that the same may succeed later. */
 export class DatabaseError extends Error {
@@ -28,6 +28,16 @@ export function toDatabaseError(error: unknown): unknown {
     "syscall" in error ||
     /^(?:Connection terminated|Query read timeout|timeout |Client (?:has|was))/i.test(error.message);
   return isOfDriver ? new DatabaseError(error.message, { cause: error, state: "", isOutage: true }) : error;
+}
+
+/** The error for a cluster that cannot be used as the options name it. */
+export function unusableCluster(message: string, cause?: unknown): SkillsError {
+  return new SkillsError("INVALID_OPTIONS", message, { cause, facts: { option: "cluster" } });
+}
+
+/** For an import of them. */
+export function packagesMissing(cause: unknown): never {
+  throw unusableCluster("--cluster needs the packages pg and pg-boss: npm install pg pg-boss", cause);
 }
 
 /** Whether the database was not reached, or could not work, at the moment. */

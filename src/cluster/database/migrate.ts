@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { packageUrl } from "../../base/paths/location.ts";
-import { SkillsError } from "../../base/errors.ts";
-import { DatabaseError } from "./database-error.ts";
+import type { SkillsError } from "../../base/errors.ts";
+import { DatabaseError, unusableCluster } from "./database-error.ts";
 import type { Database, Queries } from "../database.ts";
 
 /** One step of the schema: a file `NUMBER-NAME.sql`, which is never changed after its release. */
@@ -84,10 +84,8 @@ async function readSchema(queries: Queries): Promise<{ readonly number: number; 
 }
 
 function tooNew(found: number, own: number): SkillsError {
-  return new SkillsError(
-    "INVALID_OPTIONS",
+  return unusableCluster(
     `The database has schema ${found}, and this version of acp-skills knows ${own} only: update acp-skills here.`,
-    { facts: { option: "cluster" } },
   );
 }
 
@@ -97,10 +95,7 @@ async function runAll(queries: Queries, sql: string): Promise<void> {
     await queries.query(sql);
   } catch (error) {
     if (error instanceof DatabaseError && error.state === "42501")
-      throw new SkillsError("INVALID_OPTIONS", `The role may not change the database: ${error.message}`, {
-        cause: error,
-        facts: { option: "cluster" },
-      });
+      throw unusableCluster(`The role may not change the database: ${error.message}`, error);
     throw error;
   }
 }

@@ -1,9 +1,8 @@
-import type * as driver from "pg";
 import type { ClientConfig, Connection, PoolClient, Submittable } from "pg";
 import { SkillsError } from "../../base/errors.ts";
 import type { Database, DatabaseOptions } from "../database.ts";
 import type { ClusterUrl } from "./cluster-url.ts";
-import { toDatabaseError } from "./database-error.ts";
+import { packagesMissing, toDatabaseError } from "./database-error.ts";
 import { openListener, openNotices } from "./listener.ts";
 
 /** Longer than any statement of ours takes on a busy server; a connection that a network has forgotten fails after it. */
@@ -15,7 +14,7 @@ export async function openDatabase(
   url: ClusterUrl,
   { log, clock, connections = 10 }: DatabaseOptions,
 ): Promise<Database> {
-  const pg = await loadDriver();
+  const pg = await import("pg").catch(packagesMissing);
   const config: ClientConfig = {
     ...url,
     keepAlive: true,
@@ -89,17 +88,6 @@ export async function openDatabase(
 
 function fail(error: unknown): never {
   throw toDatabaseError(error);
-}
-
-async function loadDriver(): Promise<typeof driver> {
-  try {
-    return await import("pg");
-  } catch (error) {
-    throw new SkillsError("INVALID_OPTIONS", "--cluster needs the packages pg and pg-boss: npm install pg pg-boss", {
-      cause: error,
-      facts: { option: "cluster" },
-    });
-  }
 }
 
 /** Several statements at a time, as those of the queue's migrations are, have the rows of each, in their order. */

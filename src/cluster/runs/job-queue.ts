@@ -3,6 +3,7 @@ import type { PgBoss } from "pg-boss";
 import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { doOnce, inBatches } from "../../base/promises.ts";
+import { packagesMissing } from "../database/database-error.ts";
 import type { Database, Queries } from "../database.ts";
 
 /** The schema of the queue's own tables. */
@@ -54,25 +55,14 @@ function jobOf(runId: string): string {
   return [id.slice(0, 8), id.slice(8, 12), id.slice(12, 16), id.slice(16, 20), id.slice(20, 32)].join("-");
 }
 
-async function loadBoss(): Promise<typeof PgBoss> {
-  try {
-    return (await import("pg-boss")).PgBoss;
-  } catch (error) {
-    throw new SkillsError("INVALID_OPTIONS", "--cluster needs the packages pg and pg-boss: npm install pg pg-boss", {
-      cause: error,
-      facts: { option: "cluster" },
-    });
-  }
-}
-
 function adapterOf(queries: Queries): { executeSql(text: string, values?: unknown[]): Promise<{ rows: never[] }> } {
   return { executeSql: async (text, values = []) => ({ rows: [...(await queries.query(text, values))] as never[] }) };
 }
 
 /** Creates or changes the tables of the queue. */
 export async function migrateQueue(database: Database, log: Log): Promise<void> {
-  const Boss = await loadBoss();
-  const boss = new Boss({ db: adapterOf(database), schema, supervise: false, schedule: false });
+  const { PgBoss } = await import("pg-boss").catch(packagesMissing);
+  const boss = new PgBoss({ db: adapterOf(database), schema, supervise: false, schedule: false });
   boss.on("error", (error) => log("error", `The queue: ${error.message}`));
   await boss.start();
   await boss.createQueue(queueOf([]), queueOptions);
@@ -101,8 +91,8 @@ export function openJobQueue(
   let opening: Promise<PgBoss> | undefined;
   const opened = doOnce(() => (opening = open()));
   async function open(): Promise<PgBoss> {
-    const Boss = await loadBoss();
-    const boss = new Boss({ db: adapterOf(database), schema, migrate: false, supervise, schedule: false });
+    const { PgBoss } = await import("pg-boss").catch(packagesMissing);
+    const boss = new PgBoss({ db: adapterOf(database), schema, migrate: false, supervise, schedule: false });
     // In an outage it has the same error every few seconds.
     let reported = "";
     boss.on("error", ({ message }) => {
