@@ -49,5 +49,5 @@ export interface DatabaseOptions {
   readonly log: Log;
   readonly clock: Clock;
   /** Statements at a time; further ones wait. Default: 10. */
-  readonly connections?: number;
+  readonly connections?: number | undefined;
 }

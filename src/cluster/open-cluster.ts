@@ -43,7 +43,7 @@ export function clusterNodeFault(node: string = process.versions.node): string |
 /** Connects to the database of the settings; `faultOf` says why it cannot be used. Default: for its schema. Rejects with INVALID_OPTIONS. */
 export async function connectCluster(
   { cluster, clock, log }: Pick<Settings, "cluster" | "clock" | "log">,
-  connections = 10,
+  connections?: number,
   faultOf: (database: Database) => Promise<string | undefined> = schemaFault,
 ): Promise<Database> {
   const fault = clusterNodeFault();
@@ -74,11 +74,7 @@ export async function connectMember(
   } catch (error) {
     if (!isSkillsError(error) || !isOutage(error.cause)) throw error;
     settings.log("warning", `${error.message}. What needs it is refused until it can.`);
-    const database = await openDatabase(parseClusterUrl(settings.cluster ?? ""), {
-      ...settings,
-      ...(connections !== undefined && { connections }),
-    });
-    return verifiedLater(database);
+    return verifiedLater(await openDatabase(parseClusterUrl(settings.cluster ?? ""), { ...settings, connections }));
   }
 }
 
@@ -88,6 +84,7 @@ function verifiedLater(database: Database): Database {
     if (fault !== undefined) throw unusableCluster(fault);
   });
   return {
+    ...database,
     query: async (...given) => {
       await verifiedOnce();
       return await database.query(...given);
@@ -100,9 +97,6 @@ function verifiedLater(database: Database): Database {
       await verifiedOnce();
       await database.readBytes(...given);
     },
-    listen: (...given) => database.listen(...given),
-    notify: (...given) => database.notify(...given),
-    close: () => database.close(),
   };
 }
 
