@@ -39,7 +39,6 @@ export const command = defineCommand({
     "SIGTERM ends it: it takes no further runs, waits for those that it has, and hands back the rest. A second signal ends it at once; its runs are given to others when its lease ends.",
   ],
   async run({ options }, terminal) {
-    const { cluster, isolation, "secrets-file": secretsFile, "log-level": level = "info" } = options;
     const concurrency = parseNumber("--concurrency", options.concurrency ?? String(availableParallelism()), [
       1,
       mostConcurrent,
@@ -48,13 +47,9 @@ export const command = defineCommand({
     const lease = options.lease === undefined ? undefined : parseNumber("--lease", options.lease, leaseRange);
     const labels = readLabels(options.labels ?? "");
     const monitored = options.metrics === undefined ? undefined : parseAddress(options.metrics);
-    const given = toRunningOptions({
-      ...(cluster !== undefined && { cluster }),
-      ...(isolation !== undefined && { isolation }),
-      ...(secretsFile !== undefined && { "secrets-file": secretsFile }),
-    });
+    const given = toRunningOptions(options);
     const { createHttpLog } = await import("../../../serve/telemetry.ts");
-    const { log } = await createHttpLog({ level });
+    const { log } = await createHttpLog({ level: options["log-level"] ?? "info" });
     const settings = readOptions({ log, ...given }, { home: terminal.home });
     if (settings.cluster === undefined)
       throw usageError("which database? Give --cluster URL, or set ACP_SKILLS_CLUSTER");
