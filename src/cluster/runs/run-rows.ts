@@ -9,13 +9,14 @@ export interface ClaimedRun {
   readonly context: string;
   /** The member that waits for it. */
   readonly member: string | null;
+  readonly worker: string;
   readonly labels: readonly string[];
   /** How long it was in the queue, in milliseconds. */
   readonly queuedMs: number;
 }
 
 /** Why a run was not claimed. */
-export type NotClaimed = "gone" | "taken" | "cancelled" | "revoked" | "other-labels";
+export type NotClaimed = "gone" | "taken" | "cancelled" | "revoked" | "other-labels" | "has-effects";
 
 export interface NewRun {
   readonly runId: string;
@@ -70,66 +71,24 @@ interface ClaimOptions {
   readonly worker: string;
   readonly labels: readonly string[];
   readonly leaseMs: number;
+  /** Whether it may have effects: then the claim is recorded in its transaction. */
+  readonly withEffects: boolean;
   /** Whether this worker may have claimed it already, and not have got the answer. */
   readonly resumes: boolean;
 }
 
-/**
- * Takes a run out of the queue for one worker, if it is still there, was not cancelled, and all that allows it is still in force. Changes of
- * approvals take the same lock alone: one that was answered before this began is seen, and none is answered while this goes on.
- */
+/** Takes a run out of the queue for one worker, or says why not; see `acp_skills.claim_run`. */
 export async function claimRun(
   queries: Queries,
   runId: string,
-  { worker, labels, leaseMs, resumes }: ClaimOptions,
+  { worker, labels, leaseMs, withEffects, resumes }: ClaimOptions,
 ): Promise<ClaimedRun | NotClaimed> {
-  await queries.query(
-    "select pg_advisory_xact_lock_shared(hashtextextended(person, 38)) from acp_skills.runs where run_id = $1",
-    [runId],
+  const [row] = await queries.query<ClaimedRun & { readonly outcome: NotClaimed | "claimed" }>(
+    `select outcome, run_id as "runId", fence, spec, context, member, worker, labels, queued_ms as "queuedMs"
+     from acp_skills.claim_run($1, $2, $3, $4, $5, $6)`,
+    [runId, worker, [...labels], leaseMs / 1_000, withEffects, resumes],
   );
-  const [row] = await queries.query<
-    ClaimedRun & {
-      status: string;
-      isAllowed: boolean;
-      fits: boolean;
-      isCancelled: boolean;
-      isOwn: boolean;
-      claims: number;
-    }
-  >(
-    `with found as (
-       select r.*, r.labels <@ $3::text[] as fits, r.cancelled_at is not null as is_cancelled,
-         not exists (
-           select from unnest(r.grant_ids) as needed(id)
-           where not exists (
-             select from acp_skills.grants g
-             where g.id = needed.id and g.person = r.person and (g.expires_at is null or g.expires_at > clock_timestamp())
-           )
-         ) and not exists (
-           select from acp_skills.blocks b where b.person = r.person and b.block_key = any (r.block_keys)
-         ) as is_allowed
-       from acp_skills.runs r where r.run_id = $1 and r.placed for update
-     ), claimed as (
-       update acp_skills.runs r
-       set status = 'running', fence = r.fence + 1, worker = $2, started_at = now(),
-         lease_until = now() + make_interval(secs => $4)
-       from found f
-       where r.run_id = f.run_id and f.status = 'queued' and f.is_allowed and f.fits and not f.is_cancelled
-       returning r.fence
-     )
-     select run_id as "runId", coalesce((select fence from claimed), 0) as fence, spec, context, member, labels,
-       (extract(epoch from now() - created_at) * 1000)::float8 as "queuedMs",
-       status, is_allowed as "isAllowed", fits, is_cancelled as "isCancelled", worker is not distinct from $2 as "isOwn",
-       fence as claims
-     from found`,
-    [runId, worker, [...labels], leaseMs / 1_000],
-  );
-  if (row === undefined) return "gone";
-  if (row.fence > 0) return row;
-  if (row.status === "running" && row.isOwn && resumes) return { ...row, fence: row.claims };
-  if (row.status !== "queued") return "taken";
-  if (row.isCancelled) return "cancelled";
-  return row.isAllowed ? "other-labels" : "revoked";
+  return row === undefined || row.outcome === "claimed" ? (row ?? "gone") : row.outcome;
 }
 
 /** How a run ended, as its row says it. */
@@ -144,15 +103,15 @@ export interface RunEnding {
 /** Writes the end of a claimed run; false where it was claimed again, or given up, meanwhile: then nothing is changed. */
 export async function endRun(
   queries: Queries,
-  { runId, fence }: Pick<ClaimedRun, "runId" | "fence">,
+  { runId, fence, worker }: Pick<ClaimedRun, "runId" | "fence" | "worker">,
   { status, result, error, events }: RunEnding,
 ): Promise<boolean> {
   const rows = await queries.query(
     `update acp_skills.runs
      set status = $3, result = $4, error = $5, events = $6, ended_at = now(), lease_until = null,
        bytes = bytes + coalesce(length($4), 0) + length($6)
-     where run_id = $1 and fence = $2 and status = 'running' returning 1 as one`,
-    [runId, fence, status, result ?? null, error ?? null, events],
+     where run_id = $1 and fence = $2 and worker = $7 and status = 'running' returning 1 as one`,
+    [runId, fence, status, result ?? null, error ?? null, events, worker],
   );
   return rows.length > 0;
 }

@@ -131,12 +131,17 @@ export class TakeRuns {
 
   /** Undefined where there is nothing to execute; its job is done then. */
   async #claim(job: Job, resumes: boolean): Promise<ClaimedRun | undefined> {
-    const { database, queue, worker, labels, leaseMs, recordClaim } = this.#options;
-    const claimed = await database.transaction(async (queries) => {
-      const found = await claimRun(queries, job.runId, { worker, labels, leaseMs, resumes });
-      if (typeof found === "object") await recordClaim(queries, found);
-      return found;
-    });
+    const { database, queue, recordClaim } = this.#options;
+    const claim = async (queries: Queries, withEffects: boolean): ReturnType<typeof claimRun> =>
+      await claimRun(queries, job.runId, { ...this.#options, withEffects, resumes });
+    // Where there are none, one round trip is enough.
+    let claimed = await claim(database, false);
+    if (claimed === "has-effects")
+      claimed = await database.transaction(async (queries) => {
+        const found = await claim(queries, true);
+        if (typeof found === "object") await recordClaim(queries, found);
+        return found;
+      });
     if (typeof claimed === "object") return claimed;
     if (claimed === "revoked" || claimed === "cancelled") {
       const ending =

@@ -61,7 +61,14 @@ function describeRows(name: string, open: () => Promise<{ database: Database; cl
     const claim = async (runId: string, changes: Partial<Parameters<typeof claimRun>[2]> = {}) =>
       await database.transaction(
         async (queries) =>
-          await claimRun(queries, runId, { worker, labels: [], leaseMs: 60_000, resumes: false, ...changes }),
+          await claimRun(queries, runId, {
+            worker,
+            labels: [],
+            leaseMs: 60_000,
+            withEffects: true,
+            resumes: false,
+            ...changes,
+          }),
       );
     const statusOf = async (runId: string): Promise<string | undefined> =>
       (await database.query<{ status: string }>("select status from acp_skills.runs where run_id = $1", [runId]))[0]
@@ -82,9 +89,10 @@ function describeRows(name: string, open: () => Promise<{ database: Database; cl
       expect(await reapRuns(database)).toMatchObject([{ runId, status: "queued" }]);
       expect(await claim(runId, { worker: other })).toMatchObject({ fence: 2 });
       const ending = { status: "completed", result: "{}", events: "[]" } as const;
-      expect(await endRun(database, { runId, fence: 1 }, ending)).toBe(false);
-      expect(await endRun(database, { runId, fence: 2 }, ending)).toBe(true);
-      expect(await endRun(database, { runId, fence: 2 }, ending)).toBe(false);
+      expect(await endRun(database, { runId, fence: 1, worker: other }, ending)).toBe(false);
+      expect(await endRun(database, { runId, fence: 2, worker }, ending)).toBe(false);
+      expect(await endRun(database, { runId, fence: 2, worker: other }, ending)).toBe(true);
+      expect(await endRun(database, { runId, fence: 2, worker: other }, ending)).toBe(false);
       expect(await statusOf(runId)).toBe("completed");
     });
 
@@ -93,6 +101,21 @@ function describeRows(name: string, open: () => Promise<{ database: Database; cl
       await claim(runId);
       expect(await claim(runId, { resumes: true })).toMatchObject({ fence: 1 });
       expect(await claim(runId, { resumes: true, worker: other })).toBe("taken");
+    });
+
+    test("are claimed without waiting for the disk only where they have no effects", async () => {
+      const claimed = async (hasEffects: boolean, withEffects: boolean): Promise<readonly unknown[]> => {
+        const { runId } = await insert(runOf({ hasEffects }));
+        return await database.transaction(async (queries) => {
+          const options = { worker, labels: [], leaseMs: 60_000, withEffects, resumes: false };
+          const found = await claimRun(queries, runId, options);
+          const [row] = await queries.query<{ value: string }>("select current_setting('synchronous_commit') as value");
+          return [typeof found === "object" ? found.fence : found, row?.value];
+        });
+      };
+      expect(await claimed(false, false)).toEqual([1, "off"]);
+      expect(await claimed(true, false)).toEqual(["has-effects", "on"]);
+      expect(await claimed(true, true)).toEqual([1, "on"]);
     });
 
     test("demand labels", async () => {
