@@ -22,8 +22,11 @@ export interface Queries {
  * those of the database, because the clocks of members differ.
  */
 export interface Database extends Queries {
-  /** Commits what `work` did when it resolves; rejects as it does, and nothing was done. */
-  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  /** Commits what `work` did when it resolves; rejects as it does, and nothing was done. `isDurable`: waits for the disk; default: true. */
+  transaction<Result>(
+    work: (queries: Queries) => Promise<Result>,
+    options?: { readonly isDurable?: boolean },
+  ): Promise<Result>;
   /**
    * Calls `take`, which must not throw, with each value of a select's only column, of type `bytea`, in a fraction of the time that `query` takes
    * for many bytes. What the select depends on stands in it as `current_setting('acp_skills.v1')` and so on, as texts.

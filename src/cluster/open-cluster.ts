@@ -89,9 +89,9 @@ function verifiedLater(database: Database): Database {
       await verifiedOnce();
       return await database.query(...given);
     },
-    transaction: async (work) => {
+    transaction: async (...given) => {
       await verifiedOnce();
-      return await database.transaction(work);
+      return await database.transaction(...given);
     },
     readBytes: async (...given) => {
       await verifiedOnce();

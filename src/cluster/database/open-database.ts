@@ -65,9 +65,9 @@ export async function openDatabase(
             client.query(copiedBytes(select, values, take, callback));
           }),
       ),
-    transaction: (work) =>
+    transaction: (work, { isDurable = true } = {}) =>
       withClient(async (client) => {
-        await client.query("begin");
+        await client.query(isDurable ? "begin" : "begin; set local synchronous_commit to off");
         const result = await work({
           query: async (text, values = []) => (await client.query(text, [...values]).catch(fail)).rows as never,
         });

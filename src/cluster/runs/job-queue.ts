@@ -150,7 +150,12 @@ export function openJobQueue(
     wake: (labels) => database.notify("acp_skills_queues", queueOf(labels)),
     async fetch(queue, most) {
       const boss = await opened();
-      const jobs = await boss.fetch<{ runId: string }>(queue, { batchSize: most, groupConcurrency: perOwner });
+      const options = { batchSize: most, groupConcurrency: perOwner };
+      // A job that is fetched twice does no harm.
+      const jobs = await database.transaction(
+        async (queries) => await boss.fetch<{ runId: string }>(queue, { ...options, db: adapterOf(queries) }),
+        { isDurable: false },
+      );
       return jobs.map(({ id, data }) => ({ id, queue, runId: data.runId }));
     },
     complete: inBatches(
