@@ -26,21 +26,17 @@ export function openClusterCatalog(
   database: Database,
   packs: SkillPacks,
   { cluster, clock, log, policy, home }: CatalogSettings,
-  { now = Date.now, sharedPolicy }: Pick<GivenPorts, "sharedPolicy"> & { readonly now?: () => number } = {},
+  { sharedPolicy }: Pick<GivenPorts, "sharedPolicy"> = {},
 ): ClusterCatalog {
   const { policyFor } = createPolicies({ given: policy, home, log, shared: sharedPolicy });
   const { host, port, database: name = "" } = parseClusterUrl(cluster ?? "");
   const place = `https://${host.startsWith("/") ? "localhost" : host}:${port}/${name}`;
-  let ahead = 0;
   const published = new PublishedSkills({
     label: "cluster",
     place: URL.canParse(place) ? place : undefined,
     minimumDays: () => policyFor(undefined).minimumAge,
-    now: () => now() + ahead,
+    clock,
   });
-  const { first, age, close } = followCatalog({
-    ...{ database, packs, published, clock, log, now },
-    onDatabaseTime: (time) => void (ahead = time),
-  });
+  const { first, age, close } = followCatalog({ database, packs, published, clock, log });
   return { addSkills: (skillset) => mergeSkillset(skillset, published, first), age, ready: first, close };
 }

@@ -209,6 +209,22 @@ function catalogContract(name: string, open: () => Promise<Database>): void {
       expect(later.skills.find("aged")?.skill.version).toBe("2.0.0");
     });
 
+    test("come when they are old enough, and those before them stay until then", async () => {
+      const policy = path.join(newDirectory(), "policy.json");
+      writeFileSync(policy, '{ "minimumAge": 7 }');
+      await publish(database, "aged");
+      await publish(database, "aged", { version: "1.1.0" });
+      await database.query("update acp_skills.catalog set published_at = published_at - interval '8 days'");
+      const clock = manualClock();
+      const member = await openMember(database, { policy, clock });
+      await publish(database, "aged", { version: "2.0.0" });
+      await publish(database, "next");
+      await expect.poll(() => member.skills.find("next")?.skill.version).toBe("1.0.0");
+      expect(member.skills.find("aged")?.versions.map(({ version }) => version)).toEqual(["1.1.0", "1.0.0"]);
+      clock.pass(8 * 24 * 60 * 60 * 1_000);
+      await expect.poll(() => member.skills.find("aged")?.skill.version).toBe("2.0.0");
+    });
+
     test("stay without the database, with their age in the log", async () => {
       let isAway = false;
       const clock = manualClock();

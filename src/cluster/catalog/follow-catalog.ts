@@ -28,15 +28,11 @@ interface FollowOptions {
   readonly published: PublishedSkills;
   readonly clock: Clock;
   readonly log: Log;
-  /** Milliseconds since 1970, by the clock of this machine. */
-  readonly now: () => number;
-  /** How far the clock of the database is ahead. */
-  readonly onDatabaseTime: (ahead: number) => void;
 }
 
 /** Offers what is published, with verified files on this machine, for as long as it is open. */
 export function followCatalog(options: FollowOptions): Follower {
-  const { database, packs, published, clock, log, now, onDatabaseTime } = options;
+  const { database, packs, published, clock, log } = options;
   const closed = new AbortController();
   const files = diskSkillFiles();
   const problems = createOnceLog(log);
@@ -47,7 +43,6 @@ export function followCatalog(options: FollowOptions): Follower {
   async function read(): Promise<void> {
     await loadManifestReader();
     const state = await readCatalogState(database);
-    onDatabaseTime(state.now - now());
     // Another database, or one that was restored from a copy.
     if (state.id !== known.id || state.revision < known.revision) {
       published.clear();
@@ -65,7 +60,7 @@ export function followCatalog(options: FollowOptions): Follower {
     const until = clock.now() + replaceEveryMs;
     try {
       while (known.revision < revision && clock.now() < until) {
-        const rows = await readChanges(database, known.revision);
+        const rows = await readChanges(database, known.revision, clock.now());
         changes.push(...(await toChanges(rows.filter(isCatalogEntry))));
         known = { id, revision: rows.at(-1)?.revision ?? revision };
       }

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import { byCodePoint } from "../../base/text/code-points.ts";
 import { byNewestVersion, isPrerelease } from "../../skills/manifest.ts";
 import { type OfferedSkill, type Skill, toSlug } from "../../skills/skill.ts";
@@ -6,7 +7,7 @@ import type { RemoteOrigin } from "../../skills/skillset.ts";
 /** A version as it was published. Not offered before its time, if an older one is. */
 export interface CatalogVersion {
   readonly skill: Skill;
-  /** Milliseconds since 1970. */
+  /** See `CatalogEntry`. */
   readonly publishedAt: number;
 }
 
@@ -28,7 +29,7 @@ export class PublishedSkills {
   readonly origin: RemoteOrigin;
   readonly #sources: readonly string[];
   readonly #minimumDays: () => number;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #listeners = new Set<Listener>();
   /** Versions that are too young, by their skill: few. */
   readonly #young = new Map<string, readonly CatalogVersion[]>();
@@ -39,10 +40,10 @@ export class PublishedSkills {
     readonly label: string;
     readonly place: string | undefined;
     readonly minimumDays: () => number;
-    readonly now: () => number;
+    readonly clock: Clock;
   }) {
     const { label, place } = options;
-    [this.#minimumDays, this.#now] = [options.minimumDays, options.now];
+    [this.#minimumDays, this.#clock] = [options.minimumDays, options.clock];
     this.origin = Object.freeze({ label, place, provenanceOf: (directory: string) => this.#provenanceOf(directory) });
     this.#sources = Object.freeze([label]);
   }
@@ -80,12 +81,7 @@ export class PublishedSkills {
   }
 
   clear(): void {
-    this.apply(
-      this.#offers.flatMap(({ versions }) =>
-        versions.map(({ slug, version }) => ({ slug, version, published: undefined })),
-      ),
-    );
-    this.#young.clear();
+    this.#replace(new Map(this.#offers.map(({ skill }) => [skill.slug, new Map()])));
   }
 
   /** Those of all versions. */
@@ -94,10 +90,10 @@ export class PublishedSkills {
     for (const versions of this.#young.values()) for (const { skill } of versions) yield skill.directory;
   }
 
-  /** The versions of a skill, also those that are too young; `publishedAt` is 0 for those that are not. */
+  /** The versions of a skill, also those that are too young; those that are not were published at -Infinity. */
   versionsOf(slug: string): Map<string, CatalogVersion> {
     const offered = findBySlug(this.#offers, slug)?.versions ?? none;
-    const old = offered.map((skill) => [skill.version, { skill, publishedAt: 0 }] as const);
+    const old = offered.map((skill) => [skill.version, { skill, publishedAt: -Infinity }] as const);
     return new Map([...old, ...(this.#young.get(slug) ?? none).map((one) => [one.skill.version, one] as const)]);
   }
 
@@ -120,7 +116,7 @@ export class PublishedSkills {
   }
 
   #toOffer(slug: string, all: readonly CatalogVersion[]): OfferedSkill | undefined {
-    const youngest = this.#now() - this.#minimumDays() * dayMs;
+    const youngest = this.#clock.now() - this.#minimumDays() * dayMs;
     const old = all.filter(({ publishedAt }) => publishedAt <= youngest);
     // The first version of a skill replaces none.
     const [first] = all.toSorted((a, b) => a.publishedAt - b.publishedAt);

@@ -8,7 +8,7 @@ export interface CatalogEntry {
   readonly version: string;
   /** Undefined if it was withdrawn. */
   readonly digest: string | undefined;
-  /** Milliseconds since 1970, by the clock of the database. */
+  /** By the clock of this member, which only counts. */
   readonly publishedAt: number;
 }
 
@@ -16,8 +16,6 @@ export interface CatalogState {
   /** Another one: the database is not the one that was read before. */
   readonly id: string;
   readonly revision: number;
-  /** By the clock of the database. */
-  readonly now: number;
 }
 
 /** Rows at a time. */
@@ -26,20 +24,19 @@ const maxVersionLength = 256;
 
 export async function readCatalogState(queries: Queries): Promise<CatalogState> {
   const [state] = await queries.query<CatalogState>(
-    `select id::text as id, revision::float8 as revision, (extract(epoch from now()) * 1000)::float8 as now
-     from acp_skills.catalog_revision`,
+    "select id::text as id, revision::float8 as revision from acp_skills.catalog_revision",
   );
-  return state ?? { id: "", revision: 0, now: 0 };
+  return state ?? { id: "", revision: 0 };
 }
 
-/** The next changes after a revision, in their order; fewer than there are. */
-export async function readChanges(queries: Queries, after: number): Promise<readonly CatalogEntry[]> {
+/** The next changes after a revision, in their order; fewer than there are. `now`: by the clock of this member. */
+export async function readChanges(queries: Queries, after: number, now: number): Promise<readonly CatalogEntry[]> {
   const rows = await queries.query<Omit<CatalogEntry, "digest"> & { readonly digest: string | null }>(
     `select revision::float8 as revision, slug, version,
-            (extract(epoch from published_at) * 1000)::float8 as "publishedAt",
+            $3::float8 - (extract(epoch from now() - published_at) * 1000)::float8 as "publishedAt",
             case when withdrawn_at is null then 'sha256:' || encode(digest, 'hex') end as digest
      from acp_skills.catalog where revision > $1 order by revision limit $2`,
-    [after, batch],
+    [after, batch, now],
   );
   return rows.map(({ digest, ...row }) => ({ ...row, digest: digest ?? undefined }));
 }
