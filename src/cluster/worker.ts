@@ -15,7 +15,7 @@ import { placedContext } from "./runs/placed-context.ts";
 import { sweepRuns } from "./runs/run-records.ts";
 import { type ClaimedRun, expireLeases, forgottenRuns, reapRuns } from "./runs/run-rows.ts";
 import { executeClaimed } from "./worker/execute-claimed.ts";
-import { Leases, RunTakenAway } from "./worker/leases.ts";
+import { RunTakenAway, openLeases } from "./worker/leases.ts";
 import { TakeRuns } from "./worker/take-runs.ts";
 
 export interface WorkerOptions {
@@ -55,7 +55,7 @@ export async function runWorker(settings: Settings, options: WorkerOptions, sign
     closing.push(() => own.leave());
     const queue = openJobQueue(database, { log, supervise: true });
     closing.push(() => queue.close());
-    const leases = new Leases(database, { worker, leaseMs, clock, log });
+    const leases = openLeases(database, { worker, leaseMs, clock, log });
     const closeMailbox = openMailbox(
       database,
       worker,

@@ -8,7 +8,7 @@ import { systemClock } from "../../.build/base/clock.js";
 import { openDatabase, parseClusterUrl } from "../../.build/cluster/database.js";
 import { openJobQueue, migrateQueue } from "../../.build/cluster/runs/job-queue.js";
 import { insertRun } from "../../.build/cluster/runs/run-rows.js";
-import { Leases } from "../../.build/cluster/worker/leases.js";
+import { openLeases } from "../../.build/cluster/worker/leases.js";
 import { TakeRuns } from "../../.build/cluster/worker/take-runs.js";
 import { openParts } from "../../.build/parts.js";
 import { openApp } from "../../.build/runtime/app.js";
@@ -99,7 +99,7 @@ async function measureQueue(database) {
   const queue = openJobQueue(database, { log: silent, supervise: false, perOwner: 1_000 });
   const worker = randomUUID();
   const common = { database, worker, leaseMs: 45_000, clock: systemClock, log: silent };
-  const leases = new Leases(database, common);
+  const leases = openLeases(database, common);
   let left = 0;
   let done = () => {};
   const runs = new TakeRuns({

@@ -21,65 +21,52 @@ interface HeldRun {
 }
 
 /** The leases of the runs that this worker executes. A run whose lease cannot be renewed ends before another worker may take it. */
-export class Leases {
-  readonly #held = new Map<string, HeldRun>();
-  readonly #database: Database;
-  readonly #worker: string;
-  readonly #leaseMs: number;
-  readonly #clock: Clock;
-  readonly #stop: () => void;
-
-  constructor(
-    database: Database,
-    {
-      worker,
-      leaseMs,
-      clock,
-      log,
-    }: { readonly worker: string; readonly leaseMs: number; readonly clock: Clock; readonly log: Log },
-  ) {
-    [this.#database, this.#worker, this.#leaseMs, this.#clock] = [database, worker, leaseMs, clock];
-    this.#stop = every(clock, leaseMs / 4, async () => {
-      await this.renew().catch((error: unknown) => log("warning", `Leases of runs were not renewed: ${String(error)}`));
-      const now = clock.now();
-      for (const { abort, until } of this.#held.values()) if (until <= now) abort.abort(new RunTakenAway(false));
-    });
-  }
-
-  /** `claimedAt`: when the claim was sent, by the clock of this member. */
-  hold(run: Pick<ClaimedRun, "runId" | "fence">, abort: AbortController, claimedAt: number): () => void {
-    const held = { run, abort, until: claimedAt + this.#leaseMs };
-    this.#held.set(run.runId, held);
-    return () => {
-      if (this.#held.get(run.runId) === held) this.#held.delete(run.runId);
-    };
-  }
-
-  cancel(runId: string): void {
-    this.#held.get(runId)?.abort.abort(new RunTakenAway(true));
-  }
-
+export interface Leases {
+  /** `claimedAt`: when the claim was sent, by the clock of this member. Returns a function that ends this. */
+  hold(run: HeldRun["run"], abort: AbortController, claimedAt: number): () => void;
+  cancel(runId: string): void;
   /** Renews all leases now: messages may have been lost. */
-  async renew(): Promise<void> {
-    const all = [...this.#held.values()];
+  renew(): Promise<void>;
+  close(): void;
+}
+
+export function openLeases(
+  database: Database,
+  options: { readonly worker: string; readonly leaseMs: number; readonly clock: Clock; readonly log: Log },
+): Leases {
+  const { worker, leaseMs, clock, log } = options;
+  const held = new Map<string, HeldRun>();
+
+  async function renew(): Promise<void> {
+    const all = [...held.values()];
     if (all.length === 0) return;
-    const sentAt = this.#clock.now();
-    const renewed = await renewLeases(
-      this.#database,
-      this.#worker,
-      all.map(({ run }) => run),
-      this.#leaseMs,
-    );
+    const sentAt = clock.now();
+    const runs = all.map(({ run }) => run);
+    const renewed = await renewLeases(database, worker, runs, leaseMs);
     const own = new Map(renewed.map((one) => [one.runId, one]));
-    for (const held of all) {
-      const found = own.get(held.run.runId);
-      if (found === undefined) held.abort.abort(new RunTakenAway(false));
-      else if (found.cancelled) held.abort.abort(new RunTakenAway(true));
-      else held.until = sentAt + this.#leaseMs;
+    for (const one of all) {
+      const found = own.get(one.run.runId);
+      if (found === undefined) one.abort.abort(new RunTakenAway(false));
+      else if (found.cancelled) one.abort.abort(new RunTakenAway(true));
+      else one.until = sentAt + leaseMs;
     }
   }
 
-  close(): void {
-    this.#stop();
-  }
+  const stop = every(clock, leaseMs / 4, async () => {
+    await renew().catch((error: unknown) => log("warning", `Leases of runs were not renewed: ${String(error)}`));
+    const now = clock.now();
+    for (const { abort, until } of held.values()) if (until <= now) abort.abort(new RunTakenAway(false));
+  });
+  return {
+    hold(run, abort, claimedAt) {
+      const one = { run, abort, until: claimedAt + leaseMs };
+      held.set(run.runId, one);
+      return () => {
+        if (held.get(run.runId) === one) held.delete(run.runId);
+      };
+    },
+    cancel: (runId) => held.get(runId)?.abort.abort(new RunTakenAway(true)),
+    renew,
+    close: stop,
+  };
 }
