@@ -3,12 +3,11 @@ import { doOnce } from "../base/promises.ts";
 import { userName } from "../base/processes/live-process.ts";
 import type { Settings } from "../runtime/options.ts";
 import type { GivenPorts } from "../runtime/ports.ts";
-import { runRetention } from "../runtime/runs.ts";
 import { openClusterBlobs, openObjectStore } from "./blobs.ts";
 import { clusterMetrics } from "./admin/cluster-metrics.ts";
 import { isOutage, unusableCluster } from "./database/database-error.ts";
 import { type Database, openDatabase, parseClusterUrl, schemaFault } from "./database.ts";
-import { blockKey, openClusterApprovals } from "./approvals.ts";
+import { openClusterApprovals } from "./approvals.ts";
 import { openClusterCatalog } from "./catalog.ts";
 import {
   type CallerFollower,
@@ -164,8 +163,6 @@ export async function openCluster(
     closing.push(() => queue.close());
     const place = new ClusterPlace({
       ...{ database, queue, packs, member, clock, log },
-      blockKey: ({ scope, skill, from }) => blockKey(scope, skill, from),
-      ttlMs: runRetention.ttlMs,
       onPlaced: (runId) => records.leaveToWorkers(runId),
     });
     closing.push(() => place.close());

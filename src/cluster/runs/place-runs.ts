@@ -3,9 +3,16 @@ import { SkillsError, type SkillsErrorCode } from "../../base/errors.ts";
 import { type Clock, every } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { latestWork } from "../../base/promises.ts";
-import type { EndedRun, RunPlace, RunSpec, StoredRun, SubmittedRun } from "../../runtime/runs.ts";
-import { permissionsOf } from "../../skills/permissions.ts";
+import {
+  type EndedRun,
+  type RunPlace,
+  type RunSpec,
+  type StoredRun,
+  type SubmittedRun,
+  runRetention,
+} from "../../runtime/runs.ts";
 import type { RunStep } from "../../wire/run-event.ts";
+import { blockKey } from "../approvals.ts";
 import { isOutage } from "../database/database-error.ts";
 import { duringOutages } from "../database/during-outages.ts";
 import type { Database, Queries } from "../database.ts";
@@ -28,8 +35,6 @@ interface PlaceOptions {
   readonly packs: SkillPacks;
   /** The id of this member. */
   readonly member: string;
-  readonly blockKey: (blocker: SubmittedRun["facts"]["blockers"][number]) => Buffer;
-  readonly ttlMs: number;
   readonly clock: Clock;
   readonly log: Log;
   /** Called before a run is put into the queue: from then on workers record it. */
@@ -149,7 +154,7 @@ export class ClusterPlace implements RunPlace {
   }
 
   async #submit(run: SubmittedRun, labels: readonly string[]): Promise<void> {
-    const { database, queue, member, blockKey, ttlMs } = this.#options;
+    const { database, queue, member } = this.#options;
     const { spec, facts } = run;
     const ownerKey = createHash("sha256").update(spec.owner).digest();
     const row = {
@@ -160,10 +165,10 @@ export class ClusterPlace implements RunPlace {
       spec: JSON.stringify(spec),
       context: JSON.stringify(toPlacedContext(run)),
       grantIds: facts.grants,
-      blockKeys: facts.blockers.map(blockKey),
-      hasEffects: hasEffects(run, permissionsOf),
+      blockKeys: facts.blockers.map(({ scope, skill, from }) => blockKey(scope, skill, from)),
+      hasEffects: hasEffects(run),
       events: JSON.stringify([{ atMs: 0, type: "queued", behind: 0, ...(spec.skill && { skill: spec.skill.name }) }]),
-      ttlMs,
+      ttlMs: runRetention.ttlMs,
     };
     const once = async (isRetry: boolean): Promise<void> =>
       await database.transaction(async (queries) => {

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import type { SubmittedRun } from "../../runtime/runs.ts";
-import { isNothing } from "../../skills/permissions.ts";
-import type { Skill } from "../../skills/skill.ts";
+import { isNothing, permissionsOf } from "../../skills/permissions.ts";
 
 const text = z.string();
 
@@ -73,11 +72,8 @@ export function toPlacedContext({ caller, by, facts }: SubmittedRun): PlacedCont
 }
 
 /** Whether executing a run twice could be noticed: it, or a skill that its code can call, reaches beyond its sandbox. */
-export function hasEffects(
-  { spec, facts }: Pick<SubmittedRun, "spec" | "facts">,
-  wants: (skill: Skill) => Parameters<typeof isNothing>[0],
-): boolean {
-  return !isNothing(spec.needs) || facts.skills.some(({ skill }) => !isNothing(wants(skill)));
+export function hasEffects({ spec, facts }: SubmittedRun): boolean {
+  return !isNothing(spec.needs) || facts.skills.some(({ skill }) => !isNothing(permissionsOf(skill)));
 }
 
 const label = /^[a-z0-9][a-z0-9._-]{0,62}(?:=[a-zA-Z0-9][a-zA-Z0-9._-]{0,62})?$/;

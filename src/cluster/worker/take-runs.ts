@@ -66,10 +66,6 @@ export class TakeRuns {
     ];
   }
 
-  get count(): number {
-    return this.#running.size;
-  }
-
   /** Those that are new, too. */
   #findQueues(): void {
     const { database, labels, log } = this.#options;
