@@ -25,20 +25,17 @@ export interface WorkerOptions {
   readonly labels: readonly string[];
   /** How long runs may go on when the worker ends. */
   readonly drainMs: number;
-  /** Default: 45 s. */
-  readonly leaseMs?: number;
+  readonly leaseMs: number;
   /** Called once, when it takes runs. */
   readonly started: (worker: { readonly id: string; readonly labels: readonly string[] }) => void;
 }
 
-/** Longer than databases of usual clusters are away when another one takes over. */
-const defaultLeaseMs = 45_000;
 const sweepEveryMs = 10 * 60_000;
 
 /** Executes runs of the cluster until `signal` is aborted. Rejects with INVALID_OPTIONS, or SANDBOX_UNAVAILABLE where no code can be run. */
 export async function runWorker(settings: Settings, options: WorkerOptions, signal: AbortSignal): Promise<void> {
   const { clock, log, version } = settings;
-  const { concurrency, drainMs, leaseMs = defaultLeaseMs } = options;
+  const { concurrency, drainMs, leaseMs } = options;
   const database = await connectMember(settings, concurrency + 6);
   const closing: (() => unknown)[] = [() => database.close()];
   try {
@@ -63,7 +60,7 @@ export async function runWorker(settings: Settings, options: WorkerOptions, sign
       (runId) => leases.cancel(runId),
       () => void leases.renew().catch(() => undefined),
     );
-    const stopReaping = reapEvery(leaseMs / 3, { database, queue, settings });
+    const stopReaping = reapEvery(leaseMs / 3, database, queue, settings);
     const rooms = { app, packs: shared.packs, database, clock, log };
     const runs = new TakeRuns({
       ...{ database, queue, leases, worker, labels, concurrency, leaseMs, clock, log },
@@ -135,14 +132,7 @@ async function reap(database: Database, queue: JobQueue, forgottenAfterMs: numbe
 }
 
 /** Each worker does it for all of them, not all at a time. Returns a function that ends this. */
-function reapEvery(
-  ms: number,
-  {
-    database,
-    queue,
-    settings: { clock, log },
-  }: { readonly database: Database; readonly queue: JobQueue; readonly settings: Settings },
-): () => void {
+function reapEvery(ms: number, database: Database, queue: JobQueue, { clock, log }: Settings): () => void {
   let sweptAt = clock.now();
   return every(
     clock,

@@ -11,6 +11,8 @@ const mostConcurrent = 1_000;
 const mostLabels = 32;
 const mostDrainSeconds = 3_600;
 const defaultDrainSeconds = 30;
+/** Longer than databases of usual clusters are away when another one takes over. */
+const defaultLeaseSeconds = 45;
 const leaseRange = [5, 3_600] as const;
 
 export const command = defineCommand({
@@ -25,7 +27,10 @@ export const command = defineCommand({
       "SECONDS",
       `After SIGTERM: how long runs may go on; then they are handed back. Default: ${defaultDrainSeconds}.`,
     ),
-    lease: text("SECONDS", "Others execute its runs when nothing was heard of it for so long. Default: 45."),
+    lease: text(
+      "SECONDS",
+      `Others execute its runs when nothing was heard of it for so long. Default: ${defaultLeaseSeconds}.`,
+    ),
     metrics: text("[HOST:]PORT", "Serve /metrics, /healthz and /readyz there. Default of HOST: 127.0.0.1."),
     "log-level": choice(["debug", "info", "warning", "error"], "JSON on stderr. Default: info."),
     isolation: running.isolation,
@@ -44,7 +49,7 @@ export const command = defineCommand({
       mostConcurrent,
     ]);
     const drain = parseNumber("--drain", options.drain ?? String(defaultDrainSeconds), [0, mostDrainSeconds]);
-    const lease = options.lease === undefined ? undefined : parseNumber("--lease", options.lease, leaseRange);
+    const lease = parseNumber("--lease", options.lease ?? String(defaultLeaseSeconds), leaseRange);
     const labels = readLabels(options.labels ?? "");
     const monitored = options.metrics === undefined ? undefined : parseAddress(options.metrics);
     const given = toRunningOptions(options);
@@ -59,14 +64,14 @@ export const command = defineCommand({
     let isStarted = false;
     const isReady = (): boolean => isStarted && !signal.aborted;
     const monitor =
-      monitored && (await openWorkerMonitor(settings, { ...monitored, isReady }).catch(refuseAddress(options.metrics)));
+      monitored &&
+      (await openWorkerMonitor(settings, { ...monitored, isReady }).catch((error: unknown) =>
+        refuseAddress(options.metrics ?? "", error),
+      ));
     try {
       if (monitor !== undefined) terminal.note(`metrics and probes on ${monitor.url}`);
-      const options = {
-        ...{ concurrency, labels, started, drainMs: drain * 1_000 },
-        ...(lease !== undefined && { leaseMs: lease * 1_000 }),
-      };
-      await runWorker(settings, options, signal);
+      const times = { drainMs: drain * 1_000, leaseMs: lease * 1_000 };
+      await runWorker(settings, { concurrency, labels, started, ...times }, signal);
       terminal.note("the worker has stopped");
     } finally {
       stop();
@@ -108,10 +113,8 @@ function parseAddress(given: string): { readonly host: string; readonly port: nu
   return { host, port: parseNumber("--metrics", port, [0, 65_535]) };
 }
 
-function refuseAddress(given: string | undefined): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof Error && "syscall" in error)
-      throw usageError(`--metrics ${given ?? ""} cannot be used: ${reasonOf(error)}`);
-    throw error;
-  };
+function refuseAddress(given: string, error: unknown): never {
+  if (error instanceof Error && "syscall" in error)
+    throw usageError(`--metrics ${given} cannot be used: ${reasonOf(error)}`);
+  throw error;
 }
