@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { attempt, systemCode } from "../failures/system-error.ts";
 import { parseIfJson } from "../json/json-value.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, every } from "../clock.ts";
 
 /** Identifies a process beyond its pid, which is reused. Plain data: another process can check later whether it still runs. */
 export interface ProcessIdentity {
@@ -114,12 +114,12 @@ const checkInterval = 1_000;
 /** Calls `gone` once when the parent process exits: a child of a killed agent may keep its end of a pipe open. */
 export function whenParentGone({ clock, parent }: ParentOptions, gone: () => void): () => void {
   const first = parent();
-  let stop = clock.after(checkInterval, check);
-  function check(): void {
-    if (parent() === first) stop = clock.after(checkInterval, check);
-    else gone();
-  }
-  return () => stop();
+  const stop = every(clock, checkInterval, () => {
+    if (parent() === first) return;
+    stop();
+    gone();
+  });
+  return stop;
 }
 
 /** The name of the user who runs this process. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, every } from "../../base/clock.ts";
 import type { SkillFiles } from "../../skills/files.ts";
 import { cutToWidth } from "./table.ts";
 import { safeText } from "./safe-text.ts";
@@ -37,10 +37,6 @@ export function createProgress(stream: ProgressStream, clock: Clock): Progress {
     const line = `${safeText(activity)} … ${seconds} s`;
     stream.write(eraseLine + cutToWidth(line, (stream.columns || 80) - 1));
   }
-  function tick(): void {
-    draw();
-    stopTimer = clock.after(patienceMs, tick);
-  }
   function erase(): void {
     if (isDrawn) stream.write(eraseLine);
     isDrawn = false;
@@ -50,7 +46,7 @@ export function createProgress(stream: ProgressStream, clock: Clock): Progress {
       activity = next;
       if (startedAt === undefined) {
         startedAt = clock.now();
-        stopTimer = clock.after(patienceMs, tick);
+        stopTimer = every(clock, patienceMs, draw);
       }
       // During synchronous work no timer fires.
       const now = clock.now();

@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES, type ServerResponse, createServer } from "node:http";
 import { type Server, type Socket, connect as connectSocket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, every } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { type SecretEndpoint, endpointPath } from "./egress-proxy/secret-endpoint.ts";
 import { forwardRequest, openTunnel } from "./egress-proxy/tunnel.ts";
@@ -168,16 +168,12 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
 
 /** Closes a connection that was idle in both directions between two checks. */
 function watchIdle(socket: Socket, clock: Clock): () => void {
-  let passed = -1;
-  let cancel = (): void => undefined;
-  const look = (): void => {
+  let passed = socket.bytesRead + socket.bytesWritten;
+  return every(clock, idleMilliseconds, () => {
     const now = socket.bytesRead + socket.bytesWritten;
-    if (now === passed) return void socket.destroy();
+    if (now === passed) socket.destroy();
     passed = now;
-    cancel = clock.after(idleMilliseconds, look);
-  };
-  look();
-  return () => cancel();
+  });
 }
 
 /** Logs refusals, each target once and up to a maximum, because the program controls how many there are. */

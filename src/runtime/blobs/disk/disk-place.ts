@@ -1,7 +1,7 @@
 import { closeSync, linkSync, openSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { attempt, systemCode } from "../../../base/failures/system-error.ts";
-import type { Clock } from "../../../base/clock.ts";
+import { type Clock, every } from "../../../base/clock.ts";
 import { identifyProcess, isRunning, parseIdentity } from "../../../base/processes/live-process.ts";
 import { Tickets } from "../../../base/processes/turn-lock.ts";
 import { SkillsError } from "../../../base/errors.ts";
@@ -33,7 +33,7 @@ export class DiskPlace {
   readonly #file: string;
   #isBlank = true;
   #knownNow = Date.now();
-  #stopBeat: () => void = () => undefined;
+  readonly #stopBeat: () => void;
   #left: Error | undefined;
   #turns: Promise<unknown> = Promise.resolve();
   readonly #tickets: Tickets;
@@ -58,7 +58,8 @@ export class DiskPlace {
       stayedLocked: () => new SkillsError("INTERNAL", "The blob store stayed locked for 30 seconds."),
     });
     this.diskNow();
-    this.#beatLater();
+    // Fails if the disk is missing: the next method call reports that to its caller.
+    this.#stopBeat = every(options.clock, beatMs, () => attempt(() => this.diskNow(), undefined));
   }
 
   /**
@@ -145,14 +146,6 @@ export class DiskPlace {
     } catch (error) {
       if (!isFull(error)) throw error;
     }
-  }
-
-  #beatLater(): void {
-    this.#stopBeat = this.#options.clock.after(beatMs, () => {
-      // Fails if the disk is missing: the next method call reports that to its caller.
-      attempt(() => this.diskNow(), undefined);
-      this.#beatLater();
-    });
   }
 
   /** Whether the process that wrote this file (or a hard link to it) is still running. False if the file is missing. */
