@@ -16,9 +16,9 @@ import type { Approvals } from "./approvals/scope-approvals.ts";
 import { Decisions, onlyOnce, questionKey } from "./decisions.ts";
 import { type Grant, type Subject, kindOf, reachIndex } from "./grants.ts";
 import { Questions } from "./questions.ts";
-import { ReadApproval } from "./read-approval.ts";
+import { approvalToRead } from "./read-approval.ts";
 import { onlyPolicy } from "./refusals.ts";
-import { RunApproval, type TrustContext, decideRun } from "./run-approval.ts";
+import { type TrustContext, approvalToRun, decideRun } from "./run-approval.ts";
 
 /** Who allowed which exact version of which skill to do what. Nothing else looks at grants. */
 export class Trust {
@@ -36,7 +36,7 @@ export class Trust {
 
   /** Decides about a run; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
   async authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    return await this.#questions.resolve(new RunApproval(request, asker, this.#context), signal);
+    return await this.#questions.resolve(approvalToRun(request, asker, this.#context), signal);
   }
 
   /** Decides as `authorize` does, without asking and without a record; undefined where a person would be asked. */
@@ -52,7 +52,7 @@ export class Trust {
 
   /** The question that `authorize` would ask; undefined where none may be asked. */
   async questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined> {
-    return await new RunApproval(request, asker, this.#context).question();
+    return await approvalToRun(request, asker, this.#context).question();
   }
 
   /** Puts a person's answer to a question that was asked elsewhere in force, as `authorize` does. */
@@ -63,14 +63,14 @@ export class Trust {
     { notify, ...terms }: GrantTerms = {},
   ): Promise<Authorization> {
     const notifyOnce = onlyOnce(notify);
-    const outcome = await new RunApproval(request, asker, this.#context).answer(reply, notifyOnce, terms);
+    const outcome = await approvalToRun(request, asker, this.#context).answer(reply, notifyOnce, terms);
     notifyOnce(outcome);
     return outcome;
   }
 
   /** Whether a model may read a skill that came with a project. `directory`: of the skill. */
   async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    return await this.#questions.resolve(new ReadApproval(skill, asker, this.#context), signal);
+    return await this.#questions.resolve(approvalToRead(skill, asker, this.#context), signal);
   }
 
   /**
@@ -81,7 +81,7 @@ export class Trust {
     const refused = this.#decisions.sessions.get(asker.owner)?.refused;
     if (this.policyFor(asker.directory).runs !== "sandbox" || skill.origin !== undefined) return false;
     if (refused?.has(questionKey("run", skill.directory)) === true) return false;
-    return (await new ReadApproval(skill, asker, this.#context).decide())?.allowed === true;
+    return (await approvalToRead(skill, asker, this.#context).decide())?.allowed === true;
   }
 
   /** A person lets models read the skills that came with the project of a directory. */

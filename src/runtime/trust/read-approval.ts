@@ -1,56 +1,38 @@
 import { noCapabilities } from "../../skills/permissions.ts";
-import { type Question, type Reply, askAboutProject } from "../question.ts";
+import { askAboutProject } from "../question.ts";
 import type { Asker, Authorization, ReadSkill } from "../trust.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 import { questionKey } from "./decisions.ts";
 import { least, reachIndex } from "./grants.ts";
-import type { Policy } from "./policy.ts";
-import type { ApprovalRequest, OutcomeListener } from "./questions.ts";
+import type { ApprovalRequest } from "./questions.ts";
 import { blocked, onlyPolicy, sessionDirectoryOf, untrustedInstructions, whyRefused } from "./refusals.ts";
 import type { TrustContext } from "./run-approval.ts";
 
 /** Whether a model may read a skill: the instructions of a project's skills are what an attacker would write. */
-export class ReadApproval implements ApprovalRequest {
-  readonly about = "read";
-  readonly subject: ReadSkill;
-  readonly asker: Asker;
-  /** Names the repository that is there now. */
-  readonly key: string;
-  readonly #context: TrustContext;
-  readonly #policy: Policy;
+export function approvalToRead(skill: ReadSkill, asker: Asker, context: TrustContext): ApprovalRequest {
+  const { policyFor, projectOf, repositoryAt, configured, decisions } = context;
+  const policy = policyFor(asker.directory);
+  // That of the skill: another directory of the session may be another project.
+  // A repository inside the project, or one that a link leads to, is not what a person trusted.
+  const around = projectOf(sessionDirectoryOf(skill.source), policy.worktrees);
   /** The project that the skill came with. */
-  readonly #project: string;
+  const project = projectOf(skill.directory, policy.worktrees, around);
+  /** Names the repository that is there now. */
+  const key = JSON.stringify(["read", project, repositoryAt(project) ?? null]);
 
-  constructor(skill: ReadSkill, asker: Asker, context: TrustContext) {
-    const { policyFor, projectOf, repositoryAt } = context;
-    const policy = policyFor(asker.directory);
-    // That of the skill: another directory of the session may be another project.
-    // A repository inside the project, or one that a link leads to, is not what a person trusted.
-    const around = projectOf(sessionDirectoryOf(skill.source), policy.worktrees);
-    const project = projectOf(skill.directory, policy.worktrees, around);
-    this.subject = skill;
-    this.asker = asker;
-    this.key = JSON.stringify(["read", project, repositoryAt(project) ?? null]);
-    this.#context = context;
-    this.#policy = policy;
-    this.#project = project;
-  }
-
-  async decide(): Promise<Authorization | undefined> {
-    const { configured, decisions } = this.#context;
-    const [skill, project, policy] = [this.subject, this.#project, this.#policy];
+  async function decide(): Promise<Authorization | undefined> {
     const refusal = policy.denies(skill, noCapabilities);
     if (refusal !== undefined) return { allowed: false, ...refusal };
-    const stored = await decisions.stored(this.asker.directory, policy);
+    const stored = await decisions.stored(asker.directory, policy);
     if ((await decisions.blockedOf([skill], stored, policy)).size > 0) return blocked(skill);
     if (skill.isOwn) return { allowed: true, by: "own" };
     // Only a person names sources, and thereby whose instructions models read.
     if (skill.origin !== undefined) return { allowed: true, by: "source" };
-    const session = decisions.sessions.get(this.asker.owner);
+    const session = decisions.sessions.get(asker.owner);
     if (session?.consents.has(skill.directory) === true) return { allowed: true, by: "consent" };
     if (policy.reads === "allow") return { allowed: true, by: "policy reads" };
     if (configured.trusts(project)) return { allowed: true, by: `--grant ${project}` };
-    if (session?.projects.has(this.key) === true || session?.readable.has(this.key) === true)
+    if (session?.projects.has(key) === true || session?.readable.has(key) === true)
       return { allowed: true, by: "session" };
     if (policy.approvals === "none") return onlyPolicy(`the skill ${skill.name}`);
     const isLasting = reachIndex(policy.approvals) >= reachIndex("project");
@@ -59,33 +41,36 @@ export class ReadApproval implements ApprovalRequest {
     return refused && untrustedInstructions(skill, project, whyRefused(refused));
   }
 
-  question(): Promise<Question | undefined> {
-    const { prompts, approvals } = this.#policy;
-    if (!prompts || this.asker.ask === undefined) return Promise.resolve(undefined);
-    return Promise.resolve(askAboutProject(this.#project, this.subject, least("project", approvals)));
-  }
-
-  async answer(reply: Reply, notify: OutcomeListener): Promise<Authorization> {
-    const { decisions } = this.#context;
-    const [skill, asker, project, policy] = [this.subject, this.asker, this.#project, this.#policy];
-    const { answer } = reply;
-    if (answer !== "once" && answer !== "trust") {
-      const refusal =
-        answer === "block" ? blocked(skill, reply) : untrustedInstructions(skill, project, whyRefused(reply));
-      const terms = { policy, notify: () => notify(refusal) };
-      await decisions.refuse(questionKey("read", project), skill, asker, reply, terms);
-      return refusal;
-    }
-    // Another window may have blocked it meanwhile.
-    const decided = await this.decide();
-    if (decided?.allowed === false) return decided;
-    const session = decisions.sessions.of(asker.owner);
-    const trusted = decisions.signature(asker);
-    const allowed = { allowed: true, by: answer === "once" ? "once" : "project" } as const;
-    const trust = (approvals: Approvals): Approvals => ({ ...approvals, trusted });
-    if (answer === "once") session.readable.add(this.key);
-    else if (least("project", policy.approvals) === "session") session.projects.add(this.key);
-    else if (!(await decisions.change({ project }, trust, () => notify(allowed)))) session.projects.add(this.key);
-    return allowed;
-  }
+  return {
+    about: "read",
+    subject: skill,
+    asker,
+    key,
+    decide,
+    question() {
+      const isAsked = policy.prompts && asker.ask !== undefined;
+      return Promise.resolve(isAsked ? askAboutProject(project, skill, least("project", policy.approvals)) : undefined);
+    },
+    async answer(reply, notify) {
+      const { answer } = reply;
+      if (answer !== "once" && answer !== "trust") {
+        const refusal =
+          answer === "block" ? blocked(skill, reply) : untrustedInstructions(skill, project, whyRefused(reply));
+        const terms = { policy, notify: () => notify(refusal) };
+        await decisions.refuse(questionKey("read", project), skill, asker, reply, terms);
+        return refusal;
+      }
+      // Another window may have blocked it meanwhile.
+      const decided = await decide();
+      if (decided?.allowed === false) return decided;
+      const session = decisions.sessions.of(asker.owner);
+      const trusted = decisions.signature(asker);
+      const allowed = { allowed: true, by: answer === "once" ? "once" : "project" } as const;
+      const trust = (approvals: Approvals): Approvals => ({ ...approvals, trusted });
+      if (answer === "once") session.readable.add(key);
+      else if (least("project", policy.approvals) === "session") session.projects.add(key);
+      else if (!(await decisions.change({ project }, trust, () => notify(allowed)))) session.projects.add(key);
+      return allowed;
+    },
+  };
 }

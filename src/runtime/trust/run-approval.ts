@@ -2,21 +2,11 @@ import { randomBytes } from "node:crypto";
 import { changesOf } from "../../skills/files.ts";
 import { noSignature } from "../../skills/signature.ts";
 import { covers, isNothing, onlyCapabilities } from "../../skills/permissions.ts";
-import { type Question, type Reply, askAboutSkill } from "../question.ts";
+import { type Reply, askAboutSkill } from "../question.ts";
 import type { Asker, Authorization, FullTrustRequest, GrantTerms, TrustOptions, TrustRequest } from "../trust.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 import { type Decisions, questionKey } from "./decisions.ts";
-import {
-  type Grant,
-  type Subject,
-  allows,
-  isOfOrigin,
-  isScopeWithinReach,
-  kindOf,
-  least,
-  reachIndex,
-  reachOf,
-} from "./grants.ts";
+import { type Grant, allows, isOfOrigin, isScopeWithinReach, kindOf, least, reachIndex, reachOf } from "./grants.ts";
 import type { ApprovalRequest, OutcomeListener } from "./questions.ts";
 import { blocked, notGranted, onlyPolicy, refusalOf } from "./refusals.ts";
 
@@ -27,102 +17,86 @@ export interface TrustContext extends TrustOptions {
   readonly decisions: Decisions;
 }
 
+interface RunApproval extends ApprovalRequest {
+  answer(reply: Reply, notify: OutcomeListener, terms?: Omit<GrantTerms, "notify">): Promise<Authorization>;
+}
+
 /** Whether a run may do what its skill wants. */
-export class RunApproval implements ApprovalRequest {
-  readonly about = "run";
-  readonly subject: Subject;
-  readonly asker: Asker;
-  readonly key: string;
-  readonly #request: FullTrustRequest;
-  readonly #context: TrustContext;
-
-  constructor(request: FullTrustRequest, asker: Asker, context: TrustContext) {
-    const { subject, wants, calledBy } = request;
-    this.subject = subject;
-    this.asker = asker;
-    this.key = JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest, wants]);
-    this.#request = request;
-    this.#context = context;
-  }
-
-  async decide(): Promise<Authorization | undefined> {
-    return await decideRun(this.#request, this.asker, this.#context);
-  }
-
-  async question(): Promise<Question | undefined> {
-    const { decisions, policyFor, store } = this.#context;
-    const [request, asker] = [this.#request, this.asker];
-    const policy = policyFor(asker.directory);
-    if (!policy.prompts || asker.ask === undefined || decisions.enough(asker.owner)) return undefined;
-    const { subject, calledBy } = request;
-    const stored = await decisions.stored(asker.directory, policy);
-    const known = stored
-      .flatMap(({ grants }) => grants)
-      .filter(({ skill, digest, calledBy: by }) => {
-        return skill === subject.name && digest !== subject.digest && by?.skill === calledBy?.name;
-      })
-      .sort((one, other) => (one.when < other.when ? 1 : -1));
-    // Another skill of the name is no earlier version of this one.
-    const before = known.find((grant) => isOfOrigin(grant, subject));
-    const another = known.find((grant) => !isOfOrigin(grant, subject));
-    const copy = before && (await store.readCopy(before.digest));
-    const changed = copy === undefined ? [] : changesOf(copy, await request.files());
-    const reach = reachOf(request, asker, policy);
-    const signature = await request.signature?.();
-    return askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), signature, before, another, changed, reach });
-  }
-
-  async answer(
-    reply: Reply,
-    notify: OutcomeListener,
-    { reach: wanted, expires }: Omit<GrantTerms, "notify"> = {},
-  ): Promise<Authorization> {
-    const { decisions, policyFor, store } = this.#context;
-    const [request, asker] = [this.#request, this.asker];
-    const { subject, wants, calledBy } = request;
-    const { answer } = reply;
-    if (answer !== "once" && answer !== "trust") {
-      const refusal = refusalOf(request, reply);
-      const terms = { policy: policyFor(asker.directory), reach: wanted, notify: () => notify(refusal) };
-      await decisions.refuse(placeAsked(request), subject, asker, reply, terms);
-      return refusal;
-    }
-    // Another window may have blocked it meanwhile, and the skill may be another one now.
-    const decided = await this.decide();
-    if (decided?.allowed === false) return decided;
-    const files = await request.files();
-    const policy = policyFor(asker.directory);
-    const reach = wanted === undefined ? reachOf(request, asker, policy) : least(wanted, policy.approvals);
-    if (answer === "once" || reach === "once") return { allowed: true, by: "once" };
-    const grant: Grant = {
-      id: `grant_${randomBytes(8).toString("hex")}`,
-      skill: subject.name,
-      version: subject.version,
-      digest: subject.digest,
-      capabilities: onlyCapabilities(wants),
-      from: kindOf(subject),
-      ...(subject.origin !== undefined && { source: subject.origin.source }),
-      ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),
-      ...decisions.signature(asker),
-      ...(expires !== undefined && { expires }),
-    };
-    if (reach !== "session") {
-      const scope = decisions.scopeOf(reach, asker.directory, policy);
-      const allowed = { allowed: true, by: grant.id } as const;
-      const change = ({ grants, ...approvals }: Approvals): Approvals => ({
-        ...approvals,
-        grants: [...grants.filter((other) => !isReplaced(other, grant)), grant],
-      });
-      if (await decisions.change(scope, change, () => notify(allowed))) {
-        await store.keepCopy(subject.digest, files);
-        return allowed;
+export function approvalToRun(request: FullTrustRequest, asker: Asker, context: TrustContext): RunApproval {
+  const { decisions, policyFor, store } = context;
+  const { subject, wants, calledBy } = request;
+  const decide = (): Promise<Authorization | undefined> => decideRun(request, asker, context);
+  return {
+    about: "run",
+    subject,
+    asker,
+    key: JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest, wants]),
+    decide,
+    async question() {
+      const policy = policyFor(asker.directory);
+      if (!policy.prompts || asker.ask === undefined || decisions.enough(asker.owner)) return undefined;
+      const stored = await decisions.stored(asker.directory, policy);
+      const known = stored
+        .flatMap(({ grants }) => grants)
+        .filter(({ skill, digest, calledBy: by }) => {
+          return skill === subject.name && digest !== subject.digest && by?.skill === calledBy?.name;
+        })
+        .sort((one, other) => (one.when < other.when ? 1 : -1));
+      // Another skill of the name is no earlier version of this one.
+      const before = known.find((grant) => isOfOrigin(grant, subject));
+      const another = known.find((grant) => !isOfOrigin(grant, subject));
+      const copy = before && (await store.readCopy(before.digest));
+      const changed = copy === undefined ? [] : changesOf(copy, await request.files());
+      const reach = reachOf(request, asker, policy);
+      const signature = await request.signature?.();
+      const lookAlike = request.lookAlike?.();
+      return askAboutSkill({ ...request, lookAlike, signature, before, another, changed, reach });
+    },
+    async answer(reply, notify, { reach: wanted, expires } = {}) {
+      const { answer } = reply;
+      if (answer !== "once" && answer !== "trust") {
+        const refusal = refusalOf(request, reply);
+        const terms = { policy: policyFor(asker.directory), reach: wanted, notify: () => notify(refusal) };
+        await decisions.refuse(placeAsked(request), subject, asker, reply, terms);
+        return refusal;
       }
-    }
-    const { grants } = decisions.sessions.of(asker.owner);
-    if (grants.length < maxSessionGrants) grants.push(grant);
-    decisions.notifyChange();
-    return { allowed: true, by: "session" };
-  }
+      // Another window may have blocked it meanwhile, and the skill may be another one now.
+      const decided = await decide();
+      if (decided?.allowed === false) return decided;
+      const files = await request.files();
+      const policy = policyFor(asker.directory);
+      const reach = wanted === undefined ? reachOf(request, asker, policy) : least(wanted, policy.approvals);
+      if (answer === "once" || reach === "once") return { allowed: true, by: "once" };
+      const grant: Grant = {
+        id: `grant_${randomBytes(8).toString("hex")}`,
+        skill: subject.name,
+        version: subject.version,
+        digest: subject.digest,
+        capabilities: onlyCapabilities(wants),
+        from: kindOf(subject),
+        ...(subject.origin !== undefined && { source: subject.origin.source }),
+        ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),
+        ...decisions.signature(asker),
+        ...(expires !== undefined && { expires }),
+      };
+      if (reach !== "session") {
+        const scope = decisions.scopeOf(reach, asker.directory, policy);
+        const allowed = { allowed: true, by: grant.id } as const;
+        const change = ({ grants, ...approvals }: Approvals): Approvals => ({
+          ...approvals,
+          grants: [...grants.filter((other) => !isReplaced(other, grant)), grant],
+        });
+        if (await decisions.change(scope, change, () => notify(allowed))) {
+          await store.keepCopy(subject.digest, files);
+          return allowed;
+        }
+      }
+      const { grants } = decisions.sessions.of(asker.owner);
+      if (grants.length < maxSessionGrants) grants.push(grant);
+      decisions.notifyChange();
+      return { allowed: true, by: "session" };
+    },
+  };
 }
 
 /** What is decided about a run without asking; undefined where a person has to be asked. */
