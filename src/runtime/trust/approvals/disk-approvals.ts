@@ -7,10 +7,10 @@ import { makeOwnDirectories, syncDirectory } from "../../../base/paths/directori
 import { systemCode } from "../../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { ApprovalScope, ApprovalStore } from "../approvals.ts";
-import { type CopiedFile, toCopy } from "../../../skills/files.ts";
+import { toCopy } from "../../../skills/files.ts";
 import { ApprovalFiles, UnusableFileError, maxApprovalFileBytes, maxCopyBytes, toCopyText } from "./approval-files.ts";
 import { type Turn, TurnLock } from "../../../base/processes/turn-lock.ts";
-import { type Approvals, changeApprovals, howToRemove, nothingApproved } from "./scope-approvals.ts";
+import { changeApprovals, howToRemove, nothingApproved } from "./scope-approvals.ts";
 
 export interface DiskApprovalOptions {
   /** Reports each file that is not used, once. */
@@ -32,77 +32,17 @@ export interface DiskApprovalOptions {
  * Changes are durable once reported. A file that is damaged, or that others could have written, allows nothing; the next change keeps a
  * damaged one aside as `<file>.damaged-<time>`.
  */
-export function diskApprovals(directory: string, options: DiskApprovalOptions): ApprovalStore {
-  return new DiskApprovals(directory, options);
-}
-
-class DiskApprovals implements ApprovalStore {
-  readonly #files: ApprovalFiles;
-  readonly #lock: TurnLock;
-  readonly #log: Log;
-  readonly #now: () => number;
-
-  constructor(directory: string, { log, now = Date.now, pause = (ms) => pauseFor(ms) }: DiskApprovalOptions) {
-    this.#files = new ApprovalFiles(directory, { log, now });
-    this.#lock = new TurnLock(this.#files.lock, { pause });
-    this.#log = log;
-    this.#now = now;
-  }
-
-  read(scope: ApprovalScope): Promise<Approvals> {
-    return Promise.resolve(this.#files.readOrReport(this.#files.fileOf(scope)) ?? nothingApproved(scope));
-  }
-
-  async change(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<Approvals> {
-    const file = this.#files.fileOf(scope);
-    return await this.#exclusive(file, async (turn) => {
-      const { before, fault } = this.#readForChange(scope, file);
-      const after = changeApprovals(scope, before, change);
-      if (after === before) return before;
-      const text = `${JSON.stringify(after, undefined, 2)}\n`;
-      if (Buffer.byteLength(text) > maxApprovalFileBytes) throw tooMuch(file);
-      if (fault !== undefined) await this.#keepAside(file, fault);
-      await turn.write(file, text);
-      const remaining = new Set(after.grants.map(({ digest }) => digest));
-      if (before.grants.some(({ digest }) => !remaining.has(digest))) this.#removeCopies(turn);
-      return after;
-    });
-  }
-
-  scopes(): Promise<readonly ApprovalScope[]> {
-    const found = this.#files.readAllOrReport();
-    const projects = found.flatMap(({ project }) => project ?? []).sort();
-    const isAnyEverywhere = found.some(({ project }) => project === undefined);
-    return Promise.resolve([
-      ...(isAnyEverywhere ? (["everywhere"] as const) : []),
-      ...projects.map((project) => ({ project })),
-    ]);
-  }
-
-  readCopy(digest: string): Promise<readonly CopiedFile[] | undefined> {
-    return Promise.resolve(this.#files.readCopy(digest));
-  }
-
-  async keepCopy(digest: string, files: readonly CopiedFile[]): Promise<void> {
-    const file = this.#files.copyOf(digest);
-    const copy = toCopy(files);
-    if (file === undefined || copy === undefined) return;
-    const text = toCopyText(digest, copy);
-    if (Buffer.byteLength(text) > maxCopyBytes) return;
-    try {
-      await this.#exclusive(file, async (turn) => {
-        if (this.#files.readCopy(digest) === undefined) await turn.write(file, text);
-      });
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.#files.report(file, `What changes in this approved version of a skill cannot be shown later: ${why}`);
-    }
-  }
+export function diskApprovals(
+  directory: string,
+  { log, now = Date.now, pause = (ms) => pauseFor(ms) }: DiskApprovalOptions,
+): ApprovalStore {
+  const stored = new ApprovalFiles(directory, { log, now });
+  const lock = new TurnLock(stored.lock, { pause });
 
   /** What is stored, or the fault of a file that will be replaced. Throws UNREADABLE for a file that must not be replaced. */
-  #readForChange(scope: ApprovalScope, file: string) {
+  function readForChange(scope: ApprovalScope, file: string) {
     try {
-      return { before: this.#files.read(file) ?? nothingApproved(scope) };
+      return { before: stored.read(file) ?? nothingApproved(scope) };
     } catch (error) {
       if (!(error instanceof UnusableFileError)) throw error;
       if (error.isReplaceable) return { before: nothingApproved(scope), fault: error };
@@ -112,8 +52,8 @@ class DiskApprovals implements ApprovalStore {
   }
 
   /** A second name, so that a turn that was taken away moves nothing. */
-  async #keepAside(file: string, fault: UnusableFileError): Promise<void> {
-    const time = new Date(this.#now()).toISOString().replaceAll(":", "-");
+  async function keepAside(file: string, fault: UnusableFileError): Promise<void> {
+    const time = new Date(now()).toISOString().replaceAll(":", "-");
     const aside = `${file}.damaged-${time}`;
     try {
       await link(file, aside);
@@ -121,18 +61,16 @@ class DiskApprovals implements ApprovalStore {
       // Not every file system has hard links.
       if (systemCode(error) !== "EEXIST") await copyFile(file, aside, constants.COPYFILE_EXCL);
     }
-    const message = `${file} was damaged (${fault.message}) and was moved aside to ${aside}; nothing in it counts.`;
-    this.#log("warning", message);
+    log("warning", `${file} was damaged (${fault.message}) and was moved aside to ${aside}; nothing in it counts.`);
   }
 
   /** Those that no grant of any scope names. None while a file is not used: its grants may count again. */
-  #removeCopies(turn: Turn): void {
+  function removeCopies(turn: Turn): void {
     const named = new Set<string>();
     try {
-      for (const file of this.#files.all())
-        for (const { digest } of this.#files.read(file)?.grants ?? []) named.add(digest);
-      for (const digest of this.#files.copied()) {
-        const file = this.#files.copyOf(digest);
+      for (const file of stored.all()) for (const { digest } of stored.read(file)?.grants ?? []) named.add(digest);
+      for (const digest of stored.copied()) {
+        const file = stored.copyOf(digest);
         if (file !== undefined && !named.has(digest)) turn.remove(file);
       }
     } catch (error) {
@@ -140,10 +78,10 @@ class DiskApprovals implements ApprovalStore {
     }
   }
 
-  async #exclusive<Result>(file: string, work: (turn: Turn) => Promise<Result>): Promise<Result> {
+  async function exclusive<Result>(file: string, work: (turn: Turn) => Promise<Result>): Promise<Result> {
     try {
-      await this.#makeDirectories();
-      return await this.#lock.exclusive(work);
+      await makeAllDirectories(stored);
+      return await lock.exclusive(work);
     } catch (error) {
       if (systemCode(error) === "" || isSkillsError(error)) throw error;
       const message = `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}.`;
@@ -152,14 +90,57 @@ class DiskApprovals implements ApprovalStore {
     }
   }
 
-  async #makeDirectories(): Promise<void> {
-    const { root, projects, copies, lock } = this.#files;
-    const all = [root, projects, copies, lock];
-    const isNew = !all.every((directory) => existsSync(directory));
-    for (const directory of all) makeOwnDirectories(directory, 0o700);
-    // Otherwise a power failure could remove the directories of what was reported as stored.
-    if (isNew) for (const directory of [root, path.dirname(root)]) await syncDirectory(directory);
-  }
+  return {
+    read: (scope) => Promise.resolve(stored.readOrReport(stored.fileOf(scope)) ?? nothingApproved(scope)),
+    async change(scope, change) {
+      const file = stored.fileOf(scope);
+      return await exclusive(file, async (turn) => {
+        const { before, fault } = readForChange(scope, file);
+        const after = changeApprovals(scope, before, change);
+        if (after === before) return before;
+        const text = `${JSON.stringify(after, undefined, 2)}\n`;
+        if (Buffer.byteLength(text) > maxApprovalFileBytes) throw tooMuch(file);
+        if (fault !== undefined) await keepAside(file, fault);
+        await turn.write(file, text);
+        const remaining = new Set(after.grants.map(({ digest }) => digest));
+        if (before.grants.some(({ digest }) => !remaining.has(digest))) removeCopies(turn);
+        return after;
+      });
+    },
+    scopes() {
+      const found = stored.readAllOrReport();
+      const projects = found.flatMap(({ project }) => project ?? []).sort();
+      const isAnyEverywhere = found.some(({ project }) => project === undefined);
+      return Promise.resolve([
+        ...(isAnyEverywhere ? (["everywhere"] as const) : []),
+        ...projects.map((project) => ({ project })),
+      ]);
+    },
+    readCopy: (digest) => Promise.resolve(stored.readCopy(digest)),
+    async keepCopy(digest, files) {
+      const file = stored.copyOf(digest);
+      const copy = toCopy(files);
+      if (file === undefined || copy === undefined) return;
+      const text = toCopyText(digest, copy);
+      if (Buffer.byteLength(text) > maxCopyBytes) return;
+      try {
+        await exclusive(file, async (turn) => {
+          if (stored.readCopy(digest) === undefined) await turn.write(file, text);
+        });
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        stored.report(file, `What changes in this approved version of a skill cannot be shown later: ${why}`);
+      }
+    },
+  };
+}
+
+async function makeAllDirectories({ root, projects, copies, lock }: ApprovalFiles): Promise<void> {
+  const all = [root, projects, copies, lock];
+  const isNew = !all.every((directory) => existsSync(directory));
+  for (const directory of all) makeOwnDirectories(directory, 0o700);
+  // Otherwise a power failure could remove the directories of what was reported as stored.
+  if (isNew) for (const directory of [root, path.dirname(root)]) await syncDirectory(directory);
 }
 
 function tooMuch(file: string): SkillsError {
