@@ -10,7 +10,7 @@ import {
   realpathSync,
 } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../../base/failures/system-error.ts";
+import { ifThere, systemCode } from "../../../base/failures/system-error.ts";
 import { makeDirectories, ownershipFault, syncDirectory, syncDirectoryNow } from "../../../base/paths/directories.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 
@@ -51,15 +51,12 @@ export function makeDiskLayout(directory: string): DiskLayout {
 
 /** Finds an existing store without changing anything; undefined if there is none. Throws if other users can write to it. */
 export function findDiskLayout(directory: string): DiskLayout | undefined {
-  try {
+  return ifThere(() => {
     const root = path.join(realpathSync.native(directory), "v1");
     checkPrivate(path.dirname(root));
     const layout = layoutIn(root);
     return [root, layout.objects, layout.records].every(isOwnDirectory) ? layout : undefined;
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  });
 }
 
 /** Whether all directories of the store still exist. */

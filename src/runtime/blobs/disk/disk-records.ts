@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { SkillsError } from "../../../base/errors.ts";
+import { parseIfJson } from "../../../base/json/json-value.ts";
 import type { BlobOptions, BlobUsage, StoredBlob } from "../../blobs.ts";
 import {
   type DiskLayout,
@@ -40,21 +41,18 @@ export function toKey(id: string): string | undefined {
 export function readRecord(layout: DiskLayout, key: string): BlobRecord | undefined {
   if (!isOwnDirectory(shardOf(layout.records, key))) return undefined;
   const text = readIfFile(recordPath(layout, key))?.text;
-  try {
-    const record = JSON.parse(text ?? "") as Partial<BlobRecord> | null;
-    const understood =
-      record?.id === `blob:${key}` &&
-      typeof record.owner === "string" &&
-      typeof record.kind === "string" &&
-      typeof record.sha256 === "string" &&
-      /^[0-9a-f]{64}$/.test(record.sha256) &&
-      Number.isSafeInteger(record.size) &&
-      Number(record.size) >= 0 &&
-      typeof record.createdAt === "number";
-    return understood ? (record as BlobRecord) : undefined;
-  } catch {
-    return undefined; // Damaged: the sweep removes it.
-  }
+  const record = parseIfJson(text ?? "") as Partial<BlobRecord> | null | undefined;
+  const understood =
+    record?.id === `blob:${key}` &&
+    typeof record.owner === "string" &&
+    typeof record.kind === "string" &&
+    typeof record.sha256 === "string" &&
+    /^[0-9a-f]{64}$/.test(record.sha256) &&
+    Number.isSafeInteger(record.size) &&
+    Number(record.size) >= 0 &&
+    typeof record.createdAt === "number";
+  // What is damaged is removed by the sweep.
+  return understood ? (record as BlobRecord) : undefined;
 }
 
 /** Iterates over all records and yields to the event loop between directories. */
@@ -117,13 +115,7 @@ export async function stageContent<Record>(
 
 /** Writes a new small file and syncs its content, but not its directory entry. */
 export async function writeDurably(file: string, text: string): Promise<void> {
-  const handle = await open(file, createFlags, fileMode);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeFile(file, text, { flag: createFlags, mode: fileMode, flush: true });
 }
 
 /** Joins small chunks, because each write uses another thread, and pipes and sockets produce small ones. Fills a slice while another is written. */
