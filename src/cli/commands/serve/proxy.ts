@@ -21,8 +21,6 @@ export const command = defineCommand({
     setFlagsFromString("--heap-growing-percent=20");
     const options = createSessionOptions(given, terminal);
     if (options === undefined) return exit.usage;
-    // The timers of our clock do not keep the process alive while the last messages are awaited; this one does.
-    setInterval(() => undefined, 2 ** 30);
     const { signal } = onInterruption();
     await runProxy({ input: process.stdin, output: process.stdout, signal, options });
     process.exit(signal.aborted ? exit.interrupted : exit.done);

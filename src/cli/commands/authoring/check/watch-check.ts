@@ -33,8 +33,6 @@ export async function watchCheck(
     (message) => note(message),
   );
   stopped.addEventListener("abort", () => wake());
-  // The clock's timers and a watcher's handles do not keep the process alive; this does.
-  const alive = setInterval(() => undefined, 2 ** 30);
   try {
     for (let before = ""; ;) {
       const seen = changes;
@@ -52,7 +50,6 @@ export async function watchCheck(
     }
   } finally {
     interruption.stop();
-    clearInterval(alive);
     cancelTimer();
     await watcher.close();
   }
