@@ -9,13 +9,16 @@ export function searchPath(value = process.env["PATH"] ?? ""): readonly string[]
 
 /** The first file that this user may execute, and that has one of these names. */
 export function findProgram(directories: readonly string[], ...names: readonly string[]): string | undefined {
-  return directories.flatMap((directory) => names.map((name) => path.join(directory, name))).find(isExecutable);
+  return directories
+    .flatMap((directory) => names.map((name) => path.join(directory, name)))
+    .find((file) => isUsableFile(file, constants.X_OK));
 }
 
-function isExecutable(file: string): boolean {
+/** Whether it is a file, and this user may use it like this: `R_OK` to read or `X_OK` to execute it. */
+export function isUsableFile(file: string, mode: number): boolean {
   // False if it is absent or not accessible.
   return attempt(() => {
-    accessSync(file, constants.X_OK);
+    accessSync(file, mode);
     return statSync(file).isFile();
   }, false);
 }

@@ -1,5 +1,6 @@
-import { accessSync, constants, createReadStream, statSync } from "node:fs";
+import { constants, createReadStream } from "node:fs";
 import { resolve } from "node:path";
+import { isUsableFile } from "../../../base/processes/find-program.ts";
 import { localOwner } from "../../../runtime/caller.ts";
 import { type RunResult, maxTimeoutMs } from "../../../runtime/runs.ts";
 import { toMimeType } from "../../../skills/files.ts";
@@ -42,7 +43,7 @@ export const command = defineCommand({
     const args = withWords(await readInput(given.args, "--args", terminal.stdin), rest, script);
     const timeoutMs = timeout === undefined ? undefined : parseDuration("--timeout", timeout);
     const files = blob.map((file) => resolve(terminal.cwd, file));
-    const unreadable = blob.find((_, index) => !isFile(files[index] ?? ""));
+    const unreadable = blob.find((_, index) => !isUsableFile(files[index] ?? "", constants.R_OK));
     if (unreadable !== undefined) throw usageError(`--blob ${unreadable}: no such file, or it cannot be read`);
     const asJson = given.json === true;
     const reword = (error: unknown, catalog: Catalog): unknown => (asJson ? error : inWordsOfRun(error, name, catalog));
@@ -94,15 +95,6 @@ function withWords(args: unknown, words: readonly string[] | undefined, script: 
   if (typeof args !== "object" || args === null || "argv" in args)
     throw usageError("arguments of the script are given in --args and after --; use one of the two");
   return { ...args, argv: words };
-}
-
-function isFile(file: string): boolean {
-  try {
-    accessSync(file, constants.R_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false; // The caller reports it.
-  }
 }
 
 async function putAll(files: readonly string[], { app, signal }: Tools): Promise<readonly string[]> {
