@@ -1,6 +1,6 @@
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Asker, Authorization, Blocker, CallingSkill, FullTrustRequest, Trust } from "../trust.ts";
+import type { Asker, Authorization, Blocker, CallingSkill, FullTrustRequest, PolicyRefusal, Trust } from "../trust.ts";
 import { type Capabilities, isNothing, permissionsOf, noCapabilities } from "../../skills/permissions.ts";
 import { checkDeclared, skillTooLarge } from "./plan/plan-run.ts";
 import { presentDependenciesOf, programOf } from "./plan/plan-skill-run.ts";
@@ -49,7 +49,7 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
   let { checkMachine } = options;
   const asker = askerOf(caller);
   const { code: refusal } = trust.policyFor(asker.directory);
-  if (refusal !== undefined) throw denied({ allowed: false, ...refusal });
+  if (refusal !== undefined) throw denied(refusal);
   let by: string | undefined;
   for await (const { request, isCall, program } of requestsOf(spec, caller, options)) {
     const key = callKey(request);
@@ -125,16 +125,12 @@ export async function authorizationFacts(
   };
 }
 
-function takenBack(name: string): Extract<Authorization, { readonly allowed: false }> {
-  return { allowed: false, why: `What allowed ${name} was taken back.`, hint: "The user can approve it again." };
+function takenBack(name: string): PolicyRefusal {
+  return { why: `What allowed ${name} was taken back.`, hint: "The user can approve it again." };
 }
 
-function refusedThere(name: string): Extract<Authorization, { readonly allowed: false }> {
-  return {
-    allowed: false,
-    why: `Calls of ${name} were refused where the run was submitted.`,
-    hint: "The user can approve it.",
-  };
+function refusedThere(name: string): PolicyRefusal {
+  return { why: `Calls of ${name} were refused where the run was submitted.`, hint: "The user can approve it." };
 }
 
 async function skillsOf(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<AuthorizationFacts["skills"]> {
@@ -275,6 +271,6 @@ async function hash(skill: Skill, caller: RunCaller, signal: AbortSignal): Promi
   return hashed.digest;
 }
 
-export function denied({ why, hint }: Extract<Authorization, { readonly allowed: false }>): SkillsError {
+export function denied({ why, hint }: PolicyRefusal): SkillsError {
   return new SkillsError("PERMISSION_DENIED", why, { facts: { hint } });
 }
