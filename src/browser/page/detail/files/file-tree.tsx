@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { groupBy } from "../../../../base/limited-map.ts";
 import type { SkillFileEntry } from "../../../wire/skills.ts";
 import { foreignText } from "../../parts/foreign-text.tsx";
 import { formatBytes } from "../../parts/formats.tsx";
@@ -14,13 +15,7 @@ export function fileTree(
   onChoose: (path: string) => void,
   above = "",
 ): JSX.Element {
-  const inside = new Map<string, SkillFileEntry[]>();
-  for (const file of files) {
-    const [name = ""] = /^[^/]*\/?/.exec(file.path.slice(above.length)) ?? [];
-    const known = inside.get(name) ?? [];
-    known.push(file);
-    inside.set(name, known);
-  }
+  const inside = groupBy(files, ({ path }) => path.slice(above.length).replace(/(?<=\/).*/s, ""));
   const isFile = (name: string): number => Number(!name.endsWith("/"));
   const sorted = [...inside].sort(([a], [b]) => isFile(a) - isFile(b) || (a < b ? -1 : 1));
   return (
