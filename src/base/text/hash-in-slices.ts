@@ -7,12 +7,17 @@ const pieceBytes = 1024 * 1024;
 export async function hashInSlices(
   bytes: Uint8Array,
   algorithm: "sha256" | "sha512",
-  encoding: BinaryToTextEncoding = "hex",
+  encoding?: BinaryToTextEncoding,
 ): Promise<string> {
-  return await runInSlices(hash(bytes, algorithm, encoding));
+  return await runInSlices(hashSteps(bytes, algorithm, encoding));
 }
 
-function* hash(bytes: Uint8Array, algorithm: string, encoding: BinaryToTextEncoding): Steps<string> {
+/** The same as steps of other work. */
+export function* hashSteps(
+  bytes: Uint8Array,
+  algorithm: "sha256" | "sha512",
+  encoding: BinaryToTextEncoding = "hex",
+): Steps<string> {
   const digest = createHash(algorithm);
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     if (at > 0) yield;

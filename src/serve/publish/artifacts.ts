@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { App } from "../../runtime/app.ts";
 import type { Steps } from "../../base/promises.ts";
+import { hashSteps } from "../../base/text/hash-in-slices.ts";
 import { toTarGz } from "../../sources/archive.ts";
 import type { SkillFile } from "../../sources/reader.ts";
 import { type MadeOfSkills, createMadeOfSkills } from "./made-of-skills.ts";
@@ -98,7 +98,7 @@ export function createArtifacts(app: Pick<App, "source" | "log" | "clock">): Art
       if (bytes === undefined)
         return { why: `does not fit into an archive: ${failure instanceof Error ? failure.message : String(failure)}` };
     }
-    const sha256 = yield* hashBytes(bytes);
+    const sha256 = yield* hashSteps(bytes, "sha256");
     const name = { slug, digestStart: sha256.slice(0, 32), type } as const;
     const text = toArtifactName(name);
     // A copy: what was read, or packed, may be a small part of a large buffer.
@@ -170,18 +170,6 @@ export function createArtifacts(app: Pick<App, "source" | "log" | "clock">): Art
     }
     return await making;
   }
-}
-
-/** Between pieces of this size, the event loop may go on. */
-const hashedAtOnce = 1024 * 1024;
-
-function* hashBytes(bytes: Uint8Array): Steps<string> {
-  const sha256 = createHash("sha256");
-  for (let at = 0; at < bytes.length; at += hashedAtOnce) {
-    sha256.update(bytes.subarray(at, at + hashedAtOnce));
-    yield;
-  }
-  return sha256.digest("hex");
 }
 
 /**
