@@ -22,13 +22,7 @@ import type { Clock } from "../../base/clock.ts";
 /** Loopback is not an option: whoever has the cookie can approve and run code as this person. */
 const host = "127.0.0.1";
 
-const limits = {
-  ...defaultConfig.limits,
-  connections: 64,
-  headerBytes: 16 * 1024,
-  headerSeconds: 10,
-  requestSeconds: 60,
-};
+const limits = { ...defaultConfig.limits, connections: 64 };
 const shutdownSeconds = 2;
 const machineKnownMs = 60_000;
 /** With more changed rows, pages read the list again: events are retained for pages that are away. */
