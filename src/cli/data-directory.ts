@@ -1,6 +1,6 @@
 import { type Stats, accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../base/failures/system-error.ts";
+import { attempt, systemCode } from "../base/failures/system-error.ts";
 import { ownershipFault } from "../base/paths/directories.ts";
 import { foreignTo } from "../base/processes/turn-lock.ts";
 
@@ -39,11 +39,7 @@ function nearestExisting(place: string): string {
 
 /** Follows links; undefined if nothing exists, or access is denied. */
 function statsOf(place: string): Stats | undefined {
-  try {
-    return statSync(place);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => statSync(place), undefined);
 }
 
 /** Files in the directories of locks that are none of ours, and are ignored. */

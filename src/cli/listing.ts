@@ -1,4 +1,5 @@
 import path from "node:path";
+import { attempt } from "../base/failures/system-error.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { Catalog, type RemoteRoot, type Root, sessionRoots } from "../skills/skillset.ts";
@@ -105,9 +106,6 @@ function mayHavePolicy(directory: string): boolean {
 }
 
 function isThere(file: string): boolean {
-  try {
-    return statSync(file, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true; // Unreadable: what decides reports that.
-  }
+  // What decides reports where it is unreadable.
+  return attempt(() => statSync(file, { throwIfNoEntry: false }) !== undefined, true);
 }

@@ -85,7 +85,8 @@ function followGitFile(file: string, base: string, prefix = ""): string | undefi
 
 /** The text of a file at a real path; undefined for anything else. Does not follow a link or block. */
 function readSmallFile(file: string, whose: "ours" | "anyone's" = "ours"): string | undefined {
-  try {
+  // Undefined if it is missing, unreadable, or replaced by a link: git would not find a worktree either.
+  return attempt(() => {
     const descriptor = openAtRealPath(file);
     try {
       const stats = fstatSync(descriptor);
@@ -95,9 +96,7 @@ function readSmallFile(file: string, whose: "ours" | "anyone's" = "ours"): strin
     } finally {
       closeSync(descriptor);
     }
-  } catch {
-    return undefined; // Missing, unreadable, or replaced by a link: git would not find a worktree either.
-  }
+  }, undefined);
 }
 
 /** Undefined if it is missing or cannot be reached. */

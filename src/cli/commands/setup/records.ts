@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
+import { attempt } from "../../../base/failures/system-error.ts";
 import { makeOwnDirectories, namesIn } from "../../../base/paths/directories.ts";
 import type { PlannedAgent } from "./editor.ts";
 import type { SettingsFile } from "./settings-file.ts";
@@ -48,13 +49,11 @@ export function readRecords(data: string, editor: string): readonly SetupRecord[
 const recordName = "record.json";
 
 function recordIn(directory: string): SetupRecord | undefined {
-  try {
+  // Undefined if there is none, or one of another version.
+  return attempt(() => {
     const parsed = recordSchema.parse(JSON.parse(readFileSync(path.join(directory, recordName), "utf8")));
     return { ...parsed, directory, backup: path.join(directory, path.basename(parsed.place)) };
-  } catch {
-    // None, or of another version.
-    return undefined;
-  }
+  }, undefined);
 }
 
 /** A backup that was made. */

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { attempt } from "../../../base/failures/system-error.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import type { Log } from "../../../base/log.ts";
 import { checkPolicy } from "./check-policy.ts";
@@ -139,11 +140,8 @@ function repositoryRoot(directory: string): string | undefined {
 }
 
 function ownerOf(file: string): number | undefined {
-  try {
-    return lstatSync(file, { throwIfNoEntry: false })?.uid;
-  } catch {
-    return undefined; // In a directory that cannot be searched.
-  }
+  // Undefined in a directory that cannot be searched.
+  return attempt(() => lstatSync(file, { throwIfNoEntry: false })?.uid, undefined);
 }
 
 /** Reads a policy file, or says why it is not read. */
