@@ -182,10 +182,6 @@ export function createEventStreams({ app, config, draining, metrics }: StreamCon
     network: isAnonymous ? networkOf(address) : undefined,
   });
 
-  function beat(): void {
-    for (const stream of open.keys()) stream.beat();
-  }
-
   draining.addEventListener("abort", () => {
     for (const stream of [...open.keys()]) stream.end();
   });
@@ -204,7 +200,8 @@ export function createEventStreams({ app, config, draining, metrics }: StreamCon
     },
     open(reader, response, first, listen) {
       metrics.streamOpened();
-      if (open.size === 0) stopBeating = every(clock, beatEveryMs, beat);
+      if (open.size === 0)
+        stopBeating = every(clock, beatEveryMs, () => [...open.keys()].forEach((stream) => stream.beat()));
       const stream = openEventStream(response, first, listen, () => {
         open.delete(stream);
         metrics.streamClosed();

@@ -32,10 +32,6 @@ export function openLiveEvents(clock: Clock, reset: () => object, ended: () => v
   let isClosed = false;
   let stopBeating = (): void => undefined;
 
-  function beat(): void {
-    for (const stream of open) stream.beat();
-  }
-
   function openStream(response: ServerResponse, lastEventId: string | undefined): void {
     const missed = lastEventId === undefined ? undefined : events.since(lastEventId);
     const first = [retry, ...(missed ?? [events.now("reset", reset())])];
@@ -45,7 +41,7 @@ export function openLiveEvents(clock: Clock, reset: () => object, ended: () => v
       if (open.size === 0) stopBeating();
       ended();
     });
-    if (open.size === 0) stopBeating = every(clock, beatEveryMs, beat);
+    if (open.size === 0) stopBeating = every(clock, beatEveryMs, () => open.forEach((stream) => stream.beat()));
     open.add(stream);
   }
 
