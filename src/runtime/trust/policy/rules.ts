@@ -1,8 +1,9 @@
 import path from "node:path";
-import { isIPv4, isIPv6 } from "node:net";
+import { isIPv4 } from "node:net";
 import { attempt } from "../../../base/failures/system-error.ts";
 import type { Subject } from "../grants.ts";
 import type { ListName } from "./policy-file.ts";
+import { canonicalHost } from "../../../base/network/address.ts";
 import { matchesGlob } from "../../../base/text/name-glob.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import { installedFrom } from "../../../skills/files.ts";
@@ -21,8 +22,6 @@ interface Hosts {
 }
 
 const form = /^(?:(https?):\/\/)?(\*\.)?(\[[0-9a-f:.]+\]|[^:/?#[\]@\s]*)(?::([1-9]\d{0,4}))?$/i;
-const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-const numberLike = /^(?:\d+|0x[0-9a-f]*)$/;
 const defaultPorts: Readonly<Record<string, string>> = { http: "80", https: "443" };
 
 /** Whether a policy's entry is valid. */
@@ -57,22 +56,12 @@ export function hostsOverlap(rule: string, asked: string): boolean {
 function parseHosts(entry: string): Hosts | undefined {
   if (entry === "*") return { scheme: undefined, port: undefined, name: "", subdomains: false };
   const [, scheme, wildcard, host = "", port] = form.exec(entry) ?? [];
-  const name = canonicalName(host.toLowerCase());
+  // As the sandbox's proxy compares them.
+  const name = canonicalHost(host.toLowerCase())?.text;
   const subdomains = wildcard !== undefined;
   if (name === undefined || (subdomains && (isIPv4(name) || name.startsWith("[")))) return undefined;
   const lowerScheme = scheme?.toLowerCase();
   return { scheme: lowerScheme, port: port ?? defaultPorts[lowerScheme ?? ""], name, subdomains };
-}
-
-/** As the sandbox's proxy compares them: without a trailing dot, addresses in one form, nothing that merely resembles an address. */
-function canonicalName(host: string): string | undefined {
-  if (isIPv4(host)) return host;
-  if (host.startsWith("[")) return isIPv6(host.slice(1, -1)) ? new URL(`http://${host}/`).hostname : undefined;
-  const name = host.replace(/(?<=[^.])\.$/, "");
-  const labels = name.split(".");
-  const isName =
-    name.length <= 253 && labels.every((part) => label.test(part)) && !numberLike.test(labels.at(-1) ?? "");
-  return isName ? name : undefined;
 }
 
 /** How the entries of the lists of a policy are compared with names, or with each other. */
