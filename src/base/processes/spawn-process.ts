@@ -47,6 +47,30 @@ export async function askProgram(
   }
 }
 
+/**
+ * Starts a program that goes on without this process. Returns why it did not start, or failed within so many milliseconds, as the end of a
+ * sentence; undefined if it runs, or has ended well.
+ */
+export async function launchProgram(
+  program: string,
+  args: readonly string[],
+  patienceMs: number,
+): Promise<string | undefined> {
+  return await new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: "ignore", detached: true, windowsHide: true });
+    const timer = setTimeout(() => resolve(undefined), patienceMs);
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      resolve(systemCode(error) === "ENOENT" ? "is not installed" : `cannot be started (${systemCode(error)})`);
+    });
+    child.once("exit", (code) => {
+      clearTimeout(timer);
+      resolve(code === 0 || code === null ? undefined : `ended with code ${code}`);
+    });
+    child.unref();
+  });
+}
+
 function trySpawn(file: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   try {
     return spawn(file, args, options);

@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import { systemCode } from "../../../base/failures/system-error.ts";
+import { launchProgram } from "../../../base/processes/spawn-process.ts";
 import type { OpenFile } from "../../wire/skills.ts";
 
 /** A place in a file. */
@@ -50,13 +49,6 @@ export async function openInEditor(place: EditedPlace, env: Environment = proces
   const command = editorCommand(place, env);
   if (command === undefined) return `No editor with a window is set. ${advice}`;
   const [program, ...args] = command;
-  return await new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: "ignore", detached: true, windowsHide: true });
-    child.once("spawn", () => resolve(undefined));
-    child.once("error", (error) => {
-      const why = systemCode(error) === "ENOENT" ? "is not installed" : `cannot be started (${systemCode(error)})`;
-      resolve(`The editor ${program} ${why}. ${advice}`);
-    });
-    child.unref();
-  });
+  const fault = await launchProgram(program, args, 0);
+  return fault && `The editor ${program} ${fault}. ${advice}`;
 }

@@ -9,8 +9,7 @@ import { cwd, roots } from "../../arguments/shared-options.ts";
 import { existingDirectory, ports, parseNumber, toWords } from "../../arguments/values.ts";
 import { defineCommand, text, flag, exit } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
-import { spawn } from "node:child_process";
-import { systemCode } from "../../../base/failures/system-error.ts";
+import { launchProgram } from "../../../base/processes/spawn-process.ts";
 import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -114,7 +113,7 @@ export async function openInBrowser(
   const command = browserCommand(address, env, platform);
   if (command === undefined) return "no browser was opened, because there is no display; open the address yourself";
   const [program, ...args] = command;
-  const fault = await start(program, args);
+  const fault = await launchProgram(program, args, patienceMs);
   return fault === undefined ? undefined : `no browser was opened: ${program} ${fault}; open the address yourself`;
 }
 
@@ -135,23 +134,6 @@ export function browserCommand(
   if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler", address];
   const hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"].some((name) => (env[name] ?? "") !== "");
   return hasDisplay ? ["xdg-open", address] : undefined;
-}
-
-/** Why a program did not start, as the end of a sentence; undefined if it runs, or has ended well. */
-async function start(program: string, args: readonly string[]): Promise<string | undefined> {
-  return await new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: "ignore", detached: true, windowsHide: true });
-    const timer = setTimeout(() => resolve(undefined), patienceMs);
-    child.once("error", (error) => {
-      clearTimeout(timer);
-      resolve(systemCode(error) === "ENOENT" ? "is not installed" : `cannot be started (${systemCode(error)})`);
-    });
-    child.once("exit", (code) => {
-      clearTimeout(timer);
-      resolve(code === 0 || code === null ? undefined : `ended with code ${code}`);
-    });
-    child.unref();
-  });
 }
 
 /** A file that only this user can read, and that leads a browser to an address with a secret. */
