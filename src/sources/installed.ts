@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { isSkillsError, undefinedIfOurs } from "../base/errors.ts";
+import { SkillsError, isSkillsError, undefinedIfOurs } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import {
   type Lock,
@@ -110,6 +110,13 @@ export function differenceWords({ missing, changed, added, hashes }: LockDiffere
 /** The key of a skill that a person names: as it is, or by its directory. */
 export function lockedKey({ entries }: Lock, name: string): string | undefined {
   return entries.has(name) ? name : [...entries.keys()].find((key) => directoryName(key) === name);
+}
+
+/** The key of a skill that a person names. Throws SKILL_NOT_FOUND. */
+export function keyInLock(lock: Lock, name: string): string {
+  const key = lockedKey(lock, name);
+  if (key === undefined) throw new SkillsError("SKILL_NOT_FOUND", notInLock(lock, name));
+  return key;
 }
 
 /** The message for a name that the lock does not have. */

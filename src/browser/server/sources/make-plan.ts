@@ -1,4 +1,3 @@
-import { SkillsError } from "../../../base/errors.ts";
 import {
   compareUpdate,
   failuresOf,
@@ -8,7 +7,7 @@ import {
   type UpdateDiff,
   latestWords,
 } from "../../../sources/update.ts";
-import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
+import { keyInLock, lossWords } from "../../../sources/installed.ts";
 import {
   type ConfirmedInstall,
   chooseSkills,
@@ -112,7 +111,7 @@ async function planUpdates(
   { where, lock, skills }: Over,
   { read, door: { allowPrivate }, policy: { minimumAge: minimumDays, deniesSigner }, signal }: Planning,
 ): Promise<MadePlan> {
-  const keys = new Set(names.length === 0 ? lock.entries.keys() : names.map((name) => keyOf(lock, name)));
+  const keys = new Set(names.length === 0 ? lock.entries.keys() : names.map((name) => keyInLock(lock, name)));
   const entries = [...lock.entries].filter(([key]) => keys.has(key));
   const named = namedSources(lock);
   const restored = ["missing"] as const;
@@ -154,12 +153,6 @@ async function planUpdates(
     if (!("why" in plan)) decided.push(plan);
   }
   return { where, lock, decided, changes, problems };
-}
-
-function keyOf(lock: Lock, name: string): string {
-  const key = lockedKey(lock, name);
-  if (key === undefined) throw new SkillsError("SKILL_NOT_FOUND", notInLock(lock, name));
-  return key;
 }
 
 type ShownChange = Pick<

@@ -1,6 +1,4 @@
-import { SkillsError } from "../../../base/errors.ts";
 import { type LockDifference, readLock } from "../../../sources/lock-file.ts";
-import type { Lock } from "../../../sources/lock.ts";
 import type { SkillsPlace } from "../../../sources/skills-place.ts";
 import { type OptionValues, defineCommand, flag, exit } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
@@ -26,7 +24,7 @@ import {
   planUpdate,
   versionWords,
 } from "../../../sources/update.ts";
-import { lockedKey, lossWords, notInLock } from "../../../sources/installed.ts";
+import { keyInLock, lossWords } from "../../../sources/installed.ts";
 import { signatureWords } from "../../../skills/signature.ts";
 import { shortDigest } from "../../../skills/hash.ts";
 import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
@@ -55,7 +53,9 @@ export const command = defineCommand({
     const skills = await recoverSkillsDirectory(where, (note) => terminal.note(note));
     const lock = readLock(where);
     const keys =
-      positionals.length === 0 ? [...lock.entries.keys()] : [...new Set(positionals)].map((name) => keyOf(lock, name));
+      positionals.length === 0
+        ? [...lock.entries.keys()]
+        : [...new Set(positionals)].map((name) => keyInLock(lock, name));
     const { level, "discard-changes": discards } = given;
     const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
     const entries = [...lock.entries].filter(([key]) => keys.includes(key));
@@ -91,12 +91,6 @@ interface Result {
 
 function isUpToDate({ state, local_changes: changes }: Result): boolean {
   return state === "current" && changes === undefined;
-}
-
-function keyOf(lock: Lock, name: string): string {
-  const key = lockedKey(lock, name);
-  if (key === undefined) throw new SkillsError("SKILL_NOT_FOUND", notInLock(lock, name));
-  return key;
 }
 
 async function update(found: UpdateLookup, updating: Updating): Promise<Result> {
