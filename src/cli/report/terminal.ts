@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import type { Readable, Writable } from "node:stream";
+import { styleText } from "node:util";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { SkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -199,26 +200,15 @@ export async function interruptible(
   }
 }
 
-const codes = {
-  bold: [1, 22],
-  dim: [2, 22],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  cyan: [36, 39],
-} as const;
-
-type Style = keyof typeof codes;
+type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
 /** Colours a text, or returns it unchanged if colours are off. */
 export type Paint = (style: Style, text: string) => string;
 
 export const plainPaint: Paint = (_style, text) => text;
 
-export const colourPaint: Paint = (style, text) => {
-  const [on, off] = codes[style];
-  return `\u001b[${on}m${text}\u001b[${off}m`;
-};
+/** Whether to colour is decided by `wantsColour`. */
+export const colourPaint: Paint = (style, text) => styleText(style, text, { validateStream: false });
 
 /** FORCE_COLOR has priority (`0` and `false` mean no), then NO_COLOR, then whether it is a terminal that supports colours. */
 export function wantsColour(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
