@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { PeerUsers } from "../../base/network/peer-users.ts";
+import { doOnce } from "../../base/promises.ts";
 import {
   createPeerCheck,
   type HttpRefusal,
@@ -78,14 +79,7 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): CallerServer
     return server.unref();
   }
 
-  /** A failure is not cached: the next session tries again. */
-  function listened(): Promise<Server> {
-    listening ??= listen().catch((error: unknown) => {
-      listening = undefined;
-      throw error;
-    });
-    return listening;
-  }
+  const listened = doOnce(() => (listening = listen()));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
@@ -136,14 +130,10 @@ function openWhenCalled(app: McpApp, caller: McpCaller | Promise<McpCaller>): Ht
     const [known, { openHttpMcp }] = await Promise.all([caller, import("../streamable-http.ts")]);
     return openHttpMcp(app, known);
   }
+  const opened = doOnce(() => (opening = open()));
   return {
     async answer(...exchange) {
-      // A failure is not cached: the next request tries again.
-      opening ??= open().catch((error: unknown) => {
-        opening = undefined;
-        throw error;
-      });
-      await (await opening).answer(...exchange);
+      await (await opened()).answer(...exchange);
     },
     close: async () => await (await opening?.catch(() => undefined))?.close(),
   };

@@ -1,6 +1,7 @@
 import type { App } from "../../../runtime/app.ts";
 import { type CallerFacts, type CallerSession, createCaller, createOpeningCaller } from "../../../runtime/caller.ts";
 import { SkillsError } from "../../../base/errors.ts";
+import { doOnce } from "../../../base/promises.ts";
 import type { McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
 import type { SessionServers } from "../../../mcp/session-servers.ts";
 import type { Ask } from "../../../runtime/question.ts";
@@ -67,15 +68,7 @@ export function openAgentTools(
   let opening: Promise<SessionServers> | undefined;
   let isClosed = false;
 
-  /** A failure is not cached: the next session tries again. */
-  function servers(): Promise<SessionServers> {
-    if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
-    opening ??= openServers(app).catch((error: unknown) => {
-      opening = undefined;
-      throw error;
-    });
-    return opening;
-  }
+  const servers = doOnce(() => (opening = openServers(app)));
 
   function closingFailed(error: unknown): void {
     app.log("warning", `Closing an MCP server failed: ${String(error)}`);
@@ -94,6 +87,7 @@ export function openAgentTools(
       const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent, askIn });
       if (sessionId !== undefined) begin(sessionId);
       const client: McpCaller = Object.assign(caller, { turn: turn.signal, subagents, follow, toolsListed, isTaught });
+      if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
       const opened = await servers();
       const address = reserve?.(client) ?? (await opened.open(client, transport));
       return {
