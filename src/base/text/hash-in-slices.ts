@@ -12,7 +12,7 @@ export async function hashInSlices(
   return await runInSlices(hashSteps(bytes, algorithm, encoding));
 }
 
-/** The same as steps of other work. */
+/** Hashes bytes as a part of other work in steps. */
 export function* hashSteps(
   bytes: Uint8Array,
   algorithm: "sha256" | "sha512",
