@@ -112,7 +112,7 @@ export class ClusterRunRecords implements RunStore {
     this.#unpruned.set(key, unpruned);
     if (unpruned.runs * 10 < maxRuns && unpruned.bytes * 10 < maxBytes) return;
     this.#unpruned.delete(key);
-    await pruneOwner(database, ownerKey, { maxRuns, maxBytes });
+    await pruneRuns(database, { maxRuns, maxBytes }, maxRuns, ownerKey);
   }
 
   async stored(runId: string): Promise<boolean> {
@@ -186,29 +186,31 @@ function withoutHint(error: string): unknown {
   return { code, message };
 }
 
-/** Removes the oldest ended runs of an owner beyond its limits. */
-async function pruneOwner(
+/** Removes the oldest ended runs beyond the limits of their owner: of all owners, or of one. Returns how many. */
+async function pruneRuns(
   database: Pick<Database, "query">,
-  ownerKey: Buffer,
   { maxRuns, maxBytes }: Pick<Retention, "maxRuns" | "maxBytes">,
-): Promise<void> {
-  await database.query(
+  limit: number,
+  ownerKey: Buffer | null = null,
+): Promise<number> {
+  const removed = await database.query(
     `delete from acp_skills.runs where run_id in (
        select run_id from (
-         select run_id, status, row_number() over w as place, sum(bytes) over w as total
-         from acp_skills.runs where owner_key = $1
-         window w as (order by created_at desc, run_id desc rows unbounded preceding)
+         select run_id, status, row_number() over w as place, sum(bytes) over w as total from acp_skills.runs
+         where $4::bytea is null or owner_key = $4
+         window w as (partition by owner_key order by created_at desc, run_id desc rows unbounded preceding)
        ) counted
-       where (place > $2 or total > $3) and status not in ('queued', 'running')
-     )`,
-    [ownerKey, maxRuns, maxBytes],
+       where (place > $1 or total > $2) and status not in ('queued', 'running') limit $3
+     ) returning 1 as one`,
+    [maxRuns, maxBytes, limit, ownerKey],
   );
+  return removed.length;
 }
 
 /** Removes expired records, those beyond the limits of their owner, what ended runs reported, and members that are gone. Returns how many rows. */
 export async function sweepRuns(
   database: Pick<Database, "query">,
-  { maxRuns, maxBytes }: Pick<Retention, "maxRuns" | "maxBytes"> = runRetention,
+  limits: Pick<Retention, "maxRuns" | "maxBytes"> = runRetention,
   limit = 1_000,
 ): Promise<number> {
   const removed = await database.query(
@@ -226,18 +228,9 @@ export async function sweepRuns(
      ) returning 1 as one`,
     [limit],
   );
-  const exceeding = await database.query(
-    `delete from acp_skills.runs where run_id in (
-       select run_id from (
-         select run_id, status, row_number() over w as place, sum(bytes) over w as total from acp_skills.runs
-         window w as (partition by owner_key order by created_at desc, run_id desc rows unbounded preceding)
-       ) counted
-       where (place > $1 or total > $2) and status not in ('queued', 'running') limit $3
-     ) returning 1 as one`,
-    [maxRuns, maxBytes, limit],
-  );
+  const exceeding = await pruneRuns(database, limits, limit);
   const gone = await database.query(
     "delete from acp_skills.members where lease_until < now() - interval '1 hour' returning 1 as one",
   );
-  return removed.length + events.length + exceeding.length + gone.length;
+  return removed.length + events.length + exceeding + gone.length;
 }
