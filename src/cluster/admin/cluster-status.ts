@@ -88,7 +88,7 @@ export async function readStatus(queries: Queries): Promise<ClusterStatus> {
 }
 
 /** Runs by the worker that executed them last. */
-export interface ClaimCount {
+interface ClaimCount {
   readonly worker: string | null;
   readonly status: string;
   readonly count: number;

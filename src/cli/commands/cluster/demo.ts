@@ -52,7 +52,7 @@ async function play(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ExitCode> {
-  const { migrateCluster, readClaims } = await loadClusterAdmin();
+  const { migrateCluster, inCluster, countClaims } = await loadClusterAdmin();
   const { progress } = terminal;
   progress.show("starting PostgreSQL");
   const postgres = await startTrialPostgres(signal);
@@ -97,7 +97,7 @@ async function play(
     progress.show(`${ended} of ${skillCount} skills`);
   });
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-  const claims = await readClaims(settings);
+  const claims = await inCluster(settings, countClaims);
   const sum = (field: "count" | "repeated", worker?: TrialProcess): number =>
     claims.reduce((total, claim) => total + (worker && claim.worker !== worker.found[1] ? 0 : claim[field]), 0);
   const repeated = sum("repeated");

@@ -6,11 +6,11 @@ import type { Terminal } from "../../report/terminal.ts";
 import type { ClusterAction } from "../cluster.ts";
 
 type Admin = Awaited<ReturnType<typeof loadClusterAdmin>>;
-type Status = Awaited<ReturnType<Admin["readClusterStatus"]>>;
+type Status = Awaited<ReturnType<Admin["readStatus"]>>;
 
 export const statusAction: ClusterAction = async ({ options }, settings, terminal) => {
-  const { readClusterStatus, findProblems, parseClusterUrl, toDuration } = await loadClusterAdmin();
-  const status = await readClusterStatus(settings);
+  const { inCluster, readStatus, findProblems, parseClusterUrl, toDuration } = await loadClusterAdmin();
+  const status = await inCluster(settings, readStatus);
   const problems = findProblems(status);
   const { label } = parseClusterUrl(settings.cluster ?? "");
   if (options.json === true) await terminal.printJson({ database: label, ...status, problems });
