@@ -31,12 +31,8 @@ export function openClusterCatalog(
   const { policyFor } = createPolicies({ given: policy, home, log, shared: sharedPolicy });
   const { host, port, database: name = "" } = parseClusterUrl(cluster ?? "");
   const place = `https://${host.startsWith("/") ? "localhost" : host}:${port}/${name}`;
-  const published = new PublishedSkills({
-    label: "cluster",
-    place: URL.canParse(place) ? place : undefined,
-    minimumDays: () => policyFor(undefined).minimumAge,
-    clock,
-  });
+  const minimumDays = (): number => policyFor(undefined).minimumAge;
+  const published = new PublishedSkills(URL.canParse(place) ? place : undefined, minimumDays, clock);
   const { first, age, close } = followCatalog({ database, packs, published, clock, log });
   return { addSkills: (skillset) => mergeSkillset(skillset, published, first), age, ready: first, close };
 }

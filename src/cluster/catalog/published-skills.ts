@@ -21,13 +21,13 @@ export interface VersionChange {
 type Listener = (slugs: ReadonlySet<string>) => void;
 
 const none: readonly never[] = Object.freeze([]);
+const sources = Object.freeze(["cluster"]);
 const dayMs = 24 * 60 * 60 * 1_000;
 const digestAt = /[\\/]([0-9a-f]{64})[\\/]([^\\/]+)$/;
 
 /** The published skills in memory. Lists are never changed, but replaced. */
 export class PublishedSkills {
   readonly origin: RemoteOrigin;
-  readonly #sources: readonly string[];
   readonly #minimumDays: () => number;
   readonly #clock: Clock;
   readonly #listeners = new Set<Listener>();
@@ -36,16 +36,10 @@ export class PublishedSkills {
   #offers: readonly OfferedSkill[] = none;
 
   /** `place`: see `RemoteOrigin`. `minimumDays`: how old a version must be that replaces another one. */
-  constructor(options: {
-    readonly label: string;
-    readonly place: string | undefined;
-    readonly minimumDays: () => number;
-    readonly clock: Clock;
-  }) {
-    const { label, place } = options;
-    [this.#minimumDays, this.#clock] = [options.minimumDays, options.clock];
-    this.origin = Object.freeze({ label, place, provenanceOf: (directory: string) => this.#provenanceOf(directory) });
-    this.#sources = Object.freeze([label]);
+  constructor(place: string | undefined, minimumDays: () => number, clock: Clock) {
+    [this.#minimumDays, this.#clock] = [minimumDays, clock];
+    const provenanceOf = (directory: string): { readonly digest: string } | undefined => this.#provenanceOf(directory);
+    this.origin = Object.freeze({ label: "cluster", place, provenanceOf });
   }
 
   /** One a slug, ordered by code point. */
@@ -129,7 +123,7 @@ export class PublishedSkills {
     if (skill === undefined) return undefined;
     return Object.freeze({
       skill,
-      sources: this.#sources,
+      sources,
       problems: none,
       remote: this.origin,
       versions: Object.freeze(versions),
