@@ -1,4 +1,5 @@
 import path from "node:path";
+import { upwards } from "../base/paths/location.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -99,10 +100,7 @@ export async function findStates(
 /** True also where the policy turns out not to count: that of a directory above which belongs to no repository, or to another one. */
 function mayHavePolicy(directory: string): boolean {
   if (givenPolicy() !== undefined || isThere(organisationPolicy())) return true;
-  for (let place = directory; ; place = path.dirname(place)) {
-    if (isThere(path.join(place, policyFileName))) return true;
-    if (place === path.dirname(place)) return false;
-  }
+  return upwards(directory).some((place) => isThere(path.join(place, policyFileName)));
 }
 
 function isThere(file: string): boolean {

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { upwards } from "../base/paths/location.ts";
 import { SkillsError, isSkillsError } from "../base/errors.ts";
 import { constants, existsSync } from "node:fs";
 import { open, realpath } from "node:fs/promises";
@@ -138,10 +139,9 @@ async function readSmallFile(file: string): Promise<string> {
 }
 
 function findSkillAround(file: string): string | undefined {
-  for (let directory = path.dirname(file); ; directory = path.dirname(directory)) {
-    if (skillFiles.some((name) => existsSync(path.join(directory, name)))) return directory;
-    if (directory === path.dirname(directory)) return undefined;
-  }
+  return upwards(path.dirname(file)).find((directory) =>
+    skillFiles.some((name) => existsSync(path.join(directory, name))),
+  );
 }
 
 function unreadable(file: string, why: string, cause?: unknown): SkillsError {

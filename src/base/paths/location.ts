@@ -7,6 +7,12 @@ export function isWithin(file: string, directory: string): boolean {
   return file === directory || file.startsWith(directory.endsWith(path.sep) ? directory : directory + path.sep);
 }
 
+/** A path and all directories above it, the nearest first. */
+export function upwards(place: string): readonly string[] {
+  const above = path.dirname(place);
+  return above === place ? [place] : [place, ...upwards(above)];
+}
+
 /** Whether a path is within a directory after resolving links; a missing path is where it would be created. */
 export function liesIn(file: string, directory: string): boolean {
   return isWithin(whereItLies(file), whereItLies(directory));

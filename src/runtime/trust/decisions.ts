@@ -1,4 +1,5 @@
 import path from "node:path";
+import { upwards } from "../../base/paths/location.ts";
 import type { Log } from "../../base/log.ts";
 import type { ApprovalScope, ApprovalStore } from "./approvals.ts";
 import type { Asker } from "../trust.ts";
@@ -83,9 +84,7 @@ export class Decisions {
   /** The directories above the skills of a directory, and their project. */
   #placesAbove(directory: string, { worktrees }: Pick<Policy, "worktrees">): readonly string[] {
     const start = sessionDirectoryOf(directory);
-    const places = [this.#options.projectOf(start, worktrees), start];
-    for (let place = start; place !== path.dirname(place); places.push(place)) place = path.dirname(place);
-    return places;
+    return [this.#options.projectOf(start, worktrees), ...upwards(start)];
   }
 
   scopeOf(reach: "project" | "everywhere", directory: string | undefined, policy: Policy): ApprovalScope {

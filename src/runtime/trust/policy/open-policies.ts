@@ -1,4 +1,5 @@
 import path from "node:path";
+import { upwards } from "../../../base/paths/location.ts";
 import { attempt } from "../../../base/failures/system-error.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import type { Log } from "../../../base/log.ts";
@@ -130,13 +131,12 @@ function placesIn(directory: string): readonly PolicyFileLocation[] {
 /** The nearest directory with a repository of git that another user cannot have put there. */
 function repositoryRoot(directory: string): string | undefined {
   const user = process.getuid?.();
-  for (let place = directory; ; place = path.dirname(place)) {
+  return upwards(directory).find((place) => {
     const git = path.join(place, ".git");
     const owner = ownerOf(git);
     const isOurs = owner !== undefined && (user === undefined || [0, user, ownerOf(directory)].includes(owner));
-    if (isOurs && isRepository(git)) return place;
-    if (place === path.dirname(place)) return undefined;
-  }
+    return isOurs && isRepository(git);
+  });
 }
 
 function ownerOf(file: string): number | undefined {

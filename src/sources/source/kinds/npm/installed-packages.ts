@@ -1,6 +1,7 @@
 import { closeSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { upwards } from "../../../../base/paths/location.ts";
 import { SkillsError } from "../../../../base/errors.ts";
 import { attempt } from "../../../../base/failures/system-error.ts";
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
@@ -94,12 +95,7 @@ export function readInstalledSkill(project: string, { pin, place }: PinnedConten
 
 /** Where Node would find a package; "outside" if that is not in a directory `node_modules`. */
 function findInstalled(project: string, dependency: string): InstalledPackage | "outside" | undefined {
-  const start = realpathSync.native(project);
-  const above: string[] = [];
-  for (let at = start; ; at = path.dirname(at)) {
-    above.push(path.join(at, installedText));
-    if (at === path.dirname(at)) break;
-  }
+  const above = upwards(realpathSync.native(project)).map((place) => path.join(place, installedText));
   for (const directory of above) {
     const real = attempt(() => realpathSync.native(path.join(directory, ...dependency.split("/"))), undefined);
     if (real === undefined) continue;
