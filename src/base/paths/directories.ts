@@ -104,9 +104,13 @@ export async function syncDirectory(directory: string): Promise<void> {
 /** Makes the entries of a directory durable, synchronously. */
 export function syncDirectoryNow(directory: string): void {
   if (process.platform === "win32") return;
-  const descriptor = openSync(directory, constants.O_RDONLY);
+  withDescriptor(openSync(directory, constants.O_RDONLY), fsyncSync);
+}
+
+/** Works with an open file, and closes it. */
+export function withDescriptor<Result>(descriptor: number, work: (descriptor: number) => Result): Result {
   try {
-    fsyncSync(descriptor);
+    return work(descriptor);
   } finally {
     closeSync(descriptor);
   }

@@ -1,7 +1,8 @@
-import { type Stats, closeSync, fstatSync, lstatSync, readSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { type Stats, fstatSync, lstatSync, readSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import { attempt } from "../../base/failures/system-error.ts";
+import { withDescriptor } from "../../base/paths/directories.ts";
 import { joinPath, openAtRealPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
@@ -86,17 +87,14 @@ function followGitFile(file: string, base: string, prefix = ""): string | undefi
 /** The text of a file at a real path; undefined for anything else. Does not follow a link or block. */
 function readSmallFile(file: string, whose: "ours" | "anyone's" = "ours"): string | undefined {
   // Undefined if it is missing, unreadable, or replaced by a link: git would not find a worktree either.
-  return attempt(() => {
-    const descriptor = openAtRealPath(file);
-    try {
-      const stats = fstatSync(descriptor);
-      if (!stats.isFile() || (whose === "ours" && !isOurs(stats)) || stats.size > maxFileBytes) return undefined;
-      const buffer = Buffer.alloc(maxFileBytes);
-      return buffer.toString("utf8", 0, readSync(descriptor, buffer));
-    } finally {
-      closeSync(descriptor);
-    }
-  }, undefined);
+  return attempt(() => withDescriptor(openAtRealPath(file), read), undefined);
+
+  function read(descriptor: number): string | undefined {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile() || (whose === "ours" && !isOurs(stats)) || stats.size > maxFileBytes) return undefined;
+    const buffer = Buffer.alloc(maxFileBytes);
+    return buffer.toString("utf8", 0, readSync(descriptor, buffer));
+  }
 }
 
 /** Undefined if it is missing or cannot be reached. */

@@ -1,17 +1,13 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-} from "node:fs";
+import { constants, fstatSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { ifThere, systemCode } from "../../../base/failures/system-error.ts";
-import { makeDirectories, ownershipFault, syncDirectory, syncDirectoryNow } from "../../../base/paths/directories.ts";
+import {
+  makeDirectories,
+  ownershipFault,
+  syncDirectory,
+  syncDirectoryNow,
+  withDescriptor,
+} from "../../../base/paths/directories.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 
 export const fileMode = 0o600;
@@ -109,12 +105,9 @@ export function* everyShard(room: string): Generator<{ readonly shard: string; r
 /** The text of a file of the store, and when it was written; undefined if it is missing, or anything but a file, such as a symlink. */
 export function readIfFile(file: string): { readonly text: string; readonly modifiedAt: number } | undefined {
   try {
-    const descriptor = openSync(file, readFlags);
-    try {
+    return withDescriptor(openSync(file, readFlags), (descriptor) => {
       return { text: readFileSync(descriptor, "utf8"), modifiedAt: fstatSync(descriptor).mtimeMs };
-    } finally {
-      closeSync(descriptor);
-    }
+    });
   } catch (error) {
     if (["ENOENT", "ELOOP", "EISDIR"].includes(systemCode(error))) return undefined;
     throw error;
