@@ -1,3 +1,4 @@
+import { parseIfJson } from "../base/json/json-value.ts";
 import { fieldsOf } from "../client/json.ts";
 import type { OutputFile } from "./case-directory.ts";
 import type { AssertionResult } from "./recorded-runs.ts";
@@ -51,12 +52,7 @@ function questionAbout(texts: readonly string[], { prompt, expectedOutput, answe
 /** The last JSON array in a text, if it is one of verdicts. */
 function readVerdicts(answer: string, count: number): readonly Verdict[] | undefined {
   for (let at = answer.lastIndexOf("["); at >= 0; at = at === 0 ? -1 : answer.lastIndexOf("[", at - 1)) {
-    let value: unknown;
-    try {
-      value = JSON.parse(answer.slice(at, answer.lastIndexOf("]") + 1));
-    } catch {
-      continue;
-    }
+    const value = parseIfJson(answer.slice(at, answer.lastIndexOf("]") + 1));
     if (!Array.isArray(value) || value.length !== count) continue;
     const verdicts = value.map(fieldsOf);
     if (!verdicts.every((one) => typeof one?.["passed"] === "boolean")) continue;

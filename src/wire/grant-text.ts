@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import { realpathSync } from "node:fs";
+import { attempt } from "../base/failures/system-error.ts";
 
 /** Kinds of capabilities that `--grant` names. */
 export const permissionNames = ["network", "secrets", "secret-uses", "project-read", "project-write"] as const;
@@ -42,9 +43,6 @@ export function parseGrant(text: string): ConfiguredGrant | undefined {
 export function grantText(text: string): string {
   const isPath = /^[./~\\]|[/\\]/.test(text) && !/^[a-z0-9.-]+[@:]/.test(text);
   if (!isPath && !isAbsolute(text)) return text;
-  try {
-    return realpathSync(text);
-  } catch {
-    return resolve(text); // It does not exist, and grants nothing.
-  }
+  // One that does not exist grants nothing.
+  return attempt(() => realpathSync(text), resolve(text));
 }

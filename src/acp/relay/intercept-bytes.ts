@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { parseIfJson } from "../../base/json/json-value.ts";
 import { createOnceLog } from "../../base/log.ts";
 import type { Settings } from "../../runtime/options.ts";
 import { Interceptor } from "./interceptor.ts";
@@ -130,13 +131,9 @@ function apply(verdict: Verdict, line: Buffer, direction: Direction): Buffer | u
 
 function parseLine(line: Buffer, text: string, { garbage }: Direction): unknown {
   if (text.trim() === "") return undefined;
-  try {
-    if (isUtf8(line)) return JSON.parse(text) as unknown;
-  } catch {
-    // Not JSON: reported below.
-  }
-  garbage(text);
-  return undefined;
+  const message = isUtf8(line) ? parseIfJson(text) : undefined;
+  if (message === undefined) garbage(text);
+  return message;
 }
 
 const newline = 10;

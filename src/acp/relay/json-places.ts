@@ -1,3 +1,5 @@
+import { parseIfJson } from "../../base/json/json-value.ts";
+
 /** Finds values in the bytes of a line of JSON, so that they can be copied unread: numbers keep their digits. Nothing recurses. */
 
 export interface JsonValueRange {
@@ -68,13 +70,9 @@ export function isText(line: Buffer, { from, to }: JsonValueRange, text: Buffer)
 /** The string at a place; undefined if there is another value, or bytes that are no JSON. */
 export function readString(line: Buffer, { from, to }: JsonValueRange): string | undefined {
   if (line[from] !== quote) return undefined;
-  try {
-    const value: unknown = JSON.parse(line.toString("utf8", from, to));
-    return typeof value === "string" ? value : undefined;
-  } catch {
-    // Bad escapes: it is no string.
-    return undefined;
-  }
+  // With bad escapes, it is no string.
+  const value = parseIfJson(line.toString("utf8", from, to));
+  return typeof value === "string" ? value : undefined;
 }
 
 const [quote, backslash, colon, comma] = [34, 92, 58, 44];
