@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { attempt } from "../failures/system-error.ts";
 
 /** Whether a path is a directory or is inside it, by whole segments; both are absolute and normalised. */
 export function isWithin(file: string, directory: string): boolean {
@@ -39,6 +40,13 @@ export function shownPath(file: string, cwd: string): string {
 export function homePath(file: string, home: string): string {
   const relative = shownPath(file, home);
   return relative === file ? file : relative === "." ? "~" : `~/${relative}`;
+}
+
+/** A path of a URL, each segment decoded once; undefined where one is not UTF-8, or has a slash. */
+export function decodedPath(encoded: string): string | undefined {
+  if (/[?#]/.test(encoded)) return undefined;
+  const segments = encoded.split("/").map((segment) => attempt(() => decodeURIComponent(segment), "/"));
+  return segments.some((segment) => segment.includes("/")) ? undefined : segments.join("/");
 }
 
 /**

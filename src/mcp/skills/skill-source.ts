@@ -12,6 +12,7 @@ import {
 } from "@modelcontextprotocol/server/ext/skills";
 import { isSkillsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { decodedPath } from "../../base/paths/location.ts";
 import { hasTags } from "../../base/text/unsafe-characters.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { fromCursor, toCursor } from "../../runtime/tools.ts";
@@ -240,17 +241,6 @@ export function fromSkillUri(text: string): SkillUri | undefined {
   const { protocol, host, hostname, username, password, pathname, search, hash } = new URL(text);
   const isPlain = protocol === "skill:" && host === hostname && host !== "";
   if (!isPlain || `${username}${password}${search}${hash}` !== "") return undefined;
-  const segments = pathname.split("/").slice(1).map(decodeSegment);
-  if (!segments.every((segment) => segment !== undefined)) return undefined;
-  return { slug: host, path: segments.join("/") };
-}
-
-function decodeSegment(segment: string): string | undefined {
-  try {
-    const decoded = decodeURIComponent(segment);
-    return decoded.includes("/") ? undefined : decoded;
-  } catch {
-    // Not UTF-8.
-    return undefined;
-  }
+  const path = decodedPath(pathname.slice(1));
+  return path === undefined ? undefined : { slug: host, path };
 }

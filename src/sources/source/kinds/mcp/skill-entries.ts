@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Skill as SkillEntry } from "@modelcontextprotocol/client/ext/skills";
 import { isObject } from "../../../../base/json/json-value.ts";
-import { attempt } from "../../../../base/failures/system-error.ts";
+import { decodedPath } from "../../../../base/paths/location.ts";
 import { remotePathFault } from "../../../archive/check-path.ts";
 import { skillLimits } from "../../../archive/skill-limits.ts";
 import type { RemoteContent } from "../../../reader.ts";
@@ -25,19 +25,12 @@ export function filesOfEntry({ uri, resources }: SkillEntry): readonly ListedFil
   const root = uri.slice(0, -manifest.length);
   const files: ListedFile[] = [];
   for (const { uri: file } of resources) {
-    const path = file.startsWith(root) ? toPath(file.slice(root.length)) : undefined;
+    const path = file.startsWith(root) ? decodedPath(file.slice(root.length)) : undefined;
     const fault = path === undefined ? "is not a path in the skill" : remotePathFault(path);
     if (path === undefined || fault !== undefined) return { why: `the path of ${shownUri(file)} ${fault ?? ""}` };
     files.push({ uri: file, path });
   }
   return files;
-}
-
-/** Each segment decoded once; undefined if it is no path. */
-function toPath(encoded: string): string | undefined {
-  if (/[?#]/.test(encoded)) return undefined;
-  const segments = encoded.split("/").map((segment) => attempt(() => decodeURIComponent(segment), "/"));
-  return segments.some((segment) => segment.includes("/")) ? undefined : segments.join("/");
 }
 
 /** A digest over which files with which bytes a skill has; no other entry gives the same text. */
