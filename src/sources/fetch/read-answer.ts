@@ -82,18 +82,25 @@ export const needsCredentials =
   "which needs credentials: --token env:NAME of acp-skills add, update, discover and find, or the URL of a share (/s/TOKEN/) from its publisher";
 
 /** The answer if its status is 200. Otherwise throws: never with the path or query of the URL, which can hold a token. `what` is a noun. */
-export function requireSuccess(answer: RemoteAnswer, what: string, now: number = Date.now()): RemoteAnswer {
-  const { status, headers, url } = answer;
-  if (status === 200) return answer;
+export function requireSuccess(answer: RemoteAnswer, what: string, now?: number): RemoteAnswer {
+  if (answer.status === 200) return answer;
+  throw noSuccess(answer, what, { needs: needsCredentials }, now);
+}
+
+/** The error for an answer without success; `needs`: what a person can do about 401 and 403, `said`: what the host says of it. */
+export function noSuccess(
+  { status, headers, url }: RemoteAnswer,
+  what: string,
+  { needs, said = "", code = "ENDPOINT_UNREACHABLE" }: { needs: string; said?: string; code?: SkillsErrorCode },
+  now: number = Date.now(),
+): SkillsError {
   const { host } = new URL(url);
   const seconds = retryAfterSeconds(headers, now);
   const advice = seconds === undefined ? "" : `; try again after ${seconds} s`;
-  const reason = status === 401 || status === 403 ? `, ${needsCredentials}` : "";
-  throw new SkillsError(
-    codes[status] ?? "ENDPOINT_UNREACHABLE",
-    `${host} answered with status ${status} for ${what}${reason}${advice}.`,
-    { facts: { status, ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }) } },
-  );
+  const reason = status === 401 || status === 403 ? `, ${needs}` : "";
+  const message = `${host} answered with status ${status}${said} for ${what}${reason}${advice}.`;
+  const facts = { status, ...(seconds !== undefined && { retryAfterSeconds: seconds }) };
+  return new SkillsError(codes[status] ?? code, message, { facts });
 }
 
 const longestWait = 24 * 60 * 60;

@@ -1,6 +1,6 @@
 import { SkillsError, isSkillsError } from "../../../../base/errors.ts";
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
-import type { Fetcher, RemoteAnswer } from "../../../fetch.ts";
+import type { Fetcher, RemoteAnswer, RemoteRequest } from "../../../fetch.ts";
 import { isLoopbackHost } from "../../source-label.ts";
 import type { FindCredentials, RegistryCredentials } from "./credentials.ts";
 import { type OciReference, originOfRegistry } from "./reference.ts";
@@ -19,42 +19,21 @@ const tokenBytes = 256 * 1024;
 const tokenForm = /^[\x21-\x7E]{1,14000}$/;
 const timeoutMs = 20_000;
 
+export interface Authorization {
+  headers(): Readonly<Record<string, string>>;
+  /** Gets what an answer with status 401 wants, to a request with the header `used`; whether the request is worth repeating. */
+  renew(answer: RemoteAnswer, used: string | undefined, signal: AbortSignal): Promise<boolean>;
+}
+
 /**
  * The Authorization header for one repository: nothing until the registry wants something, then a token from the token server that it names,
  * with credentials if there are any, or these themselves. Scopes are ours: no challenge widens them.
  */
-export class RegistryAuthorization {
-  readonly #place: Pick<OciReference, "registry" | "repository">;
-  readonly #origin: URL;
-  readonly #action: RegistryAction;
-  readonly #fetcher: Fetcher;
-  readonly #find: FindCredentials;
-  #header: string | undefined;
+export function openAuthorization(place: OciReference, { action, fetcher, find }: RegistryOptions): Authorization {
+  const origin = new URL(originOfRegistry(place.registry));
+  let header: string | undefined;
 
-  constructor(place: OciReference, { action, fetcher, find }: RegistryOptions) {
-    this.#place = place;
-    this.#origin = new URL(originOfRegistry(place.registry));
-    this.#action = action;
-    this.#fetcher = fetcher;
-    this.#find = find;
-  }
-
-  headers(): Readonly<Record<string, string>> {
-    return this.#header === undefined ? {} : { authorization: this.#header };
-  }
-
-  /** Gets what an answer with status 401 wants, to a request with the header `used`; whether the request is worth repeating. */
-  async renew({ headers }: RemoteAnswer, used: string | undefined, signal: AbortSignal): Promise<boolean> {
-    // Another request got one meanwhile.
-    if (this.#header !== used) return true;
-    const [, scheme = "", rest = ""] = /^\s*([A-Za-z]+)(?:\s+(.*))?$/s.exec(headers["www-authenticate"] ?? "") ?? [];
-    const credentials = await this.#find(this.#place, signal);
-    if (/^bearer$/i.test(scheme)) this.#header = `Bearer ${await this.#askToken(rest, credentials, signal)}`;
-    else if (/^basic$/i.test(scheme) && credentials?.type === "password") this.#header = toBasic(credentials);
-    return this.#header !== used;
-  }
-
-  async #askToken(
+  async function askToken(
     challenge: string,
     credentials: RegistryCredentials | undefined,
     signal: AbortSignal,
@@ -62,11 +41,11 @@ export class RegistryAuthorization {
     const said = new Map(
       Array.from(challenge.matchAll(/([a-z_]+)="([^"]*)"/gi), ([, key = "", value = ""]) => [key.toLowerCase(), value]),
     );
-    const realm = this.#realmOf(said.get("realm") ?? "");
-    const scope = `repository:${this.#place.repository}:${this.#action}`;
-    const wanted = new URLSearchParams({ service: said.get("service") ?? this.#origin.host, scope });
+    const realm = realmOf(said.get("realm") ?? "");
+    const scope = `repository:${place.repository}:${action}`;
+    const wanted = new URLSearchParams({ service: said.get("service") ?? origin.host, scope });
     const asked = { maxBytes: tokenBytes, timeoutMs, headers: { accept: "application/json" } };
-    const answer = await this.#ask(
+    const answer = await ask(
       credentials?.type === "identity"
         ? { ...asked, url: realm.href, ...refreshing(wanted, credentials.token) }
         : {
@@ -78,55 +57,66 @@ export class RegistryAuthorization {
     );
     if (answer.status !== 200) {
       const whose =
-        credentials === undefined ? "no credentials" : `the credentials that are stored for ${this.#place.registry}`;
+        credentials === undefined ? "no credentials" : `the credentials that are stored for ${place.registry}`;
       const code = answer.status >= 500 || answer.status === 429 ? "ENDPOINT_UNREACHABLE" : "AUTH_REQUIRED";
-      throw this.#refusal(
+      throw refusal(
         code,
-        `answered with status ${answer.status} to ${whose}; log in with docker login ${this.#place.registry}`,
+        `answered with status ${answer.status} to ${whose}; log in with docker login ${place.registry}`,
       );
     }
     const json = parseIfJson(Buffer.from(answer.body).toString("utf8"));
     const token = isObject(json) ? (json["token"] ?? json["access_token"]) : undefined;
-    if (typeof token !== "string" || !tokenForm.test(token))
-      throw this.#refusal("SOURCE_INVALID", "answered with no token");
+    if (typeof token !== "string" || !tokenForm.test(token)) throw refusal("SOURCE_INVALID", "answered with no token");
     return token;
   }
 
   /** The URL of the token server, if credentials may be sent there. */
-  #realmOf(text: string): URL {
-    if (!URL.canParse(text)) throw this.#refusal("SOURCE_INVALID", "has no valid URL");
+  function realmOf(text: string): URL {
+    if (!URL.canParse(text)) throw refusal("SOURCE_INVALID", "has no valid URL");
     const realm = new URL(text);
     realm.hash = "";
-    const isHere =
-      isLoopbackHost(this.#origin.hostname) && isLoopbackHost(realm.hostname) && realm.protocol === "http:";
+    const isHere = isLoopbackHost(origin.hostname) && isLoopbackHost(realm.hostname) && realm.protocol === "http:";
     if (realm.protocol !== "https:" && !isHere)
-      throw this.#refusal(
+      throw refusal(
         "SOURCE_INVALID",
         "is not asked: its URL is not https, and anyone on the way could read what is sent",
       );
     if (realm.username !== "" || realm.password !== "")
-      throw this.#refusal("SOURCE_INVALID", "has user information in its URL");
-    if (this.#fetcher.leadsInside(this.#origin.href, realm.href))
-      throw this.#refusal(
+      throw refusal("SOURCE_INVALID", "has user information in its URL");
+    if (fetcher.leadsInside(origin.href, realm.href))
+      throw refusal(
         "ENDPOINT_UNREACHABLE",
-        `is on the private host ${realm.host}, to which a public registry must not lead; if you trust both, allow the registry too: --allow-private ${this.#place.registry}`,
+        `is on the private host ${realm.host}, to which a public registry must not lead; if you trust both, allow the registry too: --allow-private ${place.registry}`,
       );
     return realm;
   }
 
-  async #ask(request: Parameters<Fetcher["fetch"]>[0], signal: AbortSignal): Promise<RemoteAnswer> {
+  async function ask(request: RemoteRequest, signal: AbortSignal): Promise<RemoteAnswer> {
     try {
-      return await this.#fetcher.fetch(request, signal);
+      return await fetcher.fetch(request, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!isSkillsError(error)) throw error;
-      throw this.#refusal(error.code, `cannot be asked: ${error.message.replace(/\.$/, "")}`, error);
+      throw refusal(error.code, `cannot be asked: ${error.message.replace(/\.$/, "")}`, error);
     }
   }
 
-  #refusal(code: SkillsError["code"], why: string, cause?: unknown): SkillsError {
-    return new SkillsError(code, `The token server that ${this.#place.registry} names ${why}.`, { cause });
+  function refusal(code: SkillsError["code"], why: string, cause?: unknown): SkillsError {
+    return new SkillsError(code, `The token server that ${place.registry} names ${why}.`, { cause });
   }
+
+  return {
+    headers: () => (header === undefined ? {} : { authorization: header }),
+    async renew({ headers }, used, signal) {
+      // Another request got one meanwhile.
+      if (header !== used) return true;
+      const [, scheme = "", rest = ""] = /^\s*([A-Za-z]+)(?:\s+(.*))?$/s.exec(headers["www-authenticate"] ?? "") ?? [];
+      const credentials = await find(place, signal);
+      if (/^bearer$/i.test(scheme)) header = `Bearer ${await askToken(rest, credentials, signal)}`;
+      else if (/^basic$/i.test(scheme) && credentials?.type === "password") header = toBasic(credentials);
+      return header !== used;
+    },
+  };
 }
 
 function toBasic(credentials: RegistryCredentials): string {
@@ -141,10 +131,7 @@ function withQuery(url: URL, more: URLSearchParams): string {
   return whole.href;
 }
 
-function refreshing(
-  wanted: URLSearchParams,
-  token: string,
-): { method: "POST"; body: string; headers: Record<string, string> } {
+function refreshing(wanted: URLSearchParams, token: string): Pick<RemoteRequest, "method" | "body" | "headers"> {
   const form = new URLSearchParams({
     ...Object.fromEntries(wanted),
     grant_type: "refresh_token",

@@ -1,8 +1,8 @@
-import { SkillsError, type SkillsErrorCode, isSkillsError } from "../../../../base/errors.ts";
+import { isSkillsError } from "../../../../base/errors.ts";
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "../../../fetch.ts";
-import { retryAfterSeconds } from "../../../fetch/read-answer.ts";
-import { RegistryAuthorization, type RegistryOptions } from "./authorization.ts";
+import { noSuccess } from "../../../fetch/read-answer.ts";
+import { type Authorization, type RegistryOptions, openAuthorization } from "./authorization.ts";
 import {
   type BlobDescriptor,
   type ImageIndex,
@@ -37,7 +37,7 @@ export class OciRegistry {
   readonly place: string;
   readonly origin: string;
   readonly #fetcher: Fetcher;
-  readonly #authorization: RegistryAuthorization;
+  readonly #authorization: Authorization;
   readonly #base: string;
 
   constructor(reference: OciReference, options: RegistryOptions) {
@@ -46,7 +46,7 @@ export class OciRegistry {
     this.origin = originOfRegistry(registry);
     this.#base = `${this.origin}/v2/${repository}`;
     this.#fetcher = options.fetcher;
-    this.#authorization = new RegistryAuthorization(reference, options);
+    this.#authorization = openAuthorization(reference, options);
   }
 
   /** The answer with any status; a request that needs credentials is repeated with them. `path`: below the repository, or a URL. */
@@ -140,25 +140,11 @@ export class OciRegistry {
 
   /** The answer if it is a success. Throws with what a person can do. `what` is a noun. */
   requireSuccess(answer: RemoteAnswer, what: string): RemoteAnswer {
-    const { status, headers } = answer;
+    const { status } = answer;
     if (status >= 200 && status < 300) return answer;
-    const { host } = new URL(answer.url);
-    const codes: Readonly<Record<number, SkillsErrorCode>> = {
-      401: "AUTH_REQUIRED",
-      403: "PERMISSION_DENIED",
-      429: "RATE_LIMITED",
-    };
-    const code = codes[status] ?? (status >= 500 || status === 408 ? "ENDPOINT_UNREACHABLE" : "SOURCE_INVALID");
-    const seconds = retryAfterSeconds(headers, Date.now());
-    const login = `docker login ${this.place.replace(/\/.*$/s, "")}, or --token env:NAME`;
-    const reason = status === 401 || status === 403 ? `, which needs credentials: ${login}` : "";
-    const advice = seconds === undefined ? "" : `; try again after ${seconds} s`;
-    const facts = { status, ...(seconds !== undefined && { retryAfterSeconds: seconds }) };
-    throw new SkillsError(
-      code,
-      `${host} answered with status ${status}${saidIn(answer)} for ${what}${reason}${advice}.`,
-      { facts },
-    );
+    const needs = `which needs credentials: docker login ${this.place.replace(/\/.*$/s, "")}, or --token env:NAME`;
+    const code = status >= 500 || status === 408 ? "ENDPOINT_UNREACHABLE" : "SOURCE_INVALID";
+    throw noSuccess(answer, what, { needs, code, said: saidIn(answer) });
   }
 
   #shown(name: string): string {
