@@ -43,7 +43,6 @@ export function connectPeer(options: PeerOptions): Peer {
   const open = new Map<unknown, (answer: PeerResponse) => void>();
   const { promise: gone, resolve: resolveGone } = createDeferred();
   const blocks = new LineBlocks();
-  let pending = 0;
   let lastId = 0;
   let isReading = true;
   let goneBecause: string | undefined;
@@ -90,10 +89,8 @@ export function connectPeer(options: PeerOptions): Peer {
   function read(chunk: Buffer): void {
     // What comes after a refusal is taken off, so that the peer is not blocked.
     if (!isReading) return;
-    const last = chunk.lastIndexOf("\n");
-    pending = last < 0 ? pending + chunk.length : chunk.length - last - 1;
     for (const block of blocks.push(chunk)) pass(block);
-    if (pending > limits.messageBytes) refuse(`a message was longer than ${limits.messageBytes} bytes`);
+    if (blocks.pending > limits.messageBytes) refuse(`a message was longer than ${limits.messageBytes} bytes`);
   }
   function end(): void {
     const rest = blocks.rest();

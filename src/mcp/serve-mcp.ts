@@ -12,6 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isObject, parseIfJson } from "../base/json/json-value.ts";
+import { LineBlocks } from "../base/json/line-blocks.ts";
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
 import { createMcpServerFactory, declaresForms, declaresSkillsExtension } from "./mcp-server.ts";
 
@@ -109,7 +110,7 @@ function openLineTransport({ input, output }: StdioStreams, onMessage: (message:
   const ended = new Promise<void>((resolve) => (end = resolve));
 
   async function read(): Promise<void> {
-    for await (const line of readLines(input as AsyncIterable<Uint8Array>)) {
+    for await (const line of readLines(input as AsyncIterable<Buffer>)) {
       if (isClosed) return;
       if (line.trim() !== "") take(line);
     }
@@ -184,27 +185,16 @@ function openLineTransport({ input, output }: StdioStreams, onMessage: (message:
   return { transport, ended };
 }
 
-const newline = 0x0a;
-
 /** Splits a byte stream into lines at `\n`; the last line may lack it. Throws for a line that is too long. */
-async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
-  let parts: Uint8Array[] = [];
-  let length = 0;
-  const add = (part: Uint8Array): void => {
-    length += part.length;
-    if (length > maxMessageBytes) throw new Error(`The client sent a line of more than ${maxMessageBytes} bytes.`);
-    parts.push(part);
-  };
+async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
+  const lines = new LineBlocks();
   for await (const chunk of chunks) {
-    let start = 0;
-    for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, start)) {
-      add(chunk.subarray(start, at));
-      yield Buffer.concat(parts).toString("utf8");
-      [parts, length, start] = [[], 0, at + 1];
-    }
-    if (start < chunk.length) add(chunk.subarray(start));
+    for (const line of lines.lines(chunk)) yield line.toString("utf8");
+    if (lines.pending > maxMessageBytes)
+      throw new Error(`The client sent a line of more than ${maxMessageBytes} bytes.`);
   }
-  if (parts.length > 0) yield Buffer.concat(parts).toString("utf8");
+  const rest = lines.rest();
+  if (rest !== undefined) yield rest.toString("utf8");
 }
 
 function isMessage(value: unknown): value is JSONRPCMessage {

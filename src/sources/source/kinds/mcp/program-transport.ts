@@ -4,6 +4,7 @@ import { type Clock, withinTime } from "../../../../base/clock.ts";
 import { SkillsError, isSkillsError } from "../../../../base/errors.ts";
 import { attempt, systemCode } from "../../../../base/failures/system-error.ts";
 import { hasTooManyValues, maxJsonValues, parseIfJson } from "../../../../base/json/json-value.ts";
+import { LineBlocks } from "../../../../base/json/line-blocks.ts";
 import { type ProcessTree, createProcessTree } from "../../../../base/processes/process-tree.ts";
 import { spawnProcess } from "../../../../base/processes/spawn-process.ts";
 import { cutCodePoints } from "../../../../base/text/code-points.ts";
@@ -33,8 +34,7 @@ export class ProgramTransport implements Transport {
   #child: ChildProcess | undefined;
   #tree: ProcessTree | undefined;
   #exited: Promise<true> = Promise.resolve(true);
-  #waiting: Buffer[] = [];
-  #waitingBytes = 0;
+  #lines = new LineBlocks();
   #stderr = Buffer.alloc(0);
   #failure: SkillsError | undefined;
   #closing: Promise<void> | undefined;
@@ -108,19 +108,9 @@ export class ProgramTransport implements Transport {
   }
 
   #receive(bytes: Buffer): void {
-    let rest = bytes;
-    for (let end = rest.indexOf(0x0a); end !== -1; end = rest.indexOf(0x0a)) {
-      this.#waiting.push(rest.subarray(0, end));
-      const line = Buffer.concat(this.#waiting);
-      this.#waiting = [];
-      this.#waitingBytes = 0;
-      rest = rest.subarray(end + 1);
-      this.#read(line);
-    }
-    this.#waitingBytes += rest.length;
-    if (this.#waitingBytes > longestMessage)
+    for (const line of this.#lines.lines(bytes)) this.#read(line);
+    if (this.#lines.pending > longestMessage)
       this.#fail(`sent a message of more than ${longestMessage} bytes, the limit`);
-    else if (rest.length > 0) this.#waiting.push(rest);
   }
 
   #read(line: Buffer): void {
@@ -137,8 +127,7 @@ export class ProgramTransport implements Transport {
 
   #fail(what: string): void {
     this.#failure ??= badSource(`The program ${what}`);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
+    this.#lines = new LineBlocks();
     this.onerror?.(this.#failure);
     void this.close();
   }
