@@ -8,6 +8,7 @@ import {
   parseUntrustedJson,
 } from "../base/json/json-value.ts";
 import { isSkillsError } from "../base/errors.ts";
+import { attempt } from "../base/failures/system-error.ts";
 import { acceptedExecution, executionStatus, sharingError, sharingErrors } from "../wire/skill-sharing.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "./fetch.ts";
 import { retryAfterSeconds } from "./fetch/read-answer.ts";
@@ -58,7 +59,7 @@ export async function invokeSkill(
   const late = new AbortController();
   const stopTimer = clock.after(invocation.timeoutMs, () => late.abort(timedOut));
   const over = AbortSignal.any([signal, late.signal]);
-  const calls = new RemoteExecution(invocation, means, over);
+  const calls = remoteExecution(invocation, means, over);
   try {
     return await calls.run();
   } catch (error) {
@@ -85,66 +86,19 @@ class Failure extends Error {
   }
 }
 
-class RemoteExecution {
-  readonly #invocation: Invocation;
-  readonly #means: InvocationMeans;
-  readonly #signal: AbortSignal;
-  readonly #endpoint: URL;
-  #statusUrl: string | undefined;
-
-  constructor(invocation: Invocation, means: InvocationMeans, signal: AbortSignal) {
-    this.#invocation = invocation;
-    this.#means = means;
-    this.#signal = signal;
-    this.#endpoint = new URL(invocation.endpoint);
-  }
-
-  async run(): Promise<InvocationEnd> {
-    const { endpoint, args, timeoutMs, maxBytes } = this.#invocation;
-    const answer = await this.#ask({
-      url: endpoint,
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ args, timeout_ms: timeoutMs }),
-      maxBytes,
-      // It may answer with the result.
-      timeoutMs,
-    });
-    if (answer.status === 200) return toEnd(this.#parse(answer), true);
-    if (answer.status !== 202) throw this.#refusal(answer);
-    const accepted = acceptedExecution.safeParse(this.#parse(answer));
-    if (!accepted.success) throw this.#unusable("accepted the invocation without an execution_id");
-    const { execution_id: id, status_url: statusUrl, result_url: resultUrl } = accepted.data;
-    const own = new URL(endpoint);
-    own.search = "";
-    own.pathname = `${own.pathname.replace(/\/$/, "")}/${encodeURIComponent(id)}`;
-    const status = this.#ownUrl(statusUrl ?? own.href);
-    const result = this.#ownUrl(resultUrl ?? `${own.href}/result`);
-    this.#statusUrl = status;
-    await this.#wait(firstWaitMs);
-    await this.#poll(status, statusBytes, (found) => {
-      const read = executionStatus.safeParse(this.#parse(found));
-      if (!read.success) throw this.#unusable("sent no status of the execution");
-      return read.data.status === "accepted" || read.data.status === "running" ? undefined : read.data;
-    });
-    return await this.#poll(result, maxBytes, (found) =>
-      found.status === 200 ? toEnd(this.#parse(found), false) : undefined,
-    );
-  }
-
-  /** Cancels the execution, where one was accepted: an addition of ours, which others may refuse. Never throws. */
-  async cancel(): Promise<void> {
-    if (this.#statusUrl === undefined) return;
-    const { fetcher } = this.#means;
-    const { headers } = this.#invocation;
-    const request = { url: this.#statusUrl, method: "DELETE", maxBytes: statusBytes, timeoutMs: cancelMs } as const;
-    await fetcher
-      .fetch({ ...request, headers: { ...json, ...headers } }, new AbortController().signal)
-      .catch(() => undefined);
-  }
+/** The execution of an invocation on the other machine, until it has ended. */
+function remoteExecution(
+  invocation: Invocation,
+  { fetcher, clock, now = Date.now }: InvocationMeans,
+  signal: AbortSignal,
+) {
+  const { args, headers: credentials, timeoutMs, maxBytes } = invocation;
+  const endpoint = new URL(invocation.endpoint);
+  const { host } = endpoint;
+  let status: string | undefined;
 
   /** Looks at an address until it answers something, at growing intervals; an answer has the status 200 or 202. */
-  async #poll<Result>(
+  async function poll<Result>(
     url: string,
     maxBytes: number,
     read: (answer: RemoteAnswer) => Result | undefined,
@@ -152,83 +106,114 @@ class RemoteExecution {
     for (let waitMs = firstWaitMs, failed = 0; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
       let retryMs = 0;
       try {
-        const answer = await this.#ask({ url, maxBytes, timeoutMs: requestMs });
-        if (answer.status !== 200 && answer.status !== 202) throw this.#refusal(answer);
+        const answer = await ask({ url, maxBytes, timeoutMs: requestMs });
+        if (answer.status !== 200 && answer.status !== 202) throw refusal(answer, host);
         failed = 0;
         const result = read(answer);
         if (result !== undefined) return result;
-        retryMs = this.#retryAfterMs(answer);
+        retryMs = Math.min((retryAfterSeconds(answer.headers, now()) ?? 0) * 1_000, timeoutMs);
       } catch (error) {
         // A disturbance may be over at the next look.
         if (!(error instanceof Failure) || !error.passes || ++failed >= maxFailedLooks) throw error;
       }
-      await this.#wait(Math.max(waitMs, retryMs));
+      await wait(Math.max(waitMs, retryMs));
     }
   }
 
-  async #ask(request: RemoteRequest): Promise<RemoteAnswer> {
-    const headers = { ...json, ...request.headers, ...this.#invocation.headers };
+  async function ask(request: RemoteRequest): Promise<RemoteAnswer> {
+    const headers = { ...json, ...request.headers, ...credentials };
     try {
-      const answer = await this.#means.fetcher.fetch({ ...request, headers }, this.#signal);
-      if (new URL(answer.url).origin === this.#endpoint.origin) return answer;
+      const answer = await fetcher.fetch({ ...request, headers }, signal);
+      if (new URL(answer.url).origin === endpoint.origin) return answer;
     } catch (error) {
-      if (this.#signal.aborted || !isSkillsError(error)) throw error;
+      if (signal.aborted || !isSkillsError(error)) throw error;
       const { code, message } = error;
       const isLong = code === "FILE_TOO_LARGE";
       throw new Failure({ type: isLong ? "OutputLimitError" : "EndpointError", code, message }, !isLong);
     }
-    throw this.#unusable("redirected to another origin");
-  }
-
-  #parse(answer: RemoteAnswer): unknown {
-    if (hasTooManyValues(answer.body))
-      throw this.#unusable(`gave an answer with more than ${maxJsonValues} keys and values, the limit`);
-    try {
-      // The answer is around the output.
-      return parseUntrustedJson(Buffer.from(answer.body), 1 + maxJsonDepth);
-    } catch {
-      throw this.#unusable("gave an answer that is not JSON");
-    }
-  }
-
-  /** What an error says. */
-  #refusal(answer: RemoteAnswer): Failure {
-    const { status } = answer;
-    const passes = status >= 500 || status === 429;
-    const read = sharingError.safeParse(
-      hasTooManyValues(answer.body) ? undefined : parseIfJson(Buffer.from(answer.body).toString()),
-    );
-    if (!read.success) {
-      const message = `${this.#endpoint.host} answered with status ${status}.`;
-      return new Failure({ type: "EndpointError", code: codeOf(status), message }, passes);
-    }
-    const { code, message, details, retry } = read.data.error;
-    const more = { status, ...(details !== undefined && { details }), ...(retry && { retry }) };
-    return new Failure({ type: "EndpointError", code, message, details: more }, passes);
+    throw unusable(host, "redirected to another origin");
   }
 
   /** Elsewhere, neither the credentials nor an address that nobody approved are of use. */
-  #ownUrl(text: string): string {
-    const url = URL.canParse(text, this.#endpoint) ? new URL(text, this.#endpoint) : undefined;
-    if (url?.origin === this.#endpoint.origin) return url.href;
-    throw this.#unusable("named a URL of another origin for the execution");
+  function ownUrl(text: string): string {
+    const url = URL.canParse(text, endpoint) ? new URL(text, endpoint) : undefined;
+    if (url?.origin === endpoint.origin) return url.href;
+    throw unusable(host, "named a URL of another origin for the execution");
   }
 
-  #unusable(what: string): Failure {
-    const message = `${this.#endpoint.host} ${what}.`;
-    return new Failure({ type: "InvalidAnswerError", code: "ENDPOINT_UNREACHABLE", message });
-  }
-
-  #retryAfterMs({ headers }: RemoteAnswer): number {
-    const { now = Date.now } = this.#means;
-    return Math.min((retryAfterSeconds(headers, now()) ?? 0) * 1_000, this.#invocation.timeoutMs);
-  }
-
-  async #wait(ms: number): Promise<void> {
+  async function wait(ms: number): Promise<void> {
     const { promise: waited, resolve } = createDeferred();
-    const stop = this.#means.clock.after(ms, resolve);
-    await unlessAborted(waited, this.#signal).finally(stop);
+    const stop = clock.after(ms, resolve);
+    await unlessAborted(waited, signal).finally(stop);
   }
+
+  return {
+    async run(): Promise<InvocationEnd> {
+      const answer = await ask({
+        url: invocation.endpoint,
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ args, timeout_ms: timeoutMs }),
+        maxBytes,
+        // It may answer with the result.
+        timeoutMs,
+      });
+      if (answer.status === 200) return toEnd(parse(answer, host), true);
+      if (answer.status !== 202) throw refusal(answer, host);
+      const accepted = acceptedExecution.safeParse(parse(answer, host));
+      if (!accepted.success) throw unusable(host, "accepted the invocation without an execution_id");
+      const { execution_id: id, status_url: statusUrl, result_url: resultUrl } = accepted.data;
+      const own = new URL(endpoint);
+      own.search = "";
+      own.pathname = `${own.pathname.replace(/\/$/, "")}/${encodeURIComponent(id)}`;
+      const place = ownUrl(statusUrl ?? own.href);
+      const result = ownUrl(resultUrl ?? `${own.href}/result`);
+      status = place;
+      await wait(firstWaitMs);
+      await poll(place, statusBytes, (found) => {
+        const read = executionStatus.safeParse(parse(found, host));
+        if (!read.success) throw unusable(host, "sent no status of the execution");
+        return read.data.status === "accepted" || read.data.status === "running" ? undefined : read.data;
+      });
+      return await poll(result, maxBytes, (found) =>
+        found.status === 200 ? toEnd(parse(found, host), false) : undefined,
+      );
+    },
+
+    /** Cancels the execution, where one was accepted: an addition of ours, which others may refuse. Never throws. */
+    async cancel(): Promise<void> {
+      if (status === undefined) return;
+      const headers = { ...json, ...credentials };
+      const request = { url: status, method: "DELETE", headers, maxBytes: statusBytes, timeoutMs: cancelMs };
+      await fetcher.fetch(request, new AbortController().signal).catch(() => undefined);
+    },
+  };
+}
+
+function parse({ body }: RemoteAnswer, host: string): unknown {
+  if (hasTooManyValues(body))
+    throw unusable(host, `gave an answer with more than ${maxJsonValues} keys and values, the limit`);
+  // The answer is around the output.
+  const value = attempt(() => parseUntrustedJson(Buffer.from(body), 1 + maxJsonDepth), undefined);
+  if (value === undefined) throw unusable(host, "gave an answer that is not JSON");
+  return value;
+}
+
+/** What an error says. */
+function refusal({ status, body }: RemoteAnswer, host: string): Failure {
+  const passes = status >= 500 || status === 429;
+  const read = sharingError.safeParse(hasTooManyValues(body) ? undefined : parseIfJson(Buffer.from(body).toString()));
+  if (!read.success) {
+    const message = `${host} answered with status ${status}.`;
+    return new Failure({ type: "EndpointError", code: codeOf(status), message }, passes);
+  }
+  const { code, message, details, retry } = read.data.error;
+  const more = { status, ...(details !== undefined && { details }), ...(retry && { retry }) };
+  return new Failure({ type: "EndpointError", code, message, details: more }, passes);
+}
+
+function unusable(host: string, what: string): Failure {
+  return new Failure({ type: "InvalidAnswerError", code: "ENDPOINT_UNREACHABLE", message: `${host} ${what}.` });
 }
 
 /** The code of Skill Sharing for a status; a fault there says no more than that the endpoint cannot be used. */
