@@ -37,7 +37,7 @@ export async function refreshSource(options: RefreshSourceOptions): Promise<Sour
   const before = await withoutDamaged(copies, signal);
   const index = await reader.read(copies.source, seenBefore(before), signal);
   if (index === undefined) return await copies.change((state) => succeeded(state, now()));
-  const round = new Round(index, before, options);
+  const round = openRound(index, before, options);
   const listed = index.skills.slice(0, sourceLimits.skills);
   for (let start = 0; start < listed.length; start += copiesAtOnce) {
     await round.copy(listed.slice(start, start + copiesAtOnce));
@@ -49,105 +49,100 @@ export async function refreshSource(options: RefreshSourceOptions): Promise<Sour
   const { commit, etags } = index;
   return await copies.change((state) => ({
     ...succeeded(state, now()),
-    ...(round.isComplete ? { commit, etags } : unseen),
+    ...(round.isComplete() ? { commit, etags } : unseen),
     problems: limited(round.problems),
     skills: round.merged(index.isPartial === true ? state.skills : []),
   }));
 }
 
 /** The copies of one reading of an index. */
-class Round {
-  readonly problems: string[];
-  readonly #copied = new Map<string, CopiedSkill>();
-  readonly #slugs = new Map<string, string>();
-  readonly #before: ReadonlyMap<string, CopiedSkill>;
-  readonly #options: RefreshSourceOptions;
-  #bytes: number;
-  isComplete: boolean;
-
-  constructor(index: RemoteIndex, before: SourceState, options: RefreshSourceOptions) {
-    this.#options = options;
-    this.#before = new Map(before.skills.map((skill) => [skill.name, skill]));
-    this.#bytes = options.copies.otherBytes();
-    this.problems = [...index.problems];
-    this.isComplete = index.isPartial !== true;
-    const surplus = index.skills.length - sourceLimits.skills;
-    if (surplus > 0)
-      this.problems.push(
-        `It lists ${index.skills.length} skills; the last ${surplus} are left out: the limit is ${sourceLimits.skills}`,
-      );
-  }
+function openRound(index: RemoteIndex, state: SourceState, { copies, reader, young, signal }: RefreshSourceOptions) {
+  const problems = [...index.problems];
+  const kept = new Map<string, CopiedSkill>();
+  const slugs = new Map<string, string>();
+  const known: ReadonlyMap<string, CopiedSkill> = new Map(state.skills.map((skill) => [skill.name, skill]));
+  let copiedBytes = copies.otherBytes();
+  let isComplete = index.isPartial !== true;
+  const surplus = index.skills.length - sourceLimits.skills;
+  if (surplus > 0)
+    problems.push(
+      `It lists ${index.skills.length} skills; the last ${surplus} are left out: the limit is ${sourceLimits.skills}`,
+    );
 
   /** What was copied until now, in place of older versions, and the rest as it was; ordered by name. */
-  merged(before: readonly CopiedSkill[]): readonly CopiedSkill[] {
-    const all = new Map(before.filter(({ slug }) => !this.#slugs.has(slug)).map((skill) => [skill.name, skill]));
-    for (const [name, skill] of this.#copied) all.set(name, skill);
+  function merged(before: readonly CopiedSkill[]): readonly CopiedSkill[] {
+    const all = new Map(before.filter(({ slug }) => !slugs.has(slug)).map((skill) => [skill.name, skill]));
+    for (const [name, skill] of kept) all.set(name, skill);
     return [...all.values()].sort((one, other) => byCodePoint(one.name, other.name));
   }
 
   /** In the order of the index, so that of two skills with one name always the same is stored. */
-  async copy(listed: readonly RemoteSkill[]): Promise<void> {
-    const outcomes = await inParallel(listed, downloadsAtOnce, (skill) => this.#copyOne(skill));
+  async function copy(listed: readonly RemoteSkill[]): Promise<void> {
+    const outcomes = await inParallel(listed, downloadsAtOnce, (skill) => copyOne(skill));
     for (const [index, skill] of listed.entries()) {
       const outcome = outcomes[index];
-      if (outcome !== undefined) this.#keep(skill, outcome);
+      if (outcome !== undefined) keep(skill, outcome);
     }
   }
 
   /** A sentence: why there is no new copy. Undefined: it is of no use to us, and that is no problem of its copy. */
-  async #copyOne(skill: RemoteSkill): Promise<CopiedSkill | string | undefined> {
-    const { reader, copies, signal } = this.#options;
+  async function copyOne(skill: RemoteSkill): Promise<CopiedSkill | string | undefined> {
     const { name, content } = skill;
     if (content.type === "unusable") {
-      if (!this.problems.some((problem) => problem.includes(content.why)))
-        this.problems.push(`${shown(name)}: ${content.why}`);
+      if (!problems.some((problem) => problem.includes(content.why))) problems.push(`${shown(name)}: ${content.why}`);
       return undefined;
     }
     const pin = pinOf(content);
-    const before = this.#before.get(name);
+    const before = known.get(name);
     if (before !== undefined && pin !== undefined && before.pin === pin && copies.store.has(before)) return before;
-    if (pin !== undefined && this.#isHeld(skill, pin, before)) return before;
+    if (pin !== undefined && isHeld(skill, pin, before)) return before;
     try {
-      const room = sourceLimits.bytes - this.#bytes;
+      const room = sourceLimits.bytes - copiedBytes;
       if (room <= 0) throw new Error(`all sources together may have ${sourceLimits.bytes / 1024 ** 3} GiB`);
       const copy = await copies.store.put(name, await reader.skillFiles(skill, signal), signal);
-      if (pin === undefined && this.#isHeld(skill, copy.digest, before)) return before;
+      if (pin === undefined && isHeld(skill, copy.digest, before)) return before;
       const isOfSource = content.type === "git" && isSameRepository(content.repository, copies.source.url);
       return { name, ...copy, ...(isOfSource && { commit: content.commit }), ...(pin !== undefined && { pin }) };
     } catch (error) {
       signal.throwIfAborted();
       // It may be better next time, without a change of the index.
-      this.isComplete = false;
+      isComplete = false;
       return error instanceof Error ? error.message : String(error);
     }
   }
 
   /** Whether a new version is too young to replace the copy of an older one, which stays. */
-  #isHeld({ name, publishedAt }: RemoteSkill, id: string, before: CopiedSkill | undefined): before is CopiedSkill {
+  function isHeld(
+    { name, publishedAt }: RemoteSkill,
+    id: string,
+    before: CopiedSkill | undefined,
+  ): before is CopiedSkill {
     if (before === undefined || (before.pin ?? before.digest) === id) return false;
-    const why = this.#options.young.heldBack({ name, id, publishedAt });
+    const why = young.heldBack({ name, id, publishedAt });
     if (why === undefined) return false;
-    this.problems.push(`${shown(name)}: a newer version ${why}`);
-    this.isComplete = false;
+    problems.push(`${shown(name)}: a newer version ${why}`);
+    isComplete = false;
     return true;
   }
 
-  #keep(skill: RemoteSkill, outcome: CopiedSkill | string): void {
-    const old = this.#before.get(skill.name);
+  function keep(skill: RemoteSkill, outcome: CopiedSkill | string): void {
+    const old = known.get(skill.name);
     const isNew = typeof outcome !== "string";
     const note = old === undefined ? "" : "; the copy of before stays in use";
-    if (!isNew) this.problems.push(`${shown(skill.name)}: ${outcome.replace(/\.$/, "")}${note}`);
+    if (!isNew) problems.push(`${shown(skill.name)}: ${outcome.replace(/\.$/, "")}${note}`);
     const copied = isNew ? outcome : old;
     if (copied === undefined) return;
-    const first = this.#slugs.get(copied.slug);
+    const first = slugs.get(copied.slug);
     if (first !== undefined) {
-      this.problems.push(`${shown(skill.name)}: it is named ${copied.slug}, as ${shown(first)} is; it is left out`);
+      problems.push(`${shown(skill.name)}: it is named ${copied.slug}, as ${shown(first)} is; it is left out`);
       return;
     }
-    this.#slugs.set(copied.slug, skill.name);
-    this.#copied.set(skill.name, copied);
-    this.#bytes += copied.bytes;
+    slugs.set(copied.slug, skill.name);
+    kept.set(skill.name, copied);
+    copiedBytes += copied.bytes;
   }
+
+  return { problems, merged, copy, isComplete: () => isComplete };
 }
 
 /** Copies whose bytes are no longer those of their digest are downloaded again. */
