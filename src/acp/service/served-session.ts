@@ -13,7 +13,7 @@ import { availableCommandsUpdate } from "../../wire/methods.ts";
 import { reportFault } from "../messages/amend.ts";
 import type { BlobFacts } from "../messages/describe-call.ts";
 import type { JsonRecord } from "../messages/raw-message.ts";
-import { IndexHistory, toIndexed } from "./prompt/skill-index.ts";
+import { type NextIndex, openIndexHistory, toIndexed } from "./prompt/skill-index.ts";
 import type { AgentFacts } from "../negotiation/agents.ts";
 import { nameOfForm } from "../negotiation.ts";
 import { Session, type SessionContext } from "./session/session.ts";
@@ -60,7 +60,7 @@ export class ServedSession {
   #tools: SessionTools | undefined;
   /** Undefined until the agent has opened it. */
   session: Session | undefined;
-  #history: IndexHistory | undefined;
+  #next: NextIndex | undefined;
   /** The index that is ready to be sent. */
   #index: (SkillIndex & { readonly sent: () => void }) | undefined;
   #lastTicket = 0;
@@ -257,7 +257,7 @@ export class ServedSession {
     this.#hasTools ||= transport !== undefined && negotiation.systemPrompt && facts.tools !== undefined;
     if (!this.#context.settings.instructModel) return;
     const { catalog } = this.#skills;
-    this.#history = new IndexHistory({ facts, server: name });
+    this.#next = openIndexHistory({ facts, server: name });
     this.#stopListening = catalog.onChange(() => this.#prepareIndex());
     catalog.ready.then(
       () => {
@@ -283,7 +283,7 @@ export class ServedSession {
   }
 
   /** Skills that the agent itself lists for its model are omitted. */
-  #nextIndex(): ReturnType<IndexHistory["next"]> {
+  #nextIndex(): ReturnType<NextIndex> {
     const facts = this.#facts;
     if (facts === undefined) return undefined;
     const { home } = this.#context.settings;
@@ -294,6 +294,6 @@ export class ServedSession {
       if (readsItself(facts, offered.sources, home) !== true) return true;
       return facts.listsSkills && this.session !== undefined && this.session.shown(offered)?.kind !== "as-skill";
     });
-    return this.#history?.next(toIndexed(unknown, directory), this.#hasTools ? "tools" : "files");
+    return this.#next?.(toIndexed(unknown, directory), this.#hasTools ? "tools" : "files");
   }
 }

@@ -5,7 +5,7 @@ import { isSkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files.ts";
 import { invalidName, walkSkill } from "../hash.ts";
 import { isVersion } from "../skill.ts";
-import { CopyFinder, type UnreadPlace, UnreadPlaces } from "./scan/unread-places.ts";
+import { type UnreadPlace, compareSkills, reportUnread } from "./scan/unread-places.ts";
 import * as findings from "./scan/disk-findings.ts";
 import { type IgnoreRules, findIgnoreRule } from "./scan/ignore-files.ts";
 import { type DirectoryRecord, loadManifestReader, needsManifestReader, readDirectory } from "./read-directory.ts";
@@ -85,8 +85,8 @@ export class Scan {
   readonly memory: ScanMemory;
   readonly #options: ScanOptions;
   readonly #limits: ScanLimits;
-  readonly #unreadPlaces: UnreadPlaces;
-  readonly #copies: CopyFinder;
+  readonly #reportUnread: ReturnType<typeof reportUnread>;
+  readonly #compareSkills: ReturnType<typeof compareSkills>;
 
   constructor(options: ScanOptions) {
     const { roots, files } = options;
@@ -94,11 +94,11 @@ export class Scan {
     this.#options = options;
     this.#limits = { ...contractLimits, ...options.limits };
     this.memory = memory;
-    this.#unreadPlaces = new UnreadPlaces({
+    this.#reportUnread = reportUnread({
       ...{ files, limits: this.#limits },
       isRead: (directory) => memory.wasRead(directory),
     });
-    this.#copies = new CopyFinder(files, (directory) => memory.recall(directory)?.record);
+    this.#compareSkills = compareSkills(files, (directory) => memory.recall(directory)?.record);
   }
 
   /** Must not be called while another run is unfinished. */
@@ -113,11 +113,11 @@ export class Scan {
     }
     // Counting comes once all roots were read: what one of them ignores may be another.
     for (const [root, places] of unread) {
-      yield* this.#withinTime(root, found, this.#unreadPlaces.report(places, found));
+      yield* this.#withinTime(root, found, this.#reportUnread(places, found));
     }
     this.memory.endRun();
     const { skills, rivals } = found;
-    const contents = rivals.size > 0 ? yield* this.#copies.compare(rivals.values()) : undefined;
+    const contents = rivals.size > 0 ? yield* this.#compareSkills(rivals.values()) : undefined;
     return { skills: contents === undefined ? skills : skills.map(withContent), findings: found.findings };
 
     function withContent(skill: FoundSkill): FoundSkill {

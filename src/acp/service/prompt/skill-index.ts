@@ -122,28 +122,24 @@ function toRows(heading: string, skills: IndexedSkills, { facts, server, reach }
   return [heading, ...rows, `- … and ${leftOut} more${where}`];
 }
 
-/** The index that one session's model has, and the next one. */
-export class IndexHistory {
-  readonly #naming: Pick<IndexContext, "facts" | "server">;
-  #sent: { readonly skills: IndexedSkills; readonly reach: IndexContext["reach"] } | undefined;
+/** The next index, and a callback for when it was sent; undefined if nothing is new since the last one that was. */
+export type NextIndex = (
+  skills: IndexedSkills,
+  reach: IndexContext["reach"],
+) => (Omit<SkillIndex, "ticket"> & { readonly sent: () => void }) | undefined;
 
-  constructor(naming: Pick<IndexContext, "facts" | "server">) {
-    this.#naming = naming;
-  }
+/** For one session's model. */
+export function openIndexHistory(naming: Pick<IndexContext, "facts" | "server">): NextIndex {
+  let last: { readonly skills: IndexedSkills; readonly reach: IndexContext["reach"] } | undefined;
 
-  /** The next index, and a callback for when it was sent; undefined if nothing is new. */
-  next(
-    skills: IndexedSkills,
-    reach: IndexContext["reach"],
-  ): (Omit<SkillIndex, "ticket"> & { readonly sent: () => void }) | undefined {
-    const context = { ...this.#naming, reach };
+  return (skills, reach) => {
+    const context = { ...naming, reach };
     // Another way to use skills needs a whole index.
-    const text =
-      this.#sent?.reach === reach ? toIndexChanges(this.#sent.skills, skills, context) : toIndex(skills, context);
+    const text = last?.reach === reach ? toIndexChanges(last.skills, skills, context) : toIndex(skills, context);
     if (text === undefined) return undefined;
     const sent = (): void => {
-      this.#sent = { skills, reach };
+      last = { skills, reach };
     };
     return { text, label: labelOf(skills, context), sent };
-  }
+  };
 }

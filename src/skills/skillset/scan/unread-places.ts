@@ -35,46 +35,40 @@ interface UnreadPlacesOptions {
   readonly isRead: (directory: string) => boolean;
 }
 
-/** Reports how many skills are in directories that are not read. */
-export class UnreadPlaces {
-  readonly #options: UnreadPlacesOptions;
+type ReportUnread = (
+  places: readonly UnreadPlace[],
+  to: { readonly addFinding: (finding: Finding | undefined) => void },
+) => Steps<void>;
+
+/** Reports how many skills are in directories that are not read, without reading skills or following links. */
+export function reportUnread({ files, limits, isRead }: UnreadPlacesOptions): ReportUnread {
   /** What is in a place, until the record of its parent changes. */
-  readonly #known = new WeakMap<DirectoryRecord, Map<string, Unread>>();
-  #left = 0;
+  const known = new WeakMap<DirectoryRecord, Map<string, Unread>>();
+  let left = 0;
 
-  constructor(options: UnreadPlacesOptions) {
-    this.#options = options;
-  }
-
-  /** Without reading skills or following links. */
-  *report(
-    places: readonly UnreadPlace[],
-    to: { readonly addFinding: (finding: Finding | undefined) => void },
-  ): Steps<void> {
-    this.#left = this.#options.limits.unread;
+  return function* (places, to) {
+    left = limits.unread;
     const tooDeepFirst = places.toSorted((a, b) => Number(a.reason === "ignored") - Number(b.reason === "ignored"));
     for (const place of tooDeepFirst) {
-      const ofParent = this.#known.get(place.parent) ?? new Map<string, Unread>();
-      this.#known.set(place.parent, ofParent);
-      const unread = ofParent.get(place.path) ?? (yield* this.#search(place));
+      const ofParent = known.get(place.parent) ?? new Map<string, Unread>();
+      known.set(place.parent, ofParent);
+      const unread = ofParent.get(place.path) ?? (yield* search(place));
       ofParent.set(place.path, unread);
-      to.addFinding(toFinding(place, unread, this.#options.limits.depth));
+      to.addFinding(toFinding(place, unread, limits.depth));
     }
-  }
+  };
 
-  *#search({ path, reason }: UnreadPlace): Steps<Unread> {
+  function* search({ path, reason }: UnreadPlace): Steps<Unread> {
     const waiting = [path];
     let found = 0;
     let first: string | undefined;
     let visits = 0;
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-      if (this.#options.isRead(directory)) continue;
-      if (this.#left <= 0) return { count: found, first, isWhole: false };
-      this.#left--;
+      if (isRead(directory)) continue;
+      if (left <= 0) return { count: found, first, isWhole: false };
+      left--;
       if (++visits % directoriesBetweenPauses === 0) yield undefined;
-      const entries = attempt(() => this.#options.files.list(directory), []).toSorted((a, b) =>
-        a.name < b.name ? 1 : -1,
-      );
+      const entries = attempt(() => files.list(directory), []).toSorted((a, b) => (a.name < b.name ? 1 : -1));
       // Another repository cannot have been committed to this one.
       if (reason === "ignored" && entries.some(({ name }) => name === ".git")) continue;
       const file = entries.find(({ name, kind }) => kind === "file" && isSkillFileName(name));
@@ -114,51 +108,52 @@ const maxFileBytes = 1024 * 1024;
 const maxFiles = 200;
 const maxDirectories = 64;
 
-/** Detects skills with the same slug and the same bytes. Larger ones than the limits above never count as copies. */
-export class CopyFinder {
-  readonly #files: SkillFiles;
-  readonly #recall: (directory: string) => DirectoryRecord | undefined;
+type CompareSkills = (
+  groups: Iterable<readonly DirectoryRecord[]>,
+) => Steps<ReadonlyMap<DirectoryRecord, string | undefined>>;
+
+/**
+ * Compares the skills of each group; returns a digest of the content of those whose own files equal another one's. Larger ones than the limits
+ * above never count as copies.
+ */
+export function compareSkills(
+  files: SkillFiles,
+  recall: (directory: string) => DirectoryRecord | undefined,
+): CompareSkills {
   /** A directory is read once for each new record of it. */
-  readonly #texts = new WeakMap<DirectoryRecord, string | undefined>();
-  readonly #contents = new WeakMap<DirectoryRecord, string | undefined>();
+  const texts = new WeakMap<DirectoryRecord, string | undefined>();
+  const contents = new WeakMap<DirectoryRecord, string | undefined>();
 
-  /** `recall` returns what is known of a directory inside a skill. */
-  constructor(files: SkillFiles, recall: (directory: string) => DirectoryRecord | undefined) {
-    this.#files = files;
-    this.#recall = recall;
-  }
-
-  /** Compares the skills of each group; returns a digest of the content of those whose own files equal another one's. */
-  *compare(groups: Iterable<readonly DirectoryRecord[]>): Steps<Map<DirectoryRecord, string | undefined>> {
-    const contents = new Map<DirectoryRecord, string | undefined>();
+  return function* (groups) {
+    const digests = new Map<DirectoryRecord, string | undefined>();
     for (const rivals of groups) {
       yield undefined;
-      const byText = groupBy(rivals, (record) => this.#textOf(record));
+      const byText = groupBy(rivals, (record) => textOf(record));
       byText.delete(undefined);
       for (const equals of byText.values()) {
         if (equals.length === 1) continue;
-        for (const record of equals) contents.set(record, yield* this.#contentOf(record));
+        for (const record of equals) digests.set(record, yield* contentOf(record));
       }
     }
-    return contents;
-  }
+    return digests;
+  };
 
   /** A digest of the skill's own two files: few skills with the same name are equal in those. */
-  #textOf(record: DirectoryRecord): string | undefined {
-    return this.#digest(this.#texts, record, (name) => isSkillFileName(name) || name === "skill.toml");
+  function textOf(record: DirectoryRecord): string | undefined {
+    return digest(texts, record, (name) => isSkillFileName(name) || name === "skill.toml");
   }
 
   /** A digest of everything in a skill's directory except nested skills. */
-  *#contentOf(record: DirectoryRecord): Steps<string | undefined> {
+  function* contentOf(record: DirectoryRecord): Steps<string | undefined> {
     const parts: string[] = [];
     const waiting = [record];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       yield undefined;
-      const own = this.#digest(this.#contents, next, () => true);
+      const own = digest(contents, next, () => true);
       if (own === undefined || parts.length === maxDirectories) return undefined;
       parts.push(`${JSON.stringify(next.path.slice(record.path.length))} ${own}`);
       for (const { name, target } of next.children) {
-        const below = this.#recall(target ?? joinPath(next.path, name));
+        const below = recall(target ?? joinPath(next.path, name));
         if (target !== undefined || below === undefined) return undefined;
         if (!below.isSkill) waiting.push(below);
       }
@@ -166,26 +161,26 @@ export class CopyFinder {
     return parts.join("\n");
   }
 
-  #digest(
+  function digest(
     known: WeakMap<DirectoryRecord, string | undefined>,
     record: DirectoryRecord,
     isWanted: (name: string) => boolean,
   ): string | undefined {
-    if (!known.has(record)) known.set(record, this.#hashFiles(record.path, isWanted));
+    if (!known.has(record)) known.set(record, hashFiles(record.path, isWanted));
     return known.get(record);
   }
 
   /** Undefined if a file is unreadable or too large: it equals nothing then. */
-  #hashFiles(directory: string, isWanted: (name: string) => boolean): string | undefined {
+  function hashFiles(directory: string, isWanted: (name: string) => boolean): string | undefined {
     return attempt(() => {
       const hash = createHash("sha256");
-      const entries = this.#files.list(directory);
+      const entries = files.list(directory);
       // Packages count, but are not read here.
       if (entries.some(({ name }) => name === "node_modules")) return undefined;
       const names = entries.flatMap(({ name, kind }) => (kind === "file" && isWanted(name) ? [name] : []));
       if (names.length > maxFiles) return undefined;
       for (const name of names.sort()) {
-        const { bytes, whole } = this.#files.head(joinPath(directory, name), maxFileBytes);
+        const { bytes, whole } = files.head(joinPath(directory, name), maxFileBytes);
         if (!whole) return undefined;
         hash.update(`${JSON.stringify(name)} ${bytes.length}\n`).update(bytes);
       }

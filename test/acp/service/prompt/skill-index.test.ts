@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type AgentFacts, factsOf } from "../../../../src/acp/negotiation/agents.ts";
 import { addBlock, addToSystemPrompt, toBlock } from "../../../../src/acp/relay/interceptor/amend-prompt.ts";
 import {
-  IndexHistory,
+  openIndexHistory,
   type IndexedSkills,
   toIndex,
   toIndexChanges,
@@ -123,25 +123,25 @@ test("lists only added, updated and removed skills in an update", () => {
 });
 
 test("repeats the index until it was sent, then returns updates", () => {
-  const history = new IndexHistory(naming);
-  expect(history.next(new Map(), "tools")).toBeUndefined();
-  expect(history.next(indexed("a"), "tools")?.text).toContain('- a: "Does a."');
-  const first = history.next(indexed("a"), "tools");
+  const next = openIndexHistory(naming);
+  expect(next(new Map(), "tools")).toBeUndefined();
+  expect(next(indexed("a"), "tools")?.text).toContain('- a: "Does a."');
+  const first = next(indexed("a"), "tools");
   first?.sent();
-  expect(history.next(indexed("a"), "tools")).toBeUndefined();
-  expect(history.next(indexed("a", "b"), "tools")?.text).toContain('Added:\n- b: "Does b."');
-  history.next(indexed(), "tools")?.sent();
-  expect(history.next(indexed("a"), "tools")?.text).toContain("Added:\n- a");
+  expect(next(indexed("a"), "tools")).toBeUndefined();
+  expect(next(indexed("a", "b"), "tools")?.text).toContain('Added:\n- b: "Does b."');
+  next(indexed(), "tools")?.sent();
+  expect(next(indexed("a"), "tools")?.text).toContain("Added:\n- a");
 });
 
 test("gives file paths until the agent has connected to the tools, then describes the tools", () => {
-  const history = new IndexHistory(naming);
-  const first = history.next(indexed("a"), "files");
+  const next = openIndexHistory(naming);
+  const first = next(indexed("a"), "files");
   expect(first?.text).toContain('- a (/s/a/SKILL.md): "Does a."');
   expect(first?.text).not.toMatch(/describe_skill|MCP/);
   first?.sent();
-  expect(history.next(indexed("a"), "files")).toBeUndefined();
-  const second = history.next(indexed("a"), "tools");
+  expect(next(indexed("a"), "files")).toBeUndefined();
+  const second = next(indexed("a"), "tools");
   expect(second?.text).toContain("describe_skill");
   expect(second?.label).not.toBe(first?.label);
 });
