@@ -16,7 +16,7 @@ import { sweepRuns } from "./runs/run-records.ts";
 import { type ClaimedRun, expireLeases, forgottenRuns, reapRuns } from "./runs/run-rows.ts";
 import { executeClaimed } from "./worker/execute-claimed.ts";
 import { RunTakenAway, openLeases } from "./worker/leases.ts";
-import { TakeRuns } from "./worker/take-runs.ts";
+import { takeRuns } from "./worker/take-runs.ts";
 
 export interface WorkerOptions {
   /** Runs at a time. */
@@ -62,7 +62,7 @@ export async function runWorker(settings: Settings, options: WorkerOptions, sign
     );
     const stopReaping = reapEvery(leaseMs / 3, database, queue, settings);
     const rooms = { app, packs: shared.packs, database, clock, log };
-    const runs = new TakeRuns({
+    const endRuns = takeRuns({
       ...{ database, queue, leases, worker, labels, concurrency, leaseMs, clock, log },
       recordClaim,
       execute: async (claimed, abort) => await executeClaimed(claimed, rooms, abort),
@@ -70,7 +70,7 @@ export async function runWorker(settings: Settings, options: WorkerOptions, sign
     options.started({ id: worker, labels });
     if (!signal.aborted)
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    await runs.close(drainMs, new RunTakenAway(false));
+    await endRuns(drainMs, new RunTakenAway(false));
     stopReaping();
     leases.close();
     closeMailbox();

@@ -9,7 +9,7 @@ import { openDatabase, parseClusterUrl } from "../../.build/cluster/database.js"
 import { openJobQueue, migrateQueue } from "../../.build/cluster/runs/job-queue.js";
 import { insertRun } from "../../.build/cluster/runs/run-rows.js";
 import { openLeases } from "../../.build/cluster/worker/leases.js";
-import { TakeRuns } from "../../.build/cluster/worker/take-runs.js";
+import { takeRuns } from "../../.build/cluster/worker/take-runs.js";
 import { openParts } from "../../.build/parts.js";
 import { openApp } from "../../.build/runtime/app.js";
 import { createCaller } from "../../.build/runtime/caller.js";
@@ -102,7 +102,7 @@ async function measureQueue(database) {
   const leases = openLeases(database, common);
   let left = 0;
   let done = () => {};
-  const runs = new TakeRuns({
+  const endRuns = takeRuns({
     ...{ ...common, queue, leases, labels: [], concurrency: 32 },
     recordClaim: async () => {},
     execute: () => {
@@ -138,7 +138,7 @@ async function measureQueue(database) {
     await all;
     if (round > 0) perSecond.push((queued / (performance.now() - start)) * 1_000);
   }
-  await runs.close(1_000, new Error("measured"));
+  await endRuns(1_000, new Error("measured"));
   leases.close();
   await queue.close();
   return perSecond;

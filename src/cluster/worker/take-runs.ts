@@ -36,45 +36,44 @@ const revoked = toErrorText(
   "The user can approve it again.",
 );
 
-/** Takes as many runs as it may execute at a time, one after another. */
-export class TakeRuns {
-  readonly #options: TakeOptions;
+/**
+ * Takes as many runs as it may execute at a time, one after another. The returned function ends that: it waits for those that are executed,
+ * for a limited time, and then ends them with this reason.
+ */
+export function takeRuns(options: TakeOptions): (patienceMs: number, reason: Error) => Promise<void> {
+  const { database, queue, leases, labels, concurrency, clock, log, execute } = options;
   /** Names of the queues whose labels this worker has. */
-  #queues: readonly string[] = [queueOf([])];
-  readonly #running = new Map<Job, { readonly abort: AbortController; readonly done: Promise<void> }>();
-  readonly #take: () => Promise<void>;
-  #isClosed = false;
-  readonly #stops: readonly (() => void)[];
+  let queues: readonly string[] = [queueOf([])];
+  const running = new Map<Job, { readonly abort: AbortController; readonly done: Promise<void> }>();
+  let isClosed = false;
 
-  constructor(options: TakeOptions) {
-    this.#options = options;
-    const { database, clock, queue, log } = options;
-    this.#take = latestWork(
-      async () => await this.#takeAll(),
-      (error) => {
-        if (!isOutage(error)) log("error", `No run was taken: ${String(error)}`);
-      },
-    );
-    this.#stops = [
-      database.listen(
-        "acp_skills_queues",
-        (name) => (this.#queues.includes(name) ? void this.#take() : this.#findQueues()),
-        () => this.#findQueues(),
-      ),
-      every(clock, pollMs, () => this.#findQueues()),
-      every(clock, touchMs, async () => await queue.touch([...this.#running.keys()])),
-    ];
+  /** Until there is no place left, or all queues are empty: the queues in turn. */
+  async function takeAll(): Promise<void> {
+    let waiting = queues;
+    while (waiting.length > 0) {
+      const left: string[] = [];
+      for (const name of waiting) {
+        const places = concurrency - running.size;
+        if (isClosed || places <= 0) return;
+        const jobs = await queue.fetch(name, Math.ceil(places / waiting.length));
+        if (jobs.length > 0) left.push(name);
+        for (const job of jobs) begin(job);
+      }
+      waiting = left;
+    }
   }
+  const take = latestWork(takeAll, (error) => {
+    if (!isOutage(error)) log("error", `No run was taken: ${String(error)}`);
+  });
 
   /** Those that are new, too. */
-  #findQueues(): void {
-    const { database, labels, log } = this.#options;
+  function findQueues(): void {
     database
       .query<{ name: string }>("select name from acp_skills.queues where labels <@ $1::text[]", [[...labels]])
       .then(
         (rows) => {
-          this.#queues = [queueOf([]), ...rows.map(({ name }) => name)];
-          void this.#take();
+          queues = [queueOf([]), ...rows.map(({ name }) => name)];
+          void take();
         },
         (error: unknown) => {
           if (!isOutage(error)) log("error", `Queues cannot be read: ${String(error)}`);
@@ -82,89 +81,77 @@ export class TakeRuns {
       );
   }
 
-  /** Until there is no place left, or all queues are empty: the queues in turn. */
-  async #takeAll(): Promise<void> {
-    let waiting = this.#queues;
-    while (waiting.length > 0) {
-      const left: string[] = [];
-      for (const name of waiting) {
-        const places = this.#options.concurrency - this.#running.size;
-        if (this.#isClosed || places <= 0) return;
-        const jobs = await this.#options.queue.fetch(name, Math.ceil(places / waiting.length));
-        if (jobs.length > 0) left.push(name);
-        for (const job of jobs) this.#begin(job);
-      }
-      waiting = left;
-    }
-  }
-
-  #begin(job: Job): void {
+  function begin(job: Job): void {
     const abort = new AbortController();
-    const done = this.#work(job, abort)
-      .catch((error: unknown) => this.#options.log("error", `The run ${job.runId} was not finished: ${String(error)}`))
+    const done = work(job, abort)
+      .catch((error: unknown) => log("error", `The run ${job.runId} was not finished: ${String(error)}`))
       .finally(() => {
-        this.#running.delete(job);
-        void this.#take();
+        running.delete(job);
+        void take();
       });
-    this.#running.set(job, { abort, done });
+    running.set(job, { abort, done });
   }
 
-  async #work(job: Job, abort: AbortController): Promise<void> {
-    const { leases, execute, clock } = this.#options;
+  async function work(job: Job, abort: AbortController): Promise<void> {
     // As long as the run is this worker's.
     const outages = { clock, signal: abort.signal };
     const claimedAt = clock.now();
-    const claimed = await duringOutages((isRetry) => this.#claim(job, isRetry), outages);
+    const claimed = await duringOutages((isRetry) => claim(options, job, isRetry), outages);
     if (claimed === undefined) return;
     const release = leases.hold(claimed, abort, claimedAt);
     try {
       const ending = await execute(claimed, abort.signal);
-      if (ending !== undefined) await duringOutages(() => this.#end(job, claimed, ending), outages);
+      if (ending !== undefined) await duringOutages(() => end(options, job, claimed, ending), outages);
     } finally {
       release();
     }
   }
 
-  /** Undefined where there is nothing to execute; its job is done then. */
-  async #claim(job: Job, resumes: boolean): Promise<ClaimedRun | undefined> {
-    const { database, queue, recordClaim } = this.#options;
-    const claim = async (queries: Queries, withEffects: boolean): ReturnType<typeof claimRun> =>
-      await claimRun(queries, job.runId, { ...this.#options, withEffects, resumes });
-    // Where there are none, one round trip is enough.
-    let claimed = await claim(database, false);
-    if (claimed === "has-effects")
-      claimed = await database.transaction(async (queries) => {
-        const found = await claim(queries, true);
-        if (typeof found === "object") await recordClaim(queries, found);
-        return found;
-      });
-    if (typeof claimed === "object") return claimed;
-    if (claimed === "revoked" || claimed === "cancelled") {
-      const ending =
-        claimed === "revoked" ? ({ status: "refused", error: revoked } as const) : ({ status: "cancelled" } as const);
-      const member = await endQueued(database, job.runId, ending);
-      if (member !== undefined) post(database, member, "changed", job.runId);
-    }
-    await queue.complete(job);
-    return undefined;
-  }
-
-  async #end(job: Job, claimed: ClaimedRun, ending: RunEnding): Promise<void> {
-    const { database, queue } = this.#options;
-    const isOwn = await endRun(database, claimed, ending);
-    if (isOwn && claimed.member !== null) post(database, claimed.member, "changed", claimed.runId);
-    // Where this is lost, the job wakes a worker once more, for nothing.
-    await queue.complete(job);
-  }
-
-  /** Takes no further run, and waits for those that it executes, for a limited time; then ends them with this reason. */
-  async close(patienceMs: number, reason: Error): Promise<void> {
-    this.#isClosed = true;
-    for (const stop of this.#stops) stop();
-    const ended = async (): Promise<unknown> => await Promise.all([...this.#running.values()].map(({ done }) => done));
+  const stops = [
+    database.listen(
+      "acp_skills_queues",
+      (name) => (queues.includes(name) ? void take() : findQueues()),
+      () => findQueues(),
+    ),
+    every(clock, pollMs, findQueues),
+    every(clock, touchMs, async () => await queue.touch([...running.keys()])),
+  ];
+  return async (patienceMs, reason) => {
+    isClosed = true;
+    for (const stop of stops) stop();
+    const ended = async (): Promise<unknown> => await Promise.all([...running.values()].map(({ done }) => done));
     // What it was taking when this began is executed, too.
-    await withinTime(this.#take().then(ended), this.#options.clock, patienceMs);
-    for (const { abort } of this.#running.values()) abort.abort(reason);
+    await withinTime(take().then(ended), clock, patienceMs);
+    for (const { abort } of running.values()) abort.abort(reason);
     await ended();
+  };
+}
+
+/** Undefined where there is nothing to execute; its job is done then. */
+async function claim(options: TakeOptions, job: Job, resumes: boolean): Promise<ClaimedRun | undefined> {
+  const { database, queue, recordClaim } = options;
+  // Where there are no effects, one round trip is enough.
+  let claimed = await claimRun(database, job.runId, { ...options, withEffects: false, resumes });
+  if (claimed === "has-effects")
+    claimed = await database.transaction(async (queries) => {
+      const found = await claimRun(queries, job.runId, { ...options, withEffects: true, resumes });
+      if (typeof found === "object") await recordClaim(queries, found);
+      return found;
+    });
+  if (typeof claimed === "object") return claimed;
+  if (claimed === "revoked" || claimed === "cancelled") {
+    const ending =
+      claimed === "revoked" ? ({ status: "refused", error: revoked } as const) : ({ status: "cancelled" } as const);
+    const member = await endQueued(database, job.runId, ending);
+    if (member !== undefined) post(database, member, "changed", job.runId);
   }
+  await queue.complete(job);
+  return undefined;
+}
+
+async function end({ database, queue }: TakeOptions, job: Job, claimed: ClaimedRun, ending: RunEnding): Promise<void> {
+  const isOwn = await endRun(database, claimed, ending);
+  if (isOwn && claimed.member !== null) post(database, claimed.member, "changed", claimed.runId);
+  // Where this is lost, the job wakes a worker once more, for nothing.
+  await queue.complete(job);
 }
