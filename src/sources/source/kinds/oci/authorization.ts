@@ -19,7 +19,7 @@ const tokenBytes = 256 * 1024;
 const tokenForm = /^[\x21-\x7E]{1,14000}$/;
 const timeoutMs = 20_000;
 
-export interface Authorization {
+export interface RegistryAuthorization {
   headers(): Readonly<Record<string, string>>;
   /** Gets what an answer with status 401 wants, to a request with the header `used`; whether the request is worth repeating. */
   renew(answer: RemoteAnswer, used: string | undefined, signal: AbortSignal): Promise<boolean>;
@@ -29,7 +29,10 @@ export interface Authorization {
  * The Authorization header for one repository: nothing until the registry wants something, then a token from the token server that it names,
  * with credentials if there are any, or these themselves. Scopes are ours: no challenge widens them.
  */
-export function openAuthorization(place: OciReference, { action, fetcher, find }: RegistryOptions): Authorization {
+export function openAuthorization(
+  place: OciReference,
+  { action, fetcher, find }: RegistryOptions,
+): RegistryAuthorization {
   const origin = new URL(originOfRegistry(place.registry));
   let header: string | undefined;
 

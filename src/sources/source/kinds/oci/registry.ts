@@ -2,7 +2,7 @@ import { isSkillsError } from "../../../../base/errors.ts";
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
 import type { Fetcher, RemoteAnswer, RemoteRequest } from "../../../fetch.ts";
 import { noSuccess } from "../../../fetch/read-answer.ts";
-import { type Authorization, type RegistryOptions, openAuthorization } from "./authorization.ts";
+import { type RegistryAuthorization, type RegistryOptions, openAuthorization } from "./authorization.ts";
 import {
   type BlobDescriptor,
   type ImageIndex,
@@ -37,7 +37,7 @@ export class OciRegistry {
   readonly place: string;
   readonly origin: string;
   readonly #fetcher: Fetcher;
-  readonly #authorization: Authorization;
+  readonly #authorization: RegistryAuthorization;
   readonly #base: string;
 
   constructor(reference: OciReference, options: RegistryOptions) {
