@@ -26,7 +26,7 @@ export function withSkills<Connection>(
     throw invalid(
       "withSkills needs an app, router or server of SDK 2.x. Older agents pass their stream to wrapStream.",
     );
-  const mount = new StreamMount(readOptions(options));
+  const mount = openMount(readOptions(options));
   return withHandle<Connectable<Connection>>(
     { connect: (stream, connectOptions) => agent.connect(mount.add(stream), connectOptions) },
     mount,
@@ -43,7 +43,7 @@ export function wrapStream<Message>(
 ): MessageStream<Message> & SkillsHandle {
   if (!("readable" in stream && "writable" in stream))
     throw invalid("wrapStream needs a stream of messages: {readable, writable}, as ndJsonStream returns.");
-  const mount = new StreamMount(readOptions(options));
+  const mount = openMount(readOptions(options));
   return withHandle({ ...mount.add(stream) }, mount);
 }
 
@@ -86,42 +86,38 @@ interface SharedService {
 }
 
 /** Adds skills to streams. They share one service: loaded and opened for the first, closed after the last, reopened for the next. */
-class StreamMount {
-  readonly #settings: Settings;
-  #current: SharedService | undefined;
-  #isClosed = false;
+function openMount(settings: Settings) {
+  let current: SharedService | undefined;
+  let isClosed = false;
 
-  constructor(settings: Settings) {
-    this.#settings = settings;
-  }
-
-  add<Message>(stream: MessageStream<Message>): MessageStream<Message> {
-    if (this.#isClosed || hasNothingToDo(this.#settings)) return stream;
-    const used = this.#use();
-    return interceptStream(stream, used.service, this.#settings, () => {
-      if (--used.users > 0) return;
-      if (this.#current === used) this.#current = undefined;
-      void closeOpened(used.service);
-    });
+  function use(): SharedService {
+    current ??= { service: openService(settings), users: 0 };
+    current.users++;
+    return current;
   }
 
   /** Counts as one more stream until the end. */
-  readonly openSession = (session: NewSession): RemoteSkills =>
-    remoteSkills(this.#isClosed ? Promise.resolve(undefined) : this.#use().service, this.#settings, session);
+  const openSession = (session: NewSession): RemoteSkills =>
+    remoteSkills(isClosed ? Promise.resolve(undefined) : use().service, settings, session);
 
-  readonly open = (): RemoteSkills => this.openSession({ cwd: process.cwd() });
-
-  /** Messages of open streams pass unchanged from now on. */
-  readonly close = async (): Promise<void> => {
-    this.#isClosed = true;
-    await closeOpened(this.#current?.service);
+  return {
+    add<Message>(stream: MessageStream<Message>): MessageStream<Message> {
+      if (isClosed || hasNothingToDo(settings)) return stream;
+      const used = use();
+      return interceptStream(stream, used.service, settings, () => {
+        if (--used.users > 0) return;
+        if (current === used) current = undefined;
+        void closeOpened(used.service);
+      });
+    },
+    openSession,
+    open: () => openSession({ cwd: process.cwd() }),
+    /** Messages of open streams pass unchanged from now on. */
+    async close() {
+      isClosed = true;
+      await closeOpened(current?.service);
+    },
   };
-
-  #use(): SharedService {
-    this.#current ??= { service: openService(this.#settings), users: 0 };
-    this.#current.users++;
-    return this.#current;
-  }
 }
 
 /** The skills of a session; those of no service are closed. */

@@ -1,4 +1,3 @@
-import type { MessagePort } from "node:worker_threads";
 import { chooseChannel, type OpenChannel, ThreadClient, type ThreadReply } from "../base/processes/threads.ts";
 import { type Settings, toSettingsData } from "../runtime/options.ts";
 import type { FromService, ServiceConnection, ServiceOutlet, SkillService, ToService } from "./skill-service.ts";
@@ -26,36 +25,41 @@ export function openService(settings: Settings): SkillService {
  * on without skills, and the next session gets a new thread.
  */
 export function openRemoteService(settings: Settings, openChannel: OpenServiceChannel): SkillService {
-  let current: ServiceThread | undefined;
+  let current: ReturnType<typeof openThread> | undefined;
   let lastConnection = 0;
   let isClosed = false;
 
-  function running(): ServiceThread {
-    if (current?.isAlive !== true) current = new ServiceThread(settings, openChannel);
+  function running(): NonNullable<typeof current> {
+    if (current?.client.isAlive !== true) current = openThread(settings, openChannel);
     return current;
   }
 
   function connect(outlet: ServiceOutlet): ServiceConnection {
     const connection = ++lastConnection;
-    let thread: ServiceThread | undefined;
+    let thread: typeof current;
 
     /** The thread that serves this connection; replaced only when a new session or call begins. */
-    function reach(begins: boolean): ServiceThread | undefined {
-      if (thread?.isAlive === true || !begins || isClosed) return thread;
+    function reach(begins: boolean): typeof current {
+      if (thread?.client.isAlive === true || !begins || isClosed) return thread;
       thread = running();
-      thread.connect(connection, outlet);
+      thread.outlets.set(connection, outlet);
+      thread.client.post({ kind: "connect", connection });
       return thread;
     }
     const send =
       <Method extends keyof ServiceConnection>(method: Method, { begins = false } = {}) =>
       (...args: Parameters<ServiceConnection[Method]>): void =>
-        reach(begins)?.send({ kind: "ask", connection, method, args });
+        reach(begins)?.client.post({ kind: "ask", connection, method, args });
     const ask =
       <Method extends keyof ServiceConnection>(method: Method) =>
       async (
         ...args: Parameters<ServiceConnection[Method]>
       ): Promise<Awaited<ReturnType<ServiceConnection[Method]>>> => {
-        const answer = await reach(false)?.ask({ kind: "ask", connection, method, args });
+        const client = reach(false)?.client;
+        // Undefined if the thread ends first.
+        const answer = await client
+          ?.call((call) => ({ kind: "ask", connection, method, args, call }))
+          .catch(() => undefined);
         return answer as Awaited<ReturnType<ServiceConnection[Method]>>;
       };
 
@@ -75,7 +79,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       callReported: send("callReported"),
       indexSent: send("indexSent"),
       callTool(request) {
-        if (reach(true)?.isAlive === true) send("callTool")(request);
+        if (reach(true)?.client.isAlive === true) send("callTool")(request);
         else outlet.ended();
       },
       questionShown: send("questionShown"),
@@ -86,7 +90,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       release: send("release"),
       async close() {
         await ask("close")();
-        thread?.disconnect(connection);
+        thread?.outlets.delete(connection);
       },
     };
   }
@@ -95,72 +99,41 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
     connect,
     serveSkills(port, opening) {
       if (isClosed) port.close();
-      else running().send({ kind: "skills", port, opening }, [port]);
+      else running().client.post({ kind: "skills", port, opening }, [port]);
     },
     async close() {
       isClosed = true;
-      await current?.close();
+      await current?.client.close();
     },
   };
 }
 
 /** One thread of the service, and the connections that it serves. */
-class ServiceThread {
-  readonly #outlets = new Map<number, ServiceOutlet>();
-  readonly #client: ThreadClient<ToService, FromService>;
-
-  constructor({ log, clock }: Settings, openChannel: OpenServiceChannel) {
-    this.#client = new ThreadClient<ToService, FromService>({
-      openChannel: droppingFunctions(openChannel),
-      received: (message) => this.#receive(message),
-      ended: (reason) => {
-        if (reason !== undefined)
-          log("error", `Skills and tools stopped in the open sessions; messages are still forwarded. ${reason}`);
-        for (const outlet of this.#outlets.values()) outlet.ended();
-        this.#outlets.clear();
-      },
-      log,
-      clock,
-    });
-  }
-
-  get isAlive(): boolean {
-    return this.#client.isAlive;
-  }
-
-  connect(connection: number, outlet: ServiceOutlet): void {
-    this.#outlets.set(connection, outlet);
-    this.#client.post({ kind: "connect", connection });
-  }
-
-  disconnect(connection: number): void {
-    this.#outlets.delete(connection);
-  }
-
-  send(message: ToService, transferred?: MessagePort[]): void {
-    this.#client.post(message, transferred);
-  }
-
-  /** The answer; undefined if the thread ends first. */
-  async ask(message: Extract<ToService, { kind: "ask" }>): Promise<unknown> {
-    return await this.#client.call((call) => ({ ...message, call })).catch(() => undefined);
-  }
-
-  close(): Promise<void> {
-    return this.#client.close();
-  }
-
-  #receive(message: FromService): void {
-    const outlet = this.#outlets.get(message.connection);
-    if (message.kind === "outlet") {
-      const call = outlet?.[message.method] as ((...args: readonly unknown[]) => void) | undefined;
-      call?.(...message.args);
-      return;
-    }
-    const written = (): void => this.#client.post(...giveBack(message));
-    if (outlet === undefined) written();
-    else outlet.send(message.bytes, written);
-  }
+function openThread({ log, clock }: Settings, openChannel: OpenServiceChannel) {
+  const outlets = new Map<number, ServiceOutlet>();
+  const client = new ThreadClient<ToService, FromService>({
+    openChannel: droppingFunctions(openChannel),
+    received(message) {
+      const outlet = outlets.get(message.connection);
+      if (message.kind === "outlet") {
+        const call = outlet?.[message.method] as ((...args: readonly unknown[]) => void) | undefined;
+        call?.(...message.args);
+        return;
+      }
+      const written = (): void => client.post(...giveBack(message));
+      if (outlet === undefined) written();
+      else outlet.send(message.bytes, written);
+    },
+    ended(reason) {
+      if (reason !== undefined)
+        log("error", `Skills and tools stopped in the open sessions; messages are still forwarded. ${reason}`);
+      for (const outlet of outlets.values()) outlet.ended();
+      outlets.clear();
+    },
+    log,
+    clock,
+  });
+  return { client, outlets };
 }
 
 /** In-process messages may contain values that cannot be cloned; values that are not JSON are dropped. */

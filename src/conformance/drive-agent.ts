@@ -228,33 +228,24 @@ const descriptions = [
   "Edited by acp-skills conformance, to see how changes arrive.",
 ] as const;
 
+type Fixture = Awaited<ReturnType<typeof makeFixture>>;
+
 /** A temporary project with one skill, where agents look for skills. */
-class Fixture {
-  readonly directory: string;
-  readonly #places: readonly string[];
-
-  constructor(directory: string) {
-    this.directory = directory;
-    this.#places = [".agents", ".claude"].map((root) => path.join(directory, root, "skills", fixtureName));
-  }
-
-  async write(description: string): Promise<void> {
-    for (const place of this.#places) {
+async function makeFixture() {
+  const directory = await realpath(await mkdtemp(path.join(tmpdir(), "acp-skills-conformance-")));
+  const places = [".agents", ".claude"].map((root) => path.join(directory, root, "skills", fixtureName));
+  const write = async (description: string): Promise<void> => {
+    for (const place of places) {
       await mkdir(place, { recursive: true });
       const text = `---\nname: ${fixtureName}\ndescription: ${description}\nlicense: MIT\n---\n\nAnswer with one word.\n`;
       await writeFile(path.join(place, "SKILL.md"), text);
     }
-  }
-
-  async remove(): Promise<void> {
-    for (const place of this.#places) await rm(place, { recursive: true, force: true });
-  }
-}
-
-async function makeFixture(): Promise<Fixture> {
-  const fixture = new Fixture(await realpath(await mkdtemp(path.join(tmpdir(), "acp-skills-conformance-"))));
-  await fixture.write(descriptions[0]);
-  return fixture;
+  };
+  const remove = async (): Promise<void> => {
+    for (const place of places) await rm(place, { recursive: true, force: true });
+  };
+  await write(descriptions[0]);
+  return { directory, write, remove };
 }
 
 /** One way to be an editor. An agent is connected to once for each. */

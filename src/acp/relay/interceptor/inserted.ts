@@ -54,7 +54,7 @@ function withoutLastBreaks(text: string): string {
 
 /** In one pass, because it blocks all other messages. */
 function withoutInsertions(text: string): string {
-  const marks = new MarkFilter();
+  const marks = openMarkFilter();
   let remaining = marks.read(text) + marks.end();
   for (let found = address.exec(remaining), from = 0; found !== null; found = address.exec(remaining.slice(from))) {
     const start = from + found.index;
@@ -110,13 +110,13 @@ function withoutCutMark(title: string): string {
 
 /** Removes our text from one prompt that an agent replays in chunks; `found` gets the label of each index of skills in it. */
 export class InsertionFilter {
-  readonly #marks: MarkFilter;
+  readonly #marks: ReturnType<typeof openMarkFilter>;
   #isAtStart = true;
   /** Held back because it may be the beginning of our sentence. */
   #start = "";
 
   constructor(found: (label: string) => void) {
-    this.#marks = new MarkFilter(found);
+    this.#marks = openMarkFilter(found);
   }
 
   /** The part of a chunk to show; empty if all of it is ours. */
@@ -130,7 +130,8 @@ export class InsertionFilter {
     const shown = this.#marks.read(text);
     if (shown === "") return "";
     this.#isAtStart = false;
-    return isUntouched(shown, chunk) ? shown : restoreTyped(shown);
+    const isUntouched = shown === chunk && !shown.includes("acp-skills:") && !sentence.test(shown);
+    return isUntouched ? shown : restoreTyped(shown);
   }
 
   /** What was held back because it could have been the beginning of an insertion. */
@@ -142,62 +143,54 @@ export class InsertionFilter {
 }
 
 /** Removes everything between our marks from a text that arrives in parts. */
-class MarkFilter {
-  readonly #found: (label: string) => void;
-  #held = "";
-  #isInside = false;
-
-  constructor(found: (label: string) => void = () => undefined) {
-    this.#found = found;
-  }
-
-  /** The text that is certainly outside of marks. */
-  read(text: string): string {
-    this.#held += text;
-    let shown = "";
-    for (;;) {
-      if (this.#isInside) {
-        const end = this.#held.indexOf(closing);
-        if (end === -1) {
-          this.#held = suffixThatMayBe(this.#held, closing);
+function openMarkFilter(found: (label: string) => void = () => undefined) {
+  let held = "";
+  let isInside = false;
+  return {
+    /** The text that is certainly outside of marks. */
+    read(text: string): string {
+      held += text;
+      let shown = "";
+      for (;;) {
+        if (isInside) {
+          const end = held.indexOf(closing);
+          if (end === -1) {
+            held = suffixThatMayBe(held, closing);
+            return shown;
+          }
+          held = held.slice(end + closing.length);
+          isInside = false;
+        }
+        const start = held.indexOf(opening);
+        if (start === -1) {
+          const incomplete = suffixThatMayBe(held, opening);
+          shown += held.slice(0, held.length - incomplete.length);
+          held = incomplete;
           return shown;
         }
-        this.#held = this.#held.slice(end + closing.length);
-        this.#isInside = false;
+        const mark = held.slice(start, start + longestMark).indexOf(">");
+        if (mark === -1 && held.length - start >= longestMark) {
+          // Our marks are shorter: the user typed it.
+          shown += held.slice(0, start + opening.length);
+          held = held.slice(start + opening.length);
+          continue;
+        }
+        shown += held.slice(0, start).trimEnd();
+        held = held.slice(start);
+        if (mark === -1) return shown;
+        const [, label] = indexLabel.exec(held) ?? [];
+        if (label !== undefined) found(label);
+        isInside = true;
       }
-      const start = this.#held.indexOf(opening);
-      if (start === -1) {
-        const incomplete = suffixThatMayBe(this.#held, opening);
-        shown += this.#held.slice(0, this.#held.length - incomplete.length);
-        this.#held = incomplete;
-        return shown;
-      }
-      const mark = this.#held.slice(start, start + longestMark).indexOf(">");
-      if (mark === -1 && this.#held.length - start >= longestMark) {
-        // Our marks are shorter: the user typed it.
-        shown += this.#held.slice(0, start + opening.length);
-        this.#held = this.#held.slice(start + opening.length);
-        continue;
-      }
-      shown += this.#held.slice(0, start).trimEnd();
-      this.#held = this.#held.slice(start);
-      if (mark === -1) return shown;
-      const [, label] = indexLabel.exec(this.#held) ?? [];
-      if (label !== undefined) this.#found(label);
-      this.#isInside = true;
-    }
-  }
+    },
 
-  /** What was held back, unless it is ours. */
-  end(): string {
-    const rest = this.#isInside || this.#held.startsWith(opening) ? "" : this.#held;
-    this.#held = "";
-    return rest;
-  }
-}
-
-function isUntouched(taken: string, chunk: string): boolean {
-  return taken === chunk && !taken.includes("acp-skills:") && !sentence.test(taken);
+    /** What was held back, unless it is ours. */
+    end(): string {
+      const rest = isInside || held.startsWith(opening) ? "" : held;
+      held = "";
+      return rest;
+    },
+  };
 }
 
 /** The end of a text that can be the beginning of a mark. */
