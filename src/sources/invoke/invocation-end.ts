@@ -48,7 +48,8 @@ export function toEnd(value: unknown, isImmediate: boolean): InvocationEnd {
       type,
       message,
       ...(typeof code === "string" && { code }),
-      ...(isObject(details) && { details: withoutHint(details) }),
+      // Advice is for that machine, or would pass for ours.
+      ...(isObject(details) && { details: without(details, "hint") }),
     },
   };
 }
@@ -57,8 +58,7 @@ export function toEnd(value: unknown, isImmediate: boolean): InvocationEnd {
 function toOwnOutput(output: unknown, blobs = 0): { readonly output: unknown; readonly there?: StaysThere } {
   if (!isObject(output) || output.truncated !== true || typeof output.blob_id !== "string")
     return { output, ...(blobs > 0 && { there: { blobs, output: false } }) };
-  const preview = Object.fromEntries(Object.entries(output).filter(([name]) => name !== "blob_id"));
-  return { output: preview, there: { blobs, output: true } };
+  return { output: without(output, "blob_id"), there: { blobs, output: true } };
 }
 
 function countBlobs({ output_blobs: listed, more_output_blobs: more }: Readonly<Record<string, unknown>>): number {
@@ -66,7 +66,6 @@ function countBlobs({ output_blobs: listed, more_output_blobs: more }: Readonly<
   return (Array.isArray(listed) ? listed.length : 0) + others;
 }
 
-/** Advice is for that machine, or would pass for ours. */
-function withoutHint(details: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(details).filter(([name]) => name !== "hint"));
+function without(value: Readonly<Record<string, unknown>>, field: string): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => name !== field));
 }

@@ -124,11 +124,6 @@ export interface ReadSourceOptions extends SeenBefore {
  * something may be there that could not be read now; SOURCE_INVALID if nothing is, naming every address and its answer;
  * VERSION_INCOMPATIBLE. Rejects with the reason of the signal.
  */
-export async function readSource(
-  source: Source,
-  reading: ReadSourceOptions & { readonly etags?: never; readonly commit?: never },
-): Promise<RemoteIndex>;
-export async function readSource(source: Source, reading: ReadSourceOptions): Promise<Read>;
 export async function readSource(source: Source, reading: ReadSourceOptions): Promise<Read> {
   const { fetcher, signal, git, ...before } = reading;
   if (source.kind === "git") return await (await git()).readIndex(source, { signal, ...before });

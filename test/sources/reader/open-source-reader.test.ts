@@ -37,8 +37,8 @@ const known = `${site}/.well-known`;
 const unreachable = new SkillsError("ENDPOINT_UNREACHABLE", "No connection to example.com.");
 
 type Web = Parameters<typeof fakeFetcher>[0];
-const read = (text: string, web: Web): Promise<RemoteIndex> =>
-  readSource(parseSource(text), { fetcher: fakeFetcher(web), git, signal });
+const read = async (text: string, web: Web, fetcher = fakeFetcher(web)): Promise<RemoteIndex> =>
+  (await readSource(parseSource(text), { fetcher, git, signal })) as RemoteIndex;
 const namesOf = ({ skills }: RemoteIndex): readonly string[] => skills.map(({ name }) => name);
 
 test("a domain is asked for both indexes; a skill in both has its files from Agent Skills unless it is invoked", async () => {
@@ -118,7 +118,7 @@ test("pages without an end are read up to a limit", async () => {
     const body = Buffer.from(JSON.stringify({ protocol, skills: [entry(`s${asked}`)], next_cursor: String(asked) }));
     return Promise.resolve({ status: 200, headers: {}, url: request.url, body });
   };
-  const index = await readSource(parseSource("registry:example.com"), { fetcher: endless, git, signal });
+  const index = await read("registry:example.com", {}, endless);
   expect(asked).toBe(indexLimits.pages);
   expect(index.problems).toEqual([`${site}/skills: only the first ${indexLimits.pages} skills are read`]);
 });
@@ -233,7 +233,7 @@ test("nothing is read again while no document has changed", async () => {
     [`${known}/agent-skills/index.json`]: { body: agentSkills("b"), headers: { etag: '"a"' } },
   };
   const source = parseSource("example.com");
-  const { etags = {} } = await readSource(source, { fetcher: fakeFetcher(web), git, signal });
+  const { etags = {} } = await read("example.com", web);
   const again = fakeFetcher(web);
   expect(await readSource(source, { fetcher: again, git, signal, etags })).toBe("unchanged");
   expect(again.asked).toEqual(Object.keys(web));
