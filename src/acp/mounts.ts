@@ -1,6 +1,6 @@
 import type { AgentConnectOptions, Stream } from "@agentclientprotocol/sdk";
 import { hasNothingToDo, readOptions, type Settings, type SkillsOptions } from "../runtime/options.ts";
-import { SkillsError } from "../base/errors.ts";
+import { invalidOptions } from "../base/errors.ts";
 import { createDeferred } from "../base/promises.ts";
 import type { MessageStream } from "../wire/methods.ts";
 import { interceptStream } from "./relay/intercept-stream.ts";
@@ -23,7 +23,7 @@ export function withSkills<Connection>(
   options?: SkillsOptions,
 ): Connectable<Connection> & SkillsHandle {
   if (typeof (agent as Partial<typeof agent> | undefined)?.connect !== "function")
-    throw invalid(
+    throw invalidOptions(
       "withSkills needs an app, router or server of SDK 2.x. Older agents pass their stream to wrapStream.",
     );
   const mount = openMount(readOptions(options));
@@ -42,7 +42,7 @@ export function wrapStream<Message>(
   options?: SkillsOptions,
 ): MessageStream<Message> & SkillsHandle {
   if (!("readable" in stream && "writable" in stream))
-    throw invalid("wrapStream needs a stream of messages: {readable, writable}, as ndJsonStream returns.");
+    throw invalidOptions("wrapStream needs a stream of messages: {readable, writable}, as ndJsonStream returns.");
   const mount = openMount(readOptions(options));
   return withHandle({ ...mount.add(stream) }, mount);
 }
@@ -74,10 +74,6 @@ export function wrapCommand(options: WrapCommandOptions): Promise<ExitStatus> & 
       await exited.catch(() => undefined);
     },
   });
-}
-
-function invalid(message: string): SkillsError {
-  return new SkillsError("INVALID_OPTIONS", message);
 }
 
 interface SharedService {

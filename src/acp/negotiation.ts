@@ -10,7 +10,7 @@ import { type AgentFacts, factsOf } from "./negotiation/agents.ts";
 import type { Amendment, Path } from "./messages/amend.ts";
 import { canIdentifyPeerUsers } from "../base/network/peer-users.ts";
 import { quoted } from "../base/text/quoted.ts";
-import { isRecord, type JsonRecord, recordAt } from "./messages/raw-message.ts";
+import { isGiven, isRecord, type JsonRecord, recordAt } from "./messages/raw-message.ts";
 import type { Transport } from "./messages/server-entry.ts";
 
 export { knownAgents } from "./negotiation/agents.ts";
@@ -88,7 +88,7 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
   const optIn = optInOf(ofClient);
   const jetbrains = ofClient.some((capabilities) => Boolean(recordAt(capabilities, "_meta", "jetbrains")?.["air"]));
   const declared = skillEntries(protocol, ofClient);
-  const forms = ofClient.map((capabilities) => recordAt(capabilities, "elicitation")?.["form"]).find(isDeclared);
+  const forms = ofClient.map((capabilities) => recordAt(capabilities, "elicitation")?.["form"]).find(isGiven);
   const ofPrompts = protocol === 2 ? recordAt(ofAgent, "session", "prompt") : recordAt(ofAgent, "promptCapabilities");
   return {
     protocol,
@@ -121,16 +121,12 @@ function nameIn(info: JsonRecord | undefined): string {
 /** What the client declares of `skill` entries, whatever it is. */
 function skillEntries(protocol: 1 | 2, ofClient: readonly (JsonRecord | undefined)[]): unknown {
   if (protocol === 1) return undefined;
-  return ofClient.map((capabilities) => recordAt(capabilities, "session", "commands")?.["skill"]).find(isDeclared);
-}
-
-function isDeclared(value: unknown): boolean {
-  return value !== undefined && value !== null;
+  return ofClient.map((capabilities) => recordAt(capabilities, "session", "commands")?.["skill"]).find(isGiven);
 }
 
 /** Capabilities are objects; anything else does not count as declared. */
 function faultOf(capability: string, value: unknown, result: string): readonly string[] {
-  if (!isDeclared(value) || isRecord(value)) return [];
+  if (!isGiven(value) || isRecord(value)) return [];
   return [`The editor declares ${capability} as ${quoted(JSON.stringify(value))}, not as an object: ${result}.`];
 }
 
@@ -232,7 +228,7 @@ export function advertise(
 function setFields(holder: JsonRecord, path: Path, fields: JsonRecord): Amendment[] {
   return Object.entries(fields).flatMap(([key, value]) => {
     const before = holder[key];
-    if (!isDeclared(before)) return [{ path: [...path, key], value }];
+    if (!isGiven(before)) return [{ path: [...path, key], value }];
     if (!isRecord(before)) return [];
     return key === metaKey || !isRecord(value)
       ? [{ path: [...path, key], value }]

@@ -115,6 +115,10 @@ export function isSkillsError<Code extends SkillsErrorCode = SkillsErrorCode>(
   return code === undefined || (value as SkillsError).code === code;
 }
 
+export function invalidOptions(message: string): SkillsError {
+  return new SkillsError("INVALID_OPTIONS", message);
+}
+
 /** For the `catch` of a promise: undefined for an error of ours. Throws any other. */
 export function undefinedIfOurs(error: unknown): undefined {
   if (!isSkillsError(error)) throw error;

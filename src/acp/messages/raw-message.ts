@@ -6,6 +6,10 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 /** The object found by following `keys` through objects; undefined if any step is not one. */
 export function recordAt(value: unknown, ...keys: readonly string[]): JsonRecord | undefined {
   let current = value;

@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { shellWord } from "../../base/text/quoted.ts";
 import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import type { Clock } from "../../base/clock.ts";
 import { runProgram, spawnProcess } from "../../base/processes/spawn-process.ts";
@@ -119,8 +120,7 @@ function toSkillsError({ command, cwd, env }: AgentCommand, error: unknown): Ski
     return new SkillsError("AGENT_NOT_FOUND", message, { cause: error, facts });
   }
   const file = code === "EACCES" && process.platform !== "win32" ? findNotExecutable({ command, cwd, env }) : undefined;
-  const hint =
-    file && `chmod +x ${/^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", String.raw`'\''`)}'`}`;
+  const hint = file && `chmod +x ${shellWord(file)}`;
   const reason =
     code === "EACCES" ? "it is not an executable file" : error instanceof Error ? error.message : String(error);
   const message = `The agent command ${JSON.stringify(command)} could not be started: ${reason}.`;

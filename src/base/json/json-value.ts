@@ -11,6 +11,11 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A text; undefined for anything else. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
 /** Replaces numbers that are infinite for JavaScript, which are not JSON any more. In place: a reviver of `JSON.parse` takes ten times as long. */
 function makeFinite(value: unknown): unknown {
   if (value === Infinity || value === -Infinity) return null;

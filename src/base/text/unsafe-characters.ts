@@ -11,6 +11,11 @@ export function hasControls(text: string): boolean {
   return controls.test(text);
 }
 
+/** `\u{1b}` for a character that may be invisible. */
+export function toEscape(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
 /** Removes control characters and Unicode tags. */
 export function withoutControls(text: string): string {
   return withoutTags(hasControls(text) ? text.replace(everyControl, "") : text);

@@ -1,5 +1,5 @@
 import type { Paint } from "./terminal.ts";
-import { replaceInvisible } from "../../base/text/unsafe-characters.ts";
+import { replaceInvisible, toEscape } from "../../base/text/unsafe-characters.ts";
 
 /**
  * Makes untrusted text safe for one line of a terminal: line breaks and tabs become spaces; other control characters, invisible
@@ -19,10 +19,6 @@ export function safeText(text: string): string {
 export function labelled(paint: Paint, width: number): (label: string, value: string | undefined) => string {
   return (label, value) =>
     value === undefined || value === "" ? "" : `${paint("dim", label.padEnd(width))}${safeText(value)}\n`;
-}
-
-function toEscape(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
 /** Makes untrusted text of several lines safe for a terminal; line breaks and tabs stay. */

@@ -1,4 +1,5 @@
 import { counted } from "../../base/text/code-points.ts";
+import { toEscape } from "../../base/text/unsafe-characters.ts";
 import type { ConformanceRule } from "../rule.ts";
 import { conformanceRules } from "../rules.ts";
 import type { ConnectionReport, ConformanceReport } from "../report.ts";
@@ -129,7 +130,3 @@ export function escapeXml(text: string): string {
 }
 
 const unsafe = /[^\n\P{C}]|[\u2028\u2029]/gu;
-
-function toEscape(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-}

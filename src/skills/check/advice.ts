@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { SkillsError } from "../../base/errors.ts";
 import { attempt } from "../../base/failures/system-error.ts";
-import { hasTooManyValues, isObject, maxJsonValues, parseIfJson } from "../../base/json/json-value.ts";
+import { asText, hasTooManyValues, isObject, maxJsonValues, parseIfJson } from "../../base/json/json-value.ts";
 import { cleanText } from "../../base/text/unsafe-characters.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import type { SkillFiles } from "../files.ts";
@@ -109,26 +109,26 @@ export function adviceAbout(
 
 function adviceOfRun(run: unknown): readonly Advice[] {
   const driver = at(run, "tool", "driver");
-  const tool = cleanText(textOf(at(driver, "name")) ?? "a scanner", longestName);
+  const tool = cleanText(asText(at(driver, "name")) ?? "a scanner", longestName);
   const artifacts = new Map(listOf(at(run, "artifacts")).map((one) => [at(one, "location", "uri"), one]));
   return listOf(at(run, "results"))
     .slice(0, mostResults)
     .flatMap((result): readonly Advice[] => {
       const level = at(result, "level") ?? "warning";
       if ((at(result, "kind") ?? "fail") !== "fail" || level === "none") return [];
-      const rule = textOf(at(result, "ruleId")) ?? textOf(at(result, "rule", "id")) ?? "";
+      const rule = asText(at(result, "ruleId")) ?? asText(at(result, "rule", "id")) ?? "";
       const physical = at(listOf(at(result, "locations"))[0], "physicalLocation");
       const place = at(physical, "artifactLocation");
       const artifact = artifacts.get(at(place, "uri") ?? "");
       const line = at(physical, "region", "startLine");
-      const sha256 = textOf(at(artifact, "hashes", "sha-256"))?.toLowerCase();
+      const sha256 = asText(at(artifact, "hashes", "sha-256"))?.toLowerCase();
       return [
         {
           tool,
           rule: cleanText(rule, longestName),
           severity: level === "error" || level === "note" ? level : "warning",
-          message: cleanText(textOf(at(result, "message", "text")) ?? "no message", longestMessage),
-          file: toPath(textOf(at(place, "uri")) ?? ""),
+          message: cleanText(asText(at(result, "message", "text")) ?? "no message", longestMessage),
+          file: toPath(asText(at(place, "uri")) ?? ""),
           ...(typeof line === "number" && Number.isSafeInteger(line) && line > 0 && { line }),
           ...(sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256) && { sha256 }),
         },
@@ -148,10 +148,6 @@ function at(value: unknown, ...keys: readonly string[]): unknown {
     (inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
     value,
   );
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,6 +1,6 @@
 import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { type Bundle, bundleToJSON, toDSSEBundle } from "@sigstore/bundle";
-import { SkillsError } from "../../base/errors.ts";
+import { SkillsError, invalidOptions } from "../../base/errors.ts";
 import { keyFingerprint } from "./signer.ts";
 import { type SignedSubject, statementPayload, toStatement } from "./statement.ts";
 
@@ -16,7 +16,9 @@ export interface Certified {
 export function readPrivateKey(pem: string, name: string, passphrase: string | undefined): KeyObject {
   const isEncrypted = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem);
   if (isEncrypted && passphrase === undefined)
-    throw invalid(`${name} is encrypted: name the environment variable with its passphrase (--passphrase env:NAME)`);
+    throw invalidOptions(
+      `${name} is encrypted: name the environment variable with its passphrase (--passphrase env:NAME)`,
+    );
   let key: KeyObject;
   try {
     key = createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) });
@@ -26,7 +28,9 @@ export function readPrivateKey(pem: string, name: string, passphrase: string | u
   }
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
   if (type === "ed25519" || (type === "ec" && details?.namedCurve === "prime256v1")) return key;
-  throw invalid(`${name} is a key of another kind (${type ?? "unknown"}); Ed25519 and ECDSA with P-256 are used`);
+  throw invalidOptions(
+    `${name} is a key of another kind (${type ?? "unknown"}); Ed25519 and ECDSA with P-256 are used`,
+  );
 }
 
 /** A new Ed25519 key. */
@@ -35,10 +39,6 @@ export function generateKey(passphrase: string | undefined): { readonly pem: str
   const encryption = passphrase === undefined ? {} : { cipher: "aes-256-cbc", passphrase };
   const pem = privateKey.export({ format: "pem", type: "pkcs8", ...encryption }).toString();
   return { pem, key: keyFingerprint(publicKey.export({ format: "der", type: "spki" })) };
-}
-
-function invalid(message: string): SkillsError {
-  return new SkillsError("INVALID_OPTIONS", message);
 }
 
 /** The text of a bundle that a key pair signed. */

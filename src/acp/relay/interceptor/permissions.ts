@@ -3,7 +3,7 @@ import { withinTime } from "../../../base/clock.ts";
 import type { Settings } from "../../../runtime/options.ts";
 import type { Notification } from "../../emission.ts";
 import { type Verdict, notForwarded, toVerdict } from "../../messages/amend.ts";
-import { type JsonRecord, isExactId, isRecord, recordAt } from "../../messages/raw-message.ts";
+import { type JsonRecord, isExactId, isRecord, recordAt, isGiven } from "../../messages/raw-message.ts";
 import type { AgentFacts } from "../../negotiation/agents.ts";
 import type { RunAnswer } from "../../skill-service.ts";
 import type { Sessions } from "./sessions.ts";
@@ -19,7 +19,6 @@ import {
   type KnownServer,
   inputOf,
   isAdded,
-  isGiven,
   isInputOf,
   namedTool,
   namesItsTool,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { parseIfJson } from "../../../base/json/json-value.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
-import { type JsonRecord, isRecord, recordAt } from "../../messages/raw-message.ts";
+import { type JsonRecord, isGiven, isRecord, recordAt } from "../../messages/raw-message.ts";
 import { longestJson, resultIn } from "../../messages/call-result.ts";
 import { type AgentFacts, type Spelling, spell, toWord, usualSpellings } from "../../negotiation/agents.ts";
 import { servedTools } from "../../../wire/tools.ts";
@@ -125,10 +125,6 @@ export function inputOf({ rawInput, content, status }: JsonRecord): JsonRecord |
   if (typeof text !== "string" || !text.startsWith("{") || text.length > longestJson) return undefined;
   const value = parseIfJson(text);
   return isRecord(value) ? value : undefined;
-}
-
-export function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 const kindsOfUnknownTools: ReadonlySet<unknown> = new Set(["other", "read", "search", "fetch"]);

@@ -1,3 +1,4 @@
+import { asText } from "../../../base/json/json-value.ts";
 import { createDeferred } from "../../../base/promises.ts";
 import type { OnceLog } from "../../../base/log.ts";
 import type { Settings } from "../../../runtime/options.ts";
@@ -56,7 +57,7 @@ export class RelayedRequests {
 
   /** The editor sent a request of any method. */
   asked(id: string | number, method: string, params: JsonRecord): Verdict | Promise<Verdict> {
-    const sessionId = textOf(params["sessionId"]);
+    const sessionId = asText(params["sessionId"]);
     switch (method) {
       case methods.initialize:
         this.#isInitializing = true;
@@ -131,7 +132,7 @@ export class RelayedRequests {
       case "initialize":
         return this.#initialized(request.params, message, result);
       case "open": {
-        const id = request.requestedId ?? textOf(recordAt(message, "result")?.["sessionId"]);
+        const id = request.requestedId ?? asText(recordAt(message, "result")?.["sessionId"]);
         if (this.agreed === undefined)
           logOnce("warning", "A session was opened before initialize was answered; it has no skills.");
         if (id === undefined || this.agreed === undefined) this.#release(request);
@@ -168,8 +169,4 @@ export class RelayedRequests {
     const served = tools === "none" ? [] : [...servedTools.keys()];
     return toVerdict(advertise(message, negotiation, forms, { version, tools: served }));
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

@@ -1,4 +1,4 @@
-import { hasTooManyValues, isObject, parseIfJson } from "../../../base/json/json-value.ts";
+import { asText, hasTooManyValues, isObject, parseIfJson } from "../../../base/json/json-value.ts";
 import { type FileTree, joinTreePath, readSmall } from "../trees/file-tree.ts";
 import { isCommit, parseGitUrl } from "../git.ts";
 import { remotePathFault } from "../../archive/check-path.ts";
@@ -86,7 +86,7 @@ export function parseMarketplace(
   json: { readonly plugins: readonly unknown[]; readonly metadata?: unknown },
   { url }: Pick<PlaceOptions, "url"> = {},
 ): Marketplace {
-  const options = { pluginRoot: isObject(json.metadata) ? text(json.metadata.pluginRoot) : undefined, url };
+  const options = { pluginRoot: isObject(json.metadata) ? asText(json.metadata.pluginRoot) : undefined, url };
   const problems: string[] = [];
   const plugins: PluginEntry[] = [];
   for (const [index, entry] of json.plugins.slice(0, mostPlugins).entries()) {
@@ -170,13 +170,13 @@ function toPluginPlace(source: unknown, options: PlaceOptions): PluginPlace {
   switch (fields.source) {
     case "local":
     case "directory":
-      return toDirectory(text(fields.path) ?? "", options);
+      return toDirectory(asText(fields.path) ?? "", options);
     case "github":
-      return toGit(githubUrl(text(fields.repo)), fields);
+      return toGit(githubUrl(asText(fields.repo)), fields);
     case "url":
     case "git":
     case "git-subdir":
-      return toGit(githubUrl(text(fields.url)) ?? text(fields.url), fields);
+      return toGit(githubUrl(asText(fields.url)) ?? asText(fields.url), fields);
     case "archive":
       return toArchive(fields, options);
     case "command":
@@ -203,7 +203,7 @@ function toDirectory(given: string, { pluginRoot = "", url }: PlaceOptions): Plu
 }
 
 function toGit(repository: string | undefined, { path, ref, sha }: Fields): PluginPlace {
-  const inside = path === undefined || path === "" ? "" : toPluginPath(text(path) ?? "/");
+  const inside = path === undefined || path === "" ? "" : toPluginPath(asText(path) ?? "/");
   if (inside === undefined) return unusable("its source has a path that leaves the repository, or is not valid");
   if (repository === undefined) return unusable("its source names no repository");
   if (sha !== undefined && (typeof sha !== "string" || !isCommit(sha)))
@@ -238,10 +238,6 @@ function toArchive({ url: given, sha256 }: Fields, { url: base }: PlaceOptions):
 function githubUrl(name: string | undefined): string | undefined {
   const isName = name !== undefined && /^[A-Za-z0-9][A-Za-z0-9-]*\/[A-Za-z0-9._-]+$/.test(name);
   return isName ? `https://github.com/${name.replace(/\.git$/, "")}.git` : undefined;
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 function unusable(why: string): PluginPlace {

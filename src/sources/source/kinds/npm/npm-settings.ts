@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import path from "node:path";
-import { SkillsError } from "../../../../base/errors.ts";
+import { type SkillsError, invalidOptions } from "../../../../base/errors.ts";
 import { readGuardedFile } from "../../../../base/paths/read-guarded-file.ts";
 import { isLoopbackHost } from "../../source-label.ts";
 
@@ -31,7 +31,7 @@ export function readNpmSettings(env: NodeJS.ProcessEnv = process.env, home = hom
   );
   const file = given.get("userconfig") ?? path.join(home, ".npmrc");
   const read = readGuardedFile(file, { maxBytes: largest, of: "user" });
-  if ("fault" in read && read.fault !== absent) throw invalidSetting(`${file} is not used: ${read.fault}. ${read.fix}`);
+  if ("fault" in read && read.fault !== absent) throw invalidOptions(`${file} is not used: ${read.fault}. ${read.fix}`);
   const values = new Map([...("text" in read ? parseNpmrc(read.text) : []), ...given]);
   const missing: string[] = [];
   const valueOf = (key: string): { readonly value: string } | { readonly unset: string } | undefined => {
@@ -48,7 +48,7 @@ export function readNpmSettings(env: NodeJS.ProcessEnv = process.env, home = hom
       const found = (scope === undefined ? undefined : valueOf(`${scope}:registry`)) ?? valueOf("registry");
       if (found === undefined) return publicRegistry;
       if ("unset" in found)
-        throw invalidSetting(`the registry that ${file} names needs \${${found.unset}}, which is not set`);
+        throw invalidOptions(`the registry that ${file} names needs \${${found.unset}}, which is not set`);
       return toRegistry(found.value, file);
     },
     authorizationFor(url) {
@@ -61,7 +61,7 @@ export function readNpmSettings(env: NodeJS.ProcessEnv = process.env, home = hom
             continue;
           }
           if (/^[\x21-\x7E]+$/.test(found.value)) return `${scheme} ${found.value}`;
-          throw invalidSetting(`${place}:${key} in ${file} is no token; log in again with npm login`);
+          throw invalidOptions(`${place}:${key} in ${file} is no token; log in again with npm login`);
         }
       return undefined;
     },
@@ -69,10 +69,6 @@ export function readNpmSettings(env: NodeJS.ProcessEnv = process.env, home = hom
 }
 
 const absent = "there is no such file";
-
-function invalidSetting(message: string): SkillsError {
-  return new SkillsError("INVALID_OPTIONS", message);
-}
 
 /** Names of settings have hyphens; those of hosts and scopes are as they are. */
 function toKey(name: string): string {
@@ -91,7 +87,7 @@ function* parseNpmrc(text: string): Generator<readonly [string, string]> {
 
 function toRegistry(text: string, file: string): string {
   const refuse = (why: string): SkillsError =>
-    invalidSetting(`the registry that ${file} or npm_config_registry names ${why}`);
+    invalidOptions(`the registry that ${file} or npm_config_registry names ${why}`);
   if (!URL.canParse(text)) throw refuse("is not a URL");
   const url = new URL(text);
   if (url.username !== "" || url.password !== "")
