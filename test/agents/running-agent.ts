@@ -114,14 +114,14 @@ export function describeRunningAgent(agent: RealAgent): void {
   });
 }
 
-interface Opened {
+export interface Opened {
   readonly playground: Playground;
   readonly model: MockModel;
   readonly editor: Editor;
   readonly sessionId: string;
 }
 
-async function openRunning(agent: RealAgent, options: readonly string[] = []): Promise<Opened> {
+export async function openRunning(agent: RealAgent, options: readonly string[] = []): Promise<Opened> {
   const playground = await makePlayground();
   onTestFinished(playground.remove);
   const model = await openMockModel();
