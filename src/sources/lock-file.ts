@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import { closeSync, fstatSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { fstatSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type HeldDirectory, holdDirectory, openInHeld, readInto, within } from "../base/paths/at-real-path.ts";
-import { makeDirectories, makeOwnDirectories, syncDirectoryNow } from "../base/paths/directories.ts";
+import { makeDirectories, makeOwnDirectories, syncDirectoryNow, withDescriptor } from "../base/paths/directories.ts";
 import { ifThere, systemCode } from "../base/failures/system-error.ts";
 import { type Turn, TurnLock } from "../base/processes/turn-lock.ts";
 import { SkillsError } from "../base/errors.ts";
@@ -97,7 +97,7 @@ function readText(held: HeldDirectory, file: string): string | undefined {
     const why = isLink ? "it is a symlink; replace it by the file that it leads to" : `${code}; make it readable`;
     throw new SkillsError("UNREADABLE", `${file} cannot be read: ${why}.`, { cause: error, facts: { path: file } });
   }
-  try {
+  return withDescriptor(descriptor, () => {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw new SkillsError("UNREADABLE", `${file} is not a regular file; remove it.`);
     const bytes = Buffer.allocUnsafe(Math.min(stats.size, maxLockBytes) + 1);
@@ -107,9 +107,7 @@ function readText(held: HeldDirectory, file: string): string | undefined {
     if (isUtf8(content)) return content.toString("utf8");
     const message = `${file} is not UTF-8 text. Restore it from version control.`;
     throw new SkillsError("SOURCE_INVALID", message, { facts: { path: file } });
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 }
 
 /** A person's own lock may be a link, as of one who keeps such files elsewhere; that of a project may not. Undefined without a directory. */

@@ -1,5 +1,5 @@
 import { createHash, hash } from "node:crypto";
-import { type Dirent, type Stats, closeSync, fstatSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, type Stats, fstatSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { attempt, systemCode, systemReason } from "../../base/failures/system-error.ts";
 import {
@@ -13,6 +13,7 @@ import {
   openRegularFileSync,
   readInto,
 } from "../../base/paths/at-real-path.ts";
+import { withDescriptor } from "../../base/paths/directories.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { DirectoryEntry, FileStamp, Head, SkillBytes, SkillFiles } from "../files.ts";
 
@@ -164,13 +165,11 @@ class HeldDirectories {
 }
 
 function readHead(descriptor: number, limit: number, buffer: Buffer): Head {
-  try {
+  return withDescriptor(descriptor, () => {
     const length = readInto(descriptor, buffer, limit);
     // Creating a view costs as much as reading a small file.
     return { bytes: length === buffer.length ? buffer : buffer.subarray(0, length), whole: length < limit };
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 }
 
 async function hashInPieces(file: string, signal: AbortSignal): Promise<string | undefined> {
@@ -198,13 +197,10 @@ async function hashInPieces(file: string, signal: AbortSignal): Promise<string |
 
 function withFile<Value>(file: string, read: (descriptor: number, stats: Stats) => Value): Value | undefined {
   try {
-    const descriptor = openAtRealPath(file);
-    try {
+    return withDescriptor(openAtRealPath(file), (descriptor) => {
       const stats = fstatSync(descriptor);
       return stats.isFile() ? read(descriptor, stats) : undefined;
-    } finally {
-      closeSync(descriptor);
-    }
+    });
   } catch (error) {
     throwUnlessAbsent(file, error);
     return undefined;

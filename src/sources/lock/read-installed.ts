@@ -1,4 +1,4 @@
-import { closeSync, fstatSync } from "node:fs";
+import { fstatSync } from "node:fs";
 import {
   type HeldDirectory,
   holdChild,
@@ -10,6 +10,7 @@ import {
   readInto,
   within,
 } from "../../base/paths/at-real-path.ts";
+import { withDescriptor } from "../../base/paths/directories.ts";
 import { isGitName } from "../../base/paths/guarded-names.ts";
 import { systemCode } from "../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
@@ -80,17 +81,14 @@ function readDirectory(held: HeldDirectory, real: string, prefix: string, readin
 }
 
 function readFile(held: HeldDirectory, name: string, path: string, reading: Reading): SkillFile {
-  const descriptor = openInHeld(held, name);
-  try {
+  return withDescriptor(openInHeld(held, name), (descriptor) => {
     const { size, mode } = fstatSync(descriptor);
     if (size > reading.bytesLeft) throw tooLarge(reading, `${skillLimits.bytes / 1024 / 1024} MiB`);
     const bytes = Buffer.allocUnsafe(size);
     const length = readInto(descriptor, bytes);
     reading.bytesLeft -= length;
     return { path, bytes: bytes.subarray(0, length), executable: (mode & 0o100) !== 0 };
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 }
 
 function tooLarge({ directory }: Reading, limit: string): SkillsError {

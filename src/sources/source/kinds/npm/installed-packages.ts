@@ -1,4 +1,4 @@
-import { closeSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { upwards } from "../../../../base/paths/location.ts";
@@ -6,6 +6,7 @@ import { SkillsError } from "../../../../base/errors.ts";
 import { attempt } from "../../../../base/failures/system-error.ts";
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
 import { holdDirectory, listHeld, openAtRealPath, readInto, within } from "../../../../base/paths/at-real-path.ts";
+import { withDescriptor } from "../../../../base/paths/directories.ts";
 import { readGuardedFile } from "../../../../base/paths/read-guarded-file.ts";
 import { readInstalled } from "../../../lock/read-installed.ts";
 import type { RemoteSkill, SkillFile } from "../../../reader.ts";
@@ -131,12 +132,9 @@ function childrenOf(real: string, place: string): readonly string[] {
 
 /** At most one byte more than a manifest may have, which is too large then. */
 function readSmallFile(real: string): Buffer {
-  const descriptor = openAtRealPath(real);
-  try {
+  return withDescriptor(openAtRealPath(real), (descriptor) => {
     const buffer = Buffer.alloc(manifestBytes + 1);
     // A copy: thousands of buffers of the largest size would not fit into memory.
     return Buffer.from(buffer.subarray(0, readInto(descriptor, buffer)));
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 }
