@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
@@ -84,7 +84,7 @@ export function createBackup(
   data: string,
   { editor, file, text, agents }: { editor: string; file: SettingsFile; text: string; agents: readonly PlannedAgent[] },
 ): BackupRecord {
-  const name = createHash("sha256").update(file.place).digest("hex").slice(0, 12);
+  const name = hash("sha256", file.place).slice(0, 12);
   const directory = path.join(data, "setup", `${editor}-${name}`);
   const backup = path.join(directory, path.basename(file.place));
   const found = recordIn(directory);
@@ -99,12 +99,12 @@ export function createBackup(
   const keys = (...outcomes: readonly string[]): string[] =>
     agents.filter(({ outcome }) => outcomes.includes(outcome)).map(({ key }) => key);
   const temporary = temporaryOf(file.real);
-  const known = continues ? before.before : file.text === undefined ? undefined : hashOf(file.text);
+  const known = continues ? before.before : file.text === undefined ? undefined : hash("sha256", file.text);
   const record: z.infer<typeof recordSchema> = {
     place: file.place,
     existed: continues ? before.existed : file.text !== undefined,
     ...(known !== undefined && { before: known }),
-    after: hashOf(text),
+    after: hash("sha256", text),
     earlier: continues ? [...before.earlier, before.after] : [],
     temporary: path.join(path.dirname(file.real), temporary),
     exact: continues ? before.exact : before === undefined,
@@ -128,16 +128,12 @@ export function dropRecord({ directory, backup }: SetupRecord): void {
 
 /** Whether a file is as it was before the change. */
 export function isUntouched({ existed, before }: SetupRecord, text: string | undefined): boolean {
-  return existed ? text !== undefined && hashOf(text) === before : text === undefined;
+  return existed ? text !== undefined && hash("sha256", text) === before : text === undefined;
 }
 
 /** Whether a file is as we wrote it. */
 export function isOurs({ after, earlier }: SetupRecord, text: string | undefined): boolean {
-  return text !== undefined && [after, ...earlier].includes(hashOf(text));
-}
-
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return text !== undefined && [after, ...earlier].includes(hash("sha256", text));
 }
 
 /** The text before the change; null if there was no file. Undefined if the backup is of another change, or is gone. */
@@ -145,5 +141,5 @@ export function textBefore({ existed, backup, before }: SetupRecord): string | n
   if (!existed) return null;
   if (!existsSync(backup)) return undefined;
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(readFileSync(backup));
-  return before === undefined || hashOf(text) === before ? text : undefined;
+  return before === undefined || hash("sha256", text) === before ? text : undefined;
 }
