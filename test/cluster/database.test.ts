@@ -1,9 +1,12 @@
+import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { type Database, migrate, openDatabase, parseClusterUrl, schemaFault } from "../../src/cluster/database.ts";
 import { knownMigrations } from "../../src/cluster/database/migrate.ts";
 import { isOutage } from "../../src/cluster/database/database-error.ts";
+import { openListener } from "../../src/cluster/database/listener.ts";
+import { manualClock } from "../manual-clock.ts";
 import { openPglite } from "./pglite-database.ts";
 import { type PostgresServer, postgresFault, startPostgres } from "./postgres.ts";
 
@@ -77,12 +80,13 @@ describe("migrations", () => {
 });
 
 describe.skipIf(postgresFault())("a database of a server", () => {
+  let url: string;
   let server: PostgresServer;
   let database: Database;
   beforeAll(async () => {
     server = await startPostgres();
-    const url = parseClusterUrl(await server.newDatabase());
-    database = await openDatabase(url, { log: silentLog, clock: systemClock });
+    url = await server.newDatabase();
+    database = await openDatabase(parseClusterUrl(url), { log: silentLog, clock: systemClock });
   }, 60_000);
   afterAll(async () => {
     await database.close();
@@ -118,6 +122,31 @@ describe.skipIf(postgresFault())("a database of a server", () => {
     await expect.poll(() => messages).toEqual(["one", "two"]);
     stop();
   }, 60_000);
+
+  test.each([
+    ["says once that no message arrives, as behind a pooler in transaction mode", true],
+    ["says nothing where they do", false],
+  ])("%s", async (_what, isDeaf) => {
+    const [clock, logged] = [manualClock(), [] as string[]];
+    const log = (_level: string, message: string): void => void logged.push(message);
+    let heard = 0;
+    const connect = (): Client => {
+      const client = new Client(url);
+      const pass = client.emit.bind(client);
+      client.emit = (event: string, ...given: unknown[]) => {
+        if (event === "notification") heard++;
+        return isDeaf && event === "notification" ? false : pass(event, ...given);
+      };
+      return client;
+    };
+    let connected = 0;
+    const listener = openListener(connect, { log, clock, notify: (...given) => database.notify(...given) });
+    listener.listen("acp_skills_queues", () => undefined, () => connected++); // prettier-ignore
+    await expect.poll(() => [connected, heard]).toEqual([1, 1]);
+    clock.pass(5_000);
+    expect(logged).toEqual(isDeaf ? [expect.stringMatching(/is there a pooler in transaction mode/)] : []);
+    listener.close();
+  });
 
   test("returns the rows of each of several statements", async () => {
     expect(await database.query("select 1 as a; begin; select 2 as a; commit")).toEqual([{ a: 1 }, { a: 2 }]);

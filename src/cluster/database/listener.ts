@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
 import { type Clock, withinTime } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -19,12 +20,15 @@ const heartbeatMs = 5_000;
 /** One connection for all messages, opened with the first subscription and opened again when it breaks. */
 export function openListener(
   connect: () => Client,
-  { log, clock }: { readonly log: Log; readonly clock: Clock },
+  { log, clock, notify }: { readonly log: Log; readonly clock: Clock; readonly notify: Database["notify"] },
 ): {
   listen(channel: ClusterChannel, onMessage: (payload: string) => void, onConnected: () => void): () => void;
   close(): void;
 } {
   const subscriptions = new Set<Subscription>();
+  /** For a message to itself: a pooler in transaction mode takes LISTEN, and loses what comes. */
+  const own: ClusterChannel = `acp_skills_to_${randomUUID().replaceAll("-", "")}`;
+  let isHeard = false;
   let client: Client | undefined;
   let isConnected = false;
   let isClosed = false;
@@ -37,11 +41,13 @@ export function openListener(
     opened.on("error", (error) => lost(opened, error));
     opened.on("end", () => lost(opened, new Error("the connection ended")));
     opened.on("notification", ({ channel, payload = "" }) => {
+      isHeard ||= channel === own;
       for (const subscription of [...subscriptions])
         if (subscription.channel === channel) subscription.onMessage(payload);
     });
     try {
       await opened.connect();
+      await opened.query(`listen ${own}`);
       // A set also yields what is added meanwhile.
       for (const { channel } of subscriptions) await opened.query(`listen ${channel}`);
     } catch (error) {
@@ -52,12 +58,20 @@ export function openListener(
     if (isReported) log("info", "Messages of the cluster arrive again.");
     [isConnected, isReported, pause] = [true, false, firstPauseMs];
     beat(opened);
+    notify(own, "");
     for (const { onConnected } of [...subscriptions]) onConnected();
   }
 
   /** Sees a connection that is silently gone. */
   function beat(opened: Client): void {
     stopTimer = clock.after(heartbeatMs, () => {
+      if (!isHeard)
+        log(
+          "warning",
+          "Messages of the cluster do not arrive, so that changes are seen seconds later: is there a pooler in transaction mode? Connect to the database itself, or in session mode.",
+        );
+      // It is said once.
+      isHeard = true;
       withinTime(opened.query("select 1"), clock, heartbeatMs).then(
         (answer) => {
           if (answer === undefined) lost(opened, new Error("it does not answer"));

@@ -25,7 +25,8 @@ export async function openDatabase(
   const pool = new pg.Pool({ ...config, max: connections });
   // Without a listener, an idle connection that breaks would end this process. The next statement gets another one.
   pool.on("error", () => undefined);
-  const listener = openListener(() => new pg.Client(config), { log, clock });
+  const notify = openNotices({ query });
+  const listener = openListener(() => new pg.Client(config), { log, clock, notify });
   let closing: Promise<void> | undefined;
 
   function expectOpen(): void {
@@ -78,7 +79,7 @@ export async function openDatabase(
       expectOpen();
       return listener.listen(channel, onMessage, onConnected);
     },
-    notify: openNotices({ query }),
+    notify,
     close() {
       listener.close();
       return (closing ??= pool.end().catch(() => undefined));
