@@ -33,7 +33,10 @@ export interface JobQueue {
   remove(queries: Queries, run: { readonly runId: string; readonly labels: readonly string[] }): Promise<void>;
   /** Wakes workers for jobs that are committed. */
   wake(labels: readonly string[]): void;
-  /** Makes sure that there is a queue for these labels. Throws SANDBOX_UNAVAILABLE where there are too many. */
+  /**
+   * Makes sure that there is a queue for these labels, and that it is open: a transaction that had to wait for that would hold the connection
+   * which it needs. Throws SANDBOX_UNAVAILABLE where there are too many.
+   */
   prepare(labels: readonly string[]): Promise<void>;
   fetch(queue: string, most: number): Promise<readonly Job[]>;
   /** The job is done: nothing is left to do for its run. */
@@ -116,6 +119,7 @@ export function openJobQueue(
   const known = new Set<string>([queueOf([])]);
   return {
     async prepare(labels) {
+      const boss = await opened();
       const name = queueOf(labels);
       if (known.has(name)) return;
       const [row] = await database.query<{ isThere: boolean; count: number }>(
@@ -128,7 +132,7 @@ export function openJobQueue(
             "SANDBOX_UNAVAILABLE",
             `Runs of the cluster demand ${maxQueues} sets of labels already.`,
           );
-        await (await opened()).createQueue(name, queueOptions);
+        await boss.createQueue(name, queueOptions);
         await database.query("insert into acp_skills.queues (name, labels) values ($1, $2) on conflict do nothing", [
           name,
           [...labels],

@@ -9,12 +9,13 @@ import { type PostgresServer, startPostgres } from "../postgres.ts";
 
 describe.skipIf(clusterFault())("the queue of a cluster", () => {
   let server: PostgresServer;
+  let url: string;
   let database: Database;
   let queue: JobQueue;
   beforeAll(async () => {
     server = await startPostgres();
-    const url = parseClusterUrl(await server.newDatabase());
-    database = await openDatabase(url, { log: silentLog, clock: systemClock });
+    url = await server.newDatabase();
+    database = await openDatabase(parseClusterUrl(url), { log: silentLog, clock: systemClock });
     await migrateQueue(database, silentLog);
     queue = openJobQueue(database, { log: silentLog, supervise: false, perOwner: 2 });
   }, 60_000);
@@ -48,6 +49,20 @@ describe.skipIf(clusterFault())("the queue of a cluster", () => {
     expect(found).toHaveLength(2);
     expect(found).toContain(again);
     expect(found).not.toContain(givenUp);
+  });
+
+  test("is open before the first transactions hold all connections", async () => {
+    const narrow = await openDatabase(parseClusterUrl(url), { log: silentLog, clock: systemClock, connections: 2 });
+    const other = openJobQueue(narrow, { log: silentLog, supervise: false });
+    const submit = async (runId: string): Promise<void> => {
+      await other.prepare([]);
+      const run = { runId, labels: [], ownerKey: Buffer.from("zoe") };
+      await narrow.transaction(async (queries) => await other.send(queries, run));
+    };
+    await Promise.all(["run_8", "run_9"].map(submit));
+    expect(await other.fetch(queueOf([]), 10)).toHaveLength(2);
+    await other.close();
+    await narrow.close();
   });
 
   test("completes jobs of several calls together, and makes room for their owner", async () => {
