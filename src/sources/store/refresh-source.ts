@@ -58,7 +58,7 @@ export async function refreshSource(options: RefreshSourceOptions): Promise<Sour
 /** The copies of one reading of an index. */
 function openRound(index: RemoteIndex, state: SourceState, { copies, reader, young, signal }: RefreshSourceOptions) {
   const problems = [...index.problems];
-  const kept = new Map<string, CopiedSkill>();
+  const stored = new Map<string, CopiedSkill>();
   const slugs = new Map<string, string>();
   const known: ReadonlyMap<string, CopiedSkill> = new Map(state.skills.map((skill) => [skill.name, skill]));
   let copiedBytes = copies.otherBytes();
@@ -72,7 +72,7 @@ function openRound(index: RemoteIndex, state: SourceState, { copies, reader, you
   /** What was copied until now, in place of older versions, and the rest as it was; ordered by name. */
   function merged(before: readonly CopiedSkill[]): readonly CopiedSkill[] {
     const all = new Map(before.filter(({ slug }) => !slugs.has(slug)).map((skill) => [skill.name, skill]));
-    for (const [name, skill] of kept) all.set(name, skill);
+    for (const [name, skill] of stored) all.set(name, skill);
     return [...all.values()].sort((one, other) => byCodePoint(one.name, other.name));
   }
 
@@ -138,7 +138,7 @@ function openRound(index: RemoteIndex, state: SourceState, { copies, reader, you
       return;
     }
     slugs.set(copied.slug, skill.name);
-    kept.set(skill.name, copied);
+    stored.set(skill.name, copied);
     copiedBytes += copied.bytes;
   }
 
