@@ -1,7 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { PeerUsers } from "../../base/network/peer-users.ts";
-import { doOnce } from "../../base/promises.ts";
 import {
   createPeerCheck,
   type HttpRefusal,
@@ -79,7 +78,14 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): CallerServer
     return server.unref();
   }
 
-  const listened = doOnce(() => (listening = listen()));
+  /** A failure is not cached: the next session tries again. */
+  function listened(): Promise<Server> {
+    listening ??= listen().catch((error: unknown) => {
+      listening = undefined;
+      throw error;
+    });
+    return listening;
+  }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
@@ -130,10 +136,14 @@ function openWhenCalled(app: McpApp, caller: McpCaller | Promise<McpCaller>): Ht
     const [known, { openHttpMcp }] = await Promise.all([caller, import("../streamable-http.ts")]);
     return openHttpMcp(app, known);
   }
-  const opened = doOnce(() => (opening = open()));
   return {
     async answer(...exchange) {
-      await (await opened()).answer(...exchange);
+      // A failure is not cached: the next request tries again.
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      await (await opening).answer(...exchange);
     },
     close: async () => await (await opening?.catch(() => undefined))?.close(),
   };

@@ -1,4 +1,4 @@
-import { upwards } from "../../base/paths/location.ts";
+import { dirname } from "node:path";
 import { asAvailable, nearest } from "../../base/text/nearest.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../base/errors.ts";
@@ -252,8 +252,11 @@ function toVisibleSource(
 /** `isShown`: by the real path of each skill's directory. */
 function visibleFiles(files: SkillFiles, isShown: ReadonlyMap<string, boolean>): SkillFiles {
   function isHidden(real: string): boolean {
-    const innermost = upwards(real).find((place) => isShown.has(place));
-    return innermost !== undefined && isShown.get(innermost) === false;
+    for (let place = real; ; place = dirname(place)) {
+      const shown = isShown.get(place);
+      if (shown !== undefined) return !shown;
+      if (dirname(place) === place) return false;
+    }
   }
   return {
     list: (directory) => files.list(directory).filter(({ name }) => isShown.get(joinPath(directory, name)) !== false),

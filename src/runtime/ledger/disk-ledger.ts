@@ -1,7 +1,6 @@
 import path from "node:path";
-import { constants, openSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { systemCode } from "../../base/failures/system-error.ts";
-import { withDescriptor } from "../../base/paths/directories.ts";
 import type { Log } from "../../base/log.ts";
 import type { Ledger, LedgerEntry } from "../ledger.ts";
 import { LedgerRoom } from "./ledger-room.ts";
@@ -109,8 +108,12 @@ export function openAudit(audit: DiskLedgerOptions["audit"], log: Log): (entry: 
 
 function appendTo(file: string, text: string): void {
   const { O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
-  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | O_NONBLOCK;
-  withDescriptor(openSync(file, flags, 0o600), (descriptor) => writeSync(descriptor, text));
+  const descriptor = openSync(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | O_NONBLOCK, 0o600);
+  try {
+    writeSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Merges lists, each of which stays in its own order. */

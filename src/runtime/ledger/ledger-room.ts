@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import path from "node:path";
-import { attempt, systemCode } from "../../base/failures/system-error.ts";
-import { makeOwnDirectories, withDescriptor } from "../../base/paths/directories.ts";
+import { systemCode } from "../../base/failures/system-error.ts";
+import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import type { LedgerEntry } from "../ledger.ts";
 import {
   type ChainEnd,
@@ -191,21 +191,28 @@ export class LedgerRoom {
   #rowsBefore(number: number): number {
     const descriptor = openIf("ENOENT", fileOf(this.#directory, number), constants.O_RDONLY | guardedOpen);
     if (descriptor === undefined) return 0;
-    const bytes = Buffer.alloc(64 * 1024);
-    const length = withDescriptor(descriptor, () => readSync(descriptor, bytes, 0, bytes.length, 0));
-    const [first] = wholeLines(bytes.subarray(0, length));
-    return first === undefined ? 0 : (fromLedgerLine(Buffer.from(first).toString()).before?.rows ?? 0);
+    try {
+      const bytes = Buffer.alloc(64 * 1024);
+      const [first] = wholeLines(bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0)));
+      return first === undefined ? 0 : (fromLedgerLine(Buffer.from(first).toString()).before?.rows ?? 0);
+    } finally {
+      closeSync(descriptor);
+    }
   }
 
   #keepEnd(end: ChainEnd): void {
-    const flags = constants.O_WRONLY | constants.O_CREAT | guardedOpen;
-    // Always as long, so that nothing of an earlier text is left.
-    const text = `${JSON.stringify(end).padEnd(112)}\n`;
-    // If that fails, the rows are written all the same; `ledger verify` says what is newer in them.
-    attempt(() => {
+    try {
+      const flags = constants.O_WRONLY | constants.O_CREAT | guardedOpen;
       const descriptor = openSync(path.join(this.#directory, newestName), flags, 0o600);
-      withDescriptor(descriptor, () => writeSync(descriptor, text, 0));
-    }, undefined);
+      try {
+        // Always as long, so that nothing of an earlier text is left.
+        writeSync(descriptor, `${JSON.stringify(end).padEnd(112)}\n`, 0);
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch {
+      // The rows are written; `ledger verify` says what is newer in them.
+    }
   }
 }
 

@@ -1,6 +1,4 @@
 import path from "node:path";
-import { upwards } from "../../../base/paths/location.ts";
-import { attempt } from "../../../base/failures/system-error.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import type { Log } from "../../../base/log.ts";
 import { checkPolicy } from "./check-policy.ts";
@@ -131,17 +129,21 @@ function placesIn(directory: string): readonly PolicyFileLocation[] {
 /** The nearest directory with a repository of git that another user cannot have put there. */
 function repositoryRoot(directory: string): string | undefined {
   const user = process.getuid?.();
-  return upwards(directory).find((place) => {
+  for (let place = directory; ; place = path.dirname(place)) {
     const git = path.join(place, ".git");
     const owner = ownerOf(git);
     const isOurs = owner !== undefined && (user === undefined || [0, user, ownerOf(directory)].includes(owner));
-    return isOurs && isRepository(git);
-  });
+    if (isOurs && isRepository(git)) return place;
+    if (place === path.dirname(place)) return undefined;
+  }
 }
 
 function ownerOf(file: string): number | undefined {
-  // Undefined in a directory that cannot be searched.
-  return attempt(() => lstatSync(file, { throwIfNoEntry: false })?.uid, undefined);
+  try {
+    return lstatSync(file, { throwIfNoEntry: false })?.uid;
+  } catch {
+    return undefined; // In a directory that cannot be searched.
+  }
 }
 
 /** Reads a policy file, or says why it is not read. */
