@@ -5,19 +5,13 @@ import { followCatalog } from "./catalog/follow-catalog.ts";
 import { mergeSkillset } from "./catalog/merge-skillset.ts";
 import { PublishedSkills } from "./catalog/published-skills.ts";
 import { type Database, parseClusterUrl } from "./database.ts";
+import type { Follower } from "./database/follow.ts";
 import type { SkillPacks } from "./skills.ts";
 
 export { type VersionToPublish, publishVersion, withdrawVersions } from "./catalog/publish-version.ts";
 
 /** The published skills of a cluster, as this member has them. */
-export interface ClusterCatalog extends Required<Pick<GivenPorts, "addSkills">> {
-  /** Milliseconds since the list was that of the database; undefined if it never was. */
-  age(): number | undefined;
-  /** Resolves when the list is usable; never rejects. */
-  readonly ready: Promise<unknown>;
-  /** Idempotent. */
-  close(): void;
-}
+export type ClusterCatalog = Required<Pick<GivenPorts, "addSkills">> & Pick<Follower, "age" | "close">;
 
 type CatalogSettings = Pick<Settings, "cluster" | "clock" | "log" | "policy" | "home">;
 
@@ -34,5 +28,5 @@ export function openClusterCatalog(
   const minimumDays = (): number => policyFor(undefined).minimumAge;
   const published = new PublishedSkills(URL.canParse(place) ? place : undefined, minimumDays, clock);
   const { first, age, close } = followCatalog({ database, packs, published, clock, log });
-  return { addSkills: (skillset) => mergeSkillset(skillset, published, first), age, ready: first, close };
+  return { addSkills: (skillset) => mergeSkillset(skillset, published, first), age, close };
 }

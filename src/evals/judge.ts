@@ -56,14 +56,10 @@ function readVerdicts(answer: string, count: number): readonly Verdict[] | undef
     if (!Array.isArray(value) || value.length !== count) continue;
     const verdicts = value.map(fieldsOf);
     if (!verdicts.every((one) => typeof one?.["passed"] === "boolean")) continue;
-    return verdicts.map((one) => ({
-      passed: one?.["passed"] === true,
-      evidence: toEvidence(one?.["evidence"]),
+    return verdicts.map(({ passed, evidence = "" } = {}) => ({
+      passed: passed === true,
+      evidence: (typeof evidence === "string" ? evidence : JSON.stringify(evidence)).slice(0, 300),
     }));
   }
   return undefined;
-}
-
-function toEvidence(given: unknown): string {
-  return (typeof given === "string" ? given : JSON.stringify(given ?? "")).slice(0, 300);
 }

@@ -29,14 +29,12 @@ export function compareAgents<S extends SkillFacts>(agents: readonly AgentSkills
     ...first,
     byAgent,
     agents: agents.flatMap(({ agent }, place) => (canUse(byAgent[place]) ? [agent] : [])),
-    differs: byAgent.some((skill) => skill !== undefined && !isSame(skill, first)),
+    differs: byAgent.some(
+      (skill) => skill && (skill.version !== first.version || skill.description !== first.description),
+    ),
   })).sort((a, b) => b.agents.length - a.agents.length);
 }
 
 function canUse(skill: SkillFacts | undefined): boolean {
   return skill !== undefined && skill.state !== "blocked" && skill.state !== "denied";
-}
-
-function isSame(a: SkillFacts, b: SkillFacts): boolean {
-  return a.version === b.version && a.description === b.description;
 }

@@ -110,11 +110,8 @@ export function followCatalog(options: FollowOptions): Follower {
     }
   }
 
-  const { close, ...following } = follow(
-    database,
-    { channel: "acp_skills_catalog", what: "published skills", read },
-    { log, clock },
-  );
+  const followed = { channel: "acp_skills_catalog", what: "published skills", read } as const;
+  const { close, ...following } = follow(database, followed, options);
   const stopKeeping = every(clock, keepEveryMs, async () => await runInSlices(keepAll()));
   return {
     ...following,

@@ -6,7 +6,7 @@ import type { DirectoryRecord } from "../skillset/read-directory.ts";
 import { attempt } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import { fileStamp } from "../../base/paths/identity.ts";
-import { type Finding, inOrder, toProblems } from "../rules.ts";
+import { inOrder, toProblems } from "../rules.ts";
 import type { Root } from "../skillset/roots.ts";
 import { Scan } from "../skillset/scan.ts";
 import { isSkillFileName, isVersion } from "../skill.ts";
@@ -47,12 +47,12 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
   if (repairs.fixed.length > 0) found = await search(scopes, reading);
   complaints.push(...found.emptyScopes.map(({ lookedIn }) => `no skills found in ${lookedIn.join(", ")}`));
   const bodies = found.records.filter((record) => readsBody(record, level));
+  const besideFrontmatter = bodies.flatMap((record) => [
+    ...findBodyFaults(skillFile(record), reading.files),
+    ...(readEvalsFile(record.path)?.findings ?? []),
+  ]);
   const problems = [
-    ...toProblems(
-      [...found.findings, ...bodies.flatMap((record) => findFaultsBesideFrontmatter(record, reading.files))],
-      level,
-      settings,
-    ),
+    ...toProblems([...found.findings, ...besideFrontmatter], level, settings),
     ...found.collisions.flatMap((problem) => withSetting(problem, settings)),
   ].sort(inOrder);
   const broken = new Set(problems.flatMap(({ code, file }) => (mayBeFixable.test(code) ? file : [])));
@@ -69,10 +69,6 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
       .flatMap((record) => [skillFile(record), evalsFileOf(record.path)].map((file) => fileStamp(file) ?? "gone"))
       .join(" "),
   };
-}
-
-function findFaultsBesideFrontmatter(record: DirectoryRecord, files: SkillFiles): readonly Finding[] {
-  return [...findBodyFaults(skillFile(record), files), ...(readEvalsFile(record.path)?.findings ?? [])];
 }
 
 function withSetting(problem: Problem, settings: Readonly<Record<string, Problem["severity"] | "off">>): Problem[] {

@@ -37,7 +37,7 @@ export interface SecretHeader {
   readonly scheme?: string | undefined;
 }
 
-/** The names of the secrets that code reads, and a use `NAME@HOST` for each host that the others are sent to. */
+/** The names of the secrets that code reads, and a use `NAME@HOST` for each host that the others may be sent to, by acp-skills. */
 export function namesAndUses(declared: readonly DeclaredSecret[]): {
   readonly secrets: readonly string[];
   readonly uses: readonly string[];
@@ -46,7 +46,7 @@ export function namesAndUses(declared: readonly DeclaredSecret[]): {
   const exposed = declared.flatMap((secret) =>
     typeof secret === "string" ? [secret] : secret.expose === true ? [secret.name] : [],
   );
-  const uses = tables.flatMap(({ name, hosts = [] }) => hosts.map((host) => toUse(name, host)));
+  const uses = tables.flatMap(({ name, hosts = [] }) => hosts.map((host) => `${name}@${host}`));
   return { secrets: [...new Set(exposed)], uses: [...new Set(uses)] };
 }
 
@@ -56,11 +56,6 @@ export function headerOfSecret(declared: readonly DeclaredSecret[], name: string
   const { header = "authorization", scheme } = typeof found === "object" ? found : {};
   const lower = header.toLowerCase();
   return { header: lower, scheme: scheme ?? (lower === "authorization" ? "Bearer" : undefined) };
-}
-
-/** `GH_TOKEN@api.github.com`: the secret may be sent to that host, by acp-skills. */
-function toUse(name: string, host: string): string {
-  return `${name}@${host}`;
 }
 
 /** The two parts of a use. */
