@@ -1,8 +1,15 @@
 import { isUtf8 } from "node:buffer";
 import { fstatSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { type HeldDirectory, holdDirectory, openInHeld, readInto, within } from "../base/paths/at-real-path.ts";
-import { makeDirectories, makeOwnDirectories, syncDirectoryNow, withDescriptor } from "../base/paths/directories.ts";
+import {
+  type HeldDirectory,
+  holdDirectory,
+  openInHeld,
+  readInto,
+  within,
+  withDescriptor,
+} from "../base/paths/at-real-path.ts";
+import { makeDirectories, makeOwnDirectories, syncDirectoryNow } from "../base/paths/directories.ts";
 import { ifThere, systemCode } from "../base/failures/system-error.ts";
 import { type Turn, TurnLock } from "../base/processes/turn-lock.ts";
 import { SkillsError } from "../base/errors.ts";

@@ -135,19 +135,24 @@ export function openInHeld(held: HeldDirectory, name: string): number {
   return descriptors === undefined ? openAtRealPath(path.normalize(file)) : openSync(file, plainFlags);
 }
 
+/** Works with an open file, and closes it. */
+export function withDescriptor<Result>(descriptor: number, work: (descriptor: number) => Result): Result {
+  try {
+    return work(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** The suffix that the kernel adds to removed paths. */
 const removed = " (deleted)";
 
 function exposesPaths(place: string): boolean {
   // False without /proc.
-  return attempt(() => {
-    const descriptor = openSync("/", plainFlags);
-    try {
-      return readlinkSync(`${place}/${descriptor}`) === "/";
-    } finally {
-      closeSync(descriptor);
-    }
-  }, false);
+  return attempt(
+    () => withDescriptor(openSync("/", plainFlags), (root) => readlinkSync(`${place}/${root}`) === "/"),
+    false,
+  );
 }
 
 function replaced(real: string): SkillsError {

@@ -1,9 +1,10 @@
 import path from "node:path";
-import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, statSync, readdirSync } from "node:fs";
+import { constants, fsyncSync, lstatSync, mkdirSync, openSync, statSync, readdirSync } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
 import { SkillsError } from "../errors.ts";
 import { ifThere } from "../failures/system-error.ts";
 import type { Clock } from "../clock.ts";
+import { withDescriptor } from "./at-real-path.ts";
 
 /**
  * The default directory of blobs and the ledger: `$ACP_SKILLS_HOME`, else the platform's directory for user data. Always absolute; a
@@ -105,15 +106,6 @@ export async function syncDirectory(directory: string): Promise<void> {
 export function syncDirectoryNow(directory: string): void {
   if (process.platform === "win32") return;
   withDescriptor(openSync(directory, constants.O_RDONLY), fsyncSync);
-}
-
-/** Works with an open file, and closes it. */
-export function withDescriptor<Result>(descriptor: number, work: (descriptor: number) => Result): Result {
-  try {
-    return work(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** The names in a directory; none if it does not exist. Throws any other error of the system. */

@@ -2,8 +2,7 @@ import { type Stats, fstatSync, lstatSync, readSync, readlinkSync, realpathSync,
 import { homedir } from "node:os";
 import path from "node:path";
 import { attempt } from "../../base/failures/system-error.ts";
-import { withDescriptor } from "../../base/paths/directories.ts";
-import { joinPath, openAtRealPath } from "../../base/paths/at-real-path.ts";
+import { joinPath, openAtRealPath, withDescriptor } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 

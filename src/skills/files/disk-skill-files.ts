@@ -12,8 +12,8 @@ import {
   openInHeld,
   openRegularFileSync,
   readInto,
+  withDescriptor,
 } from "../../base/paths/at-real-path.ts";
-import { withDescriptor } from "../../base/paths/directories.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { DirectoryEntry, FileStamp, Head, SkillBytes, SkillFiles } from "../files.ts";
 

@@ -9,8 +9,8 @@ import {
   openInHeld,
   readInto,
   within,
+  withDescriptor,
 } from "../../base/paths/at-real-path.ts";
-import { withDescriptor } from "../../base/paths/directories.ts";
 import { isGitName } from "../../base/paths/guarded-names.ts";
 import { systemCode } from "../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";

@@ -1,13 +1,8 @@
 import { constants, fstatSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { ifThere, systemCode } from "../../../base/failures/system-error.ts";
-import {
-  makeDirectories,
-  ownershipFault,
-  syncDirectory,
-  syncDirectoryNow,
-  withDescriptor,
-} from "../../../base/paths/directories.ts";
+import { withDescriptor } from "../../../base/paths/at-real-path.ts";
+import { makeDirectories, ownershipFault, syncDirectory, syncDirectoryNow } from "../../../base/paths/directories.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 
 export const fileMode = 0o600;

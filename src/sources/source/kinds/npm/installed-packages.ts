@@ -5,8 +5,14 @@ import { upwards } from "../../../../base/paths/location.ts";
 import { SkillsError } from "../../../../base/errors.ts";
 import { attempt } from "../../../../base/failures/system-error.ts";
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
-import { holdDirectory, listHeld, openAtRealPath, readInto, within } from "../../../../base/paths/at-real-path.ts";
-import { withDescriptor } from "../../../../base/paths/directories.ts";
+import {
+  holdDirectory,
+  listHeld,
+  openAtRealPath,
+  readInto,
+  within,
+  withDescriptor,
+} from "../../../../base/paths/at-real-path.ts";
 import { readGuardedFile } from "../../../../base/paths/read-guarded-file.ts";
 import { readInstalled } from "../../../lock/read-installed.ts";
 import type { RemoteSkill, SkillFile } from "../../../reader.ts";
