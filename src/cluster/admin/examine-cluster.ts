@@ -18,10 +18,8 @@ export async function examineCluster(settings: Settings): Promise<ClusterExamina
   let database: string | undefined;
   try {
     database = parseClusterUrl(settings.cluster ?? "").label;
-    const [row] = await inCluster(
-      settings,
-      async (opened) =>
-        await opened.query<{ number: number }>("select max(number) as number from acp_skills.migrations"),
+    const [row] = await inCluster(settings, (opened) =>
+      opened.query<{ number: number }>("select max(number) as number from acp_skills.migrations"),
     );
     await import("pg-boss").catch(packagesMissing);
     return { usable: true, database, ...(row && { schema: row.number }), faults: [] };
