@@ -8,7 +8,7 @@ import { TurnLock } from "../../base/processes/turn-lock.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import { runInSlices, unlessAborted } from "../../base/promises.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
-import { createSkillHasher, walkSkill } from "../../skills/hash.ts";
+import { type SkillHasher, createSkillHasher, walkSkill } from "../../skills/hash.ts";
 import { maxBundleBytes } from "../../skills/signature.ts";
 import { type Skill, isSlug, signatureFile } from "../../skills/skill.ts";
 import { skillLimits } from "../../sources/source.ts";
@@ -56,23 +56,22 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
   const closed = closing.signal;
   // Not all members at once.
   const stopSweeping = every(clock, () => sweepEveryMs * (0.5 + Math.random()), sweep);
-  let opened: StorePlaces | undefined;
+  /** Files are hashed once: what hashers remember is of no use. */
+  const forgetful: SkillHasher = { hash: (...given) => createSkillHasher().hash(...given) };
+  let opened: { readonly places: StorePlaces; readonly copies: SkillStore } | undefined;
 
-  /** Throws UNREADABLE if others could write there. */
-  function places(): StorePlaces {
+  /** The copies on this machine. Throws UNREADABLE if others could write there. */
+  function open(): NonNullable<typeof opened> {
     if (opened !== undefined) return opened;
     makeStorePlaces(storePlaces(dataDirectory, "cluster"));
-    return (opened = storePlaces(realpathSync.native(dataDirectory), "cluster"));
-  }
-
-  /** The copies on this machine. A hasher remembers files, and these are hashed once. */
-  function copies(): SkillStore {
-    return new SkillStore(places(), createSkillHasher(), { isDurable: false });
+    const places = storePlaces(realpathSync.native(dataDirectory), "cluster");
+    return (opened = { places, copies: new SkillStore(places, forgetful, { isDurable: false }) });
   }
 
   async function sweep(): Promise<void> {
     try {
-      await sweepStore(places(), new TurnLock(places().turns), now());
+      const { places } = open();
+      await sweepStore(places, new TurnLock(places.turns), now());
       for (let batch = 0; batch < maxBatches && !closed.aborted; batch++)
         if ((await expirePacks(database)) === 0) return;
     } catch (error) {
@@ -96,7 +95,7 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
   }
 
   async function ensureNow(copy: Copy): Promise<void> {
-    const store = copies();
+    const { copies: store } = open();
     if (store.has(copy)) {
       store.touch(copy, now());
       if (await store.isWhole(copy, closed)) return;
@@ -122,15 +121,16 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
       signal.throwIfAborted();
       digestBytes(digest);
       if (!isSlug(slug)) throw new SkillsError("SOURCE_INVALID", `${JSON.stringify(slug)} is no name of a skill.`);
-      const [copy, place] = [{ digest, slug }, copyPlace(places(), { digest, slug })];
-      if (verified.has(place) && copies().has(copy)) copies().touch(copy, now());
+      const { places, copies } = open();
+      const [copy, place] = [{ digest, slug }, copyPlace(places, { digest, slug })];
+      if (verified.has(place) && copies.has(copy)) copies.touch(copy, now());
       else await once(ensuring, place, signal, () => ensureNow(copy));
       if (!isPublished) verified.set(place, true);
       return place;
     },
     keep(directory) {
       const [digest, slug] = [path.basename(path.dirname(directory)), path.basename(directory)];
-      copies().touch({ digest, slug }, now());
+      open().copies.touch({ digest, slug }, now());
     },
     close() {
       closing.abort(new SkillsError("CLOSED", "The files of skills were closed."));
