@@ -10,7 +10,7 @@ import { systemClock } from "../.build/base/clock.js";
 import { connectToAgent } from "../.build/conformance/drive-agent/agent-connection.js";
 import { driveAgent, toInitializeParams, variants } from "../.build/conformance/drive-agent.js";
 import { conformanceRules } from "../.build/conformance/rules.js";
-import { normaliseTranscript, placesOf } from "../.build/conformance/normalise.js";
+import { normaliseTranscript, placeholdersOf } from "../.build/conformance/normalise.js";
 import { byConnection, createRecording, readTranscript } from "../.build/conformance/transcript.js";
 
 /** @typedef {import("../.build/conformance/transcript.d.ts").TranscriptEntry} Entry */
@@ -33,7 +33,7 @@ function write(rule, name, entries, directories) {
   }));
   writeFileSync(
     at(`schema/conformance/${rule}/${name}.ndjson`),
-    normaliseTranscript(alone, placesOf(directories)).join(""),
+    normaliseTranscript(alone, placeholdersOf(directories)).join(""),
   );
 }
 
@@ -65,7 +65,7 @@ async function wrapScripted(...manner) {
     ...manner,
   ];
   const agent = { command: process.execPath, args };
-  return await driveAgent({ agent, prompt: "say Done.", timeout: 30_000, patience: 5_000, clock: systemClock });
+  return await driveAgent({ agent, prompt: "say Done.", timeoutMs: 30_000, patienceMs: 5_000, clock: systemClock });
 }
 
 /** Who the editor is in the transcripts of a rule. @type {Record<string, string>} */
@@ -110,7 +110,7 @@ const invokingEditorOf = {
  */
 async function recordInvoked(rule, manner) {
   const agent = { command: process.execPath, args: [at("test/agent/broken-agent.js"), manner] };
-  const common = { agent, cwd: "/project", prompt: "Hello.", timeout: 10_000, patience: 500, clock: systemClock };
+  const common = { agent, cwd: "/project", prompt: "Hello.", timeoutMs: 10_000, patienceMs: 500, clock: systemClock };
   const { connections } = await driveAgent(common);
   const passed = connections.find(({ name }) => name === invokingEditorOf[rule]);
   if (passed === undefined) throw new Error(rule);

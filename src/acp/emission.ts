@@ -82,7 +82,7 @@ export function commandsAmendments(message: unknown, { annotated, added, skills,
   const commands = Array.isArray(update["availableCommands"]) ? (update["availableCommands"] as unknown[]) : [];
   const list = ["params", "update", "availableCommands"];
   const changes = [
-    ...annotated.flatMap(([place, fields]) => fieldAmendments(commands[place], [...list, place], fields)),
+    ...annotated.flatMap(([index, fields]) => fieldAmendments(commands[index], [...list, index], fields)),
     ...(added.length === 0 ? [] : [{ path: list, at: commands.length, remove: 0, insert: { json: added } }]),
   ];
   const lists = whole === undefined ? changes : [{ path: list, value: whole }];

@@ -20,7 +20,7 @@ export { type AgentCommand, type AgentProcess, type ExitStatus, exitAs, startAge
 /** Signals that ask a process to exit; SIGBREAK exists on Windows only. */
 const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2", "SIGBREAK"] as const;
 /** How long an agent has to exit after its stdin was closed, and after SIGTERM. */
-const gracePeriod = 5_000;
+const graceMs = 5_000;
 
 /** The source of signals: `process`. */
 interface SignalSource {
@@ -91,7 +91,7 @@ export async function wrapAgentCommand(
 }
 
 /** How long the editor's first request is waited for when there is no agent. */
-const firstRequestTime = 1_000;
+const firstRequestMs = 1_000;
 
 /** Answers the editor's `initialize` with the reason why there is no agent. */
 async function refuseStart({ input, output }: WrapCommandOptions, clock: Clock, reason: string): Promise<void> {
@@ -99,7 +99,7 @@ async function refuseStart({ input, output }: WrapCommandOptions, clock: Clock, 
   const ended = new Promise<unknown>((resolve) => input.once("end", resolve).once("error", resolve));
   const nowhere = new Writable({ write: (_lines, _encoding, done) => done() });
   const relay = relayLines(input, nowhere, initialization.fromEditor);
-  await withinTime(Promise.race([initialization.asked, ended]), clock, firstRequestTime);
+  await withinTime(Promise.race([initialization.asked, ended]), clock, firstRequestMs);
   relay.stop();
   initialization.refuse(output, reason);
   await flush(output);
@@ -145,7 +145,7 @@ async function connect(
       if (endOutput === undefined) ending.leave();
       await flush(output);
       // How it exits says more than that it is silent.
-      if (initialization.isOpen()) await withinTime(agent.exited, clock, firstRequestTime);
+      if (initialization.isOpen()) await withinTime(agent.exited, clock, firstRequestMs);
       if (ended.agent) return;
       initialization.refuse(output, "Agent closed its output; run its command in a terminal. It had not started.");
       await flush(output);
@@ -181,7 +181,7 @@ function openEnding(agent: AgentProcess, clock: Clock) {
     if (isTerminated) return;
     isTerminated = true;
     stop();
-    stop = clock.after(gracePeriod, () => agent.killTree("SIGKILL"));
+    stop = clock.after(graceMs, () => agent.killTree("SIGKILL"));
   };
   return {
     /** The editor leaves: closes the agent's stdin; after a grace period the agent gets SIGTERM, then SIGKILL. */
@@ -191,7 +191,7 @@ function openEnding(agent: AgentProcess, clock: Clock) {
       agent.updateTree();
       agent.stdin.end();
       if (isTerminated) return;
-      stop = clock.after(gracePeriod, () => {
+      stop = clock.after(graceMs, () => {
         agent.killTree("SIGTERM");
         killLater();
       });

@@ -112,8 +112,8 @@ export async function runInSlices<Result>(
 }
 
 /** Runs steps for at most this many milliseconds, not counting the time between steps. False if they did not finish. */
-export function* withinTimeBudget(steps: Steps<void>, now: () => number, milliseconds: number): Steps<boolean> {
-  for (let left = milliseconds; left > 0;) {
+export function* withinTimeBudget(steps: Steps<void>, now: () => number, budgetMs: number): Steps<boolean> {
+  for (let left = budgetMs; left > 0;) {
     const started = now();
     const step = steps.next();
     if (step.done) return true;

@@ -3,7 +3,7 @@ import type { IsOwnPeer } from "../wire/http.ts";
 export { serveBrowse } from "./server/serve-browse.ts";
 
 /** For whom the page is, and where. */
-export interface BrowsePlaces {
+export interface BrowseSettings {
   /** Nothing can be approved, run, installed or opened. */
   readonly readOnly: boolean;
   /** The project's directory, absolute. */
@@ -16,7 +16,7 @@ export interface BrowsePlaces {
   readonly allowPrivate: readonly string[];
 }
 
-export interface BrowseOptions extends BrowsePlaces {
+export interface BrowseOptions extends BrowseSettings {
   /** Default: any free one. */
   readonly port?: number;
   readonly idleMinutes: number;

@@ -24,19 +24,19 @@ import type { Ledger } from "../runtime/ledger.ts";
 import { openClusterLedger } from "./ledger.ts";
 import { type MemberKind, joinCluster } from "./members.ts";
 import { openJobQueue } from "./runs/job-queue.ts";
-import { ClusterPlace } from "./runs/place-runs.ts";
+import { ClusterExecutor } from "./runs/place-runs.ts";
 import { ClusterRunRecords } from "./runs/run-records.ts";
 import { type SkillPacks, openSkillPacks } from "./skills.ts";
 
 /** What the job queue needs. */
-const leastNode = [22, 12] as const;
+const minClusterNode = [22, 12] as const;
 
 /** Why this Node cannot be part of a cluster, or undefined. */
 export function clusterNodeFault(node: string = process.versions.node): string | undefined {
   const [major = 0, minor = 0] = node.split(".").map(Number);
-  const [leastMajor, leastMinor] = leastNode;
-  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
-  return `--cluster needs Node ${leastMajor}.${leastMinor} or newer; this is Node ${node}`;
+  const [minMajor, minMinor] = minClusterNode;
+  if (major > minMajor || (major === minMajor && minor >= minMinor)) return undefined;
+  return `--cluster needs Node ${minMajor}.${minMinor} or newer; this is Node ${node}`;
 }
 
 /** Connects to the database of the settings; `faultOf` says why it cannot be used. Default: for its schema. Rejects with INVALID_OPTIONS. */
@@ -101,7 +101,7 @@ function verifiedLater(database: Database): Database {
 
 /** What every member shares, servers and workers. */
 interface SharedRooms {
-  readonly parts: Omit<GivenPorts, "place" | "addSkills" | "close">;
+  readonly parts: Omit<GivenPorts, "executor" | "addSkills" | "close">;
   readonly packs: SkillPacks;
   readonly records: ClusterRunRecords;
   close(): Promise<void>;
@@ -161,15 +161,15 @@ export async function openCluster(
     closing.push(() => catalog.close());
     const queue = openJobQueue(database, { log, supervise: false });
     closing.push(() => queue.close());
-    const place = new ClusterPlace({
+    const executor = new ClusterExecutor({
       ...{ database, queue, packs, member, clock, log },
-      onPlaced: (runId) => records.leaveToWorkers(runId),
+      onSubmitted: (runId) => records.leaveToWorkers(runId),
     });
-    closing.push(() => place.close());
+    closing.push(() => executor.close());
     const { addSkills } = catalog;
     return {
       ...parts,
-      ...{ place, addSkills, close },
+      ...{ executor, addSkills, close },
       metrics: clusterMetrics(database, clock, () => catalog.age()),
       followCallers: (changed) => followCallers(database, changed, settings),
     };

@@ -11,7 +11,7 @@ import { joinCluster } from "./members.ts";
 import { connectMember, openShared } from "./open-cluster.ts";
 import { type JobQueue, openJobQueue } from "./runs/job-queue.ts";
 import { openMailbox, post } from "./runs/mailbox.ts";
-import { placedContext } from "./runs/placed-context.ts";
+import { submittedContext } from "./runs/placed-context.ts";
 import { sweepRuns } from "./runs/run-records.ts";
 import { type ClaimedRun, expireLeases, forgottenRuns, reapRuns } from "./runs/run-rows.ts";
 import { executeClaimed } from "./worker/execute-claimed.ts";
@@ -93,7 +93,7 @@ async function labelsOf(app: ReturnType<typeof openApp>, own: readonly string[])
 /** A run that goes beyond its sandbox is recorded together with its claim, or not claimed. */
 async function recordClaim(queries: Queries, { runId, spec: text, context }: ClaimedRun): Promise<void> {
   const spec = runSpec.safeParse(JSON.parse(text)).data;
-  const given = placedContext.safeParse(JSON.parse(context)).data;
+  const given = submittedContext.safeParse(JSON.parse(context)).data;
   // It is refused, because another version wrote it, or beyond its sandbox it does nothing.
   if (spec === undefined || given === undefined || isNothing(spec.needs)) return;
   const { by, caller, project } = given;

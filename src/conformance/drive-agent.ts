@@ -21,9 +21,9 @@ export interface DriveOptions {
   /** Sent in the first connection, and with skills where an agent takes them as blocks; it may cost money. */
   readonly prompt?: string | undefined;
   /** For each answer, in milliseconds; ten times as much for a prompt. */
-  readonly timeout: number;
+  readonly timeoutMs: number;
   /** For each update, in milliseconds. */
-  readonly patience: number;
+  readonly patienceMs: number;
   readonly clock: Clock;
   /** Ends early. */
   readonly signal?: AbortSignal;
@@ -44,7 +44,7 @@ export interface Driven {
 /** How long an agent is silent after it has said everything. */
 const silence = 400;
 /** How long an agent that listed skills has to list commands before the skill is edited. */
-const commandsTime = 3_000;
+const commandsMs = 3_000;
 
 /**
  * Connects to an agent as several editors, one after the other, and records everything. Rejects with AGENT_NOT_FOUND or
@@ -90,22 +90,22 @@ async function driveOnce(
   const notes: string[] = [];
   const connection = connectToAgent(await startAgent(options.agent), recorder, options);
   try {
-    const { timeout } = options;
-    const initialized = await connection.request(initialize, toInitializeParams(variant, version), timeout);
+    const { timeoutMs } = options;
+    const initialized = await connection.request(initialize, toInitializeParams(variant, version), timeoutMs);
     const result = resultOf(initialized);
     if (result === undefined) (variant.protocol === 2 ? notes : faults).push(`initialize: ${reasonOf(initialized)}`);
     else if (variant.protocol === 2 && result["protocolVersion"] !== 2) notes.push("the agent does not speak ACP v2");
     else {
-      const opened = await connection.request(sessionNew, { cwd, mcpServers: [] }, timeout);
+      const opened = await connection.request(sessionNew, { cwd, mcpServers: [] }, timeoutMs);
       const sessionId = resultOf(opened)?.["sessionId"];
       if (typeof sessionId === "string") {
         const { prompt } = options;
         const isInvoking = variant === variants.at(-1) && prompt !== undefined;
         const sendBlocks = async (blocks: readonly object[]): Promise<void> => {
           const isEnded = openTurnEnd(recorder);
-          const answer = await connection.request(sessionPrompt, { sessionId, prompt: blocks }, timeout * 10);
+          const answer = await connection.request(sessionPrompt, { sessionId, prompt: blocks }, timeoutMs * 10);
           if ("failed" in answer) faults.push(`${sessionPrompt}: ${answer.failed}`);
-          if ("result" in answer) await connection.until(isEnded, timeout * 10);
+          if ("result" in answer) await connection.until(isEnded, timeoutMs * 10);
           await connection.quiet(silence);
         };
         /** The skill that was invoked by its block, while it was listed. */
@@ -118,7 +118,7 @@ async function driveOnce(
           if (invoked === undefined)
             notes.push("no skill was invoked: the agent sends no skill entries that it takes as blocks");
         };
-        notes.push(...(await watchSkills(connection, recorder, fixture, options.patience, onListed)));
+        notes.push(...(await watchSkills(connection, recorder, fixture, options.patienceMs, onListed)));
         const exchange = readExchange(recorder.entries);
         const [current] = listedNames(exchange, sessionId, [exchange.lastLine + 1, exchange.lastLine + 1]);
         if (isInvoking && invoked !== undefined && current?.has(invoked) === false)
@@ -129,8 +129,8 @@ async function driveOnce(
           await connection.quiet(silence);
         };
         if (prompt !== undefined && variant === variants[0])
-          await send(sessionPrompt, { prompt: [{ type: "text", text: prompt }] }, timeout * 10);
-        if (canClose(result)) await send(sessionClose, {}, timeout);
+          await send(sessionPrompt, { prompt: [{ type: "text", text: prompt }] }, timeoutMs * 10);
+        if (canClose(result)) await send(sessionClose, {}, timeoutMs);
       } else faults.push(`session/new: ${"result" in opened ? "the response has no sessionId" : reasonOf(opened)}`);
     }
   } finally {
@@ -144,30 +144,30 @@ async function watchSkills(
   connection: AgentConnection,
   recorder: Recorder,
   fixture: Fixture | undefined,
-  patience: number,
+  patienceMs: number,
   onListed: () => Promise<void>,
 ): Promise<readonly string[]> {
   const lists = openLists(recorder);
   const lastList = (): string => lists().last;
   if (fixture === undefined) {
-    await connection.until(() => lastList() !== "{}", patience);
+    await connection.until(() => lastList() !== "{}", patienceMs);
     await connection.quiet(silence);
     await onListed();
     return [];
   }
   const [first, second] = descriptions;
-  const isListed = await connection.until(() => lastList().includes(first), patience);
+  const isListed = await connection.until(() => lastList().includes(first), patienceMs);
   // A slow agent may list its commands long after its skills.
-  await connection.until(() => lists().hasCommands, commandsTime);
+  await connection.until(() => lists().hasCommands, commandsMs);
   await connection.quiet(silence);
   await onListed();
   if (!isListed) return ["the skill in .agents/skills and .claude/skills of the session's directory was not listed"];
   await fixture.write(second);
-  const isSentAgain = await connection.until(() => lastList().includes(second), patience);
+  const isSentAgain = await connection.until(() => lastList().includes(second), patienceMs);
   await connection.quiet(silence);
   const before = lastList();
   await fixture.remove();
-  const isRemoved = await connection.until(() => lastList() !== before, patience);
+  const isRemoved = await connection.until(() => lastList() !== before, patienceMs);
   await connection.quiet(silence);
   return [
     ...(isSentAgain ? [] : ["an edited skill was not sent again"]),

@@ -5,7 +5,7 @@ import { type TranscriptEntry, formatTranscriptEntry } from "./transcript.ts";
 /** Directories of this machine, and what stands for them. */
 export type PathPlaceholders = readonly (readonly [directory: string, instead: string])[];
 
-export function placesOf(projects: readonly string[]): PathPlaceholders {
+export function placeholdersOf(projects: readonly string[]): PathPlaceholders {
   return [
     ...projects.map((project) => [project, "/project"] as const),
     [process.cwd(), "/work"],

@@ -13,7 +13,7 @@ export interface PlayOptions {
   readonly output: Writable;
   readonly clock: Clock;
   /** For each answer, in milliseconds. */
-  readonly timeout: number;
+  readonly timeoutMs: number;
   /** Called after each step, and at the end: clients may end their agents without warning. Must not throw. */
   readonly onProgress?: (played: PlayedClient) => void;
 }
@@ -30,13 +30,13 @@ export interface PlayedClient {
 }
 
 /** Clients drop what arrives too soon after the response that created its session. */
-const delay = 50;
+const delayMs = 50;
 /** Between steps, for clients that do not answer requests of extensions. */
-const pause = 200;
+const pauseMs = 200;
 const probe = "_acp-skills/conformance_probe";
 
 /** Plays an agent until the client closes its stdin. Never rejects; stops reading a client that exceeds a limit. */
-export async function playAgent({ input, output, clock, timeout, onProgress }: PlayOptions): Promise<PlayedClient> {
+export async function playAgent({ input, output, clock, timeoutMs, onProgress }: PlayOptions): Promise<PlayedClient> {
   const recorder = createRecording().open("client");
   const state = new PlayedState();
   let acting: Promise<void> | undefined;
@@ -63,10 +63,10 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
   });
 
   async function answers(step: string): Promise<boolean> {
-    return !("failed" in (await peer.request(probe, { after: step }, timeout)));
+    return !("failed" in (await peer.request(probe, { after: step }, timeoutMs)));
   }
   async function act(sessionId: string): Promise<void> {
-    await withinTime(peer.gone, clock, delay);
+    await withinTime(peer.gone, clock, delayMs);
     const isAnswering = await answers("session/new");
     if (!isAnswering && peer.goneBecause === undefined)
       faults.push("the client does not answer a request of an extension; from here only its end is noticed");
@@ -80,7 +80,7 @@ export async function playAgent({ input, output, clock, timeout, onProgress }: P
   }
   async function take({ name, messages }: ScenarioStep, isAnswering: boolean): Promise<void> {
     for (const message of messages) peer.send(message);
-    if (!isAnswering) await withinTime(peer.gone, clock, pause);
+    if (!isAnswering) await withinTime(peer.gone, clock, pauseMs);
     const isWell = isAnswering ? await answers(name) : peer.goneBecause === undefined;
     if (isWell) survived.push(name);
     else if (peer.goneBecause === undefined) faults.push(`after ${name}, the client did not answer a request`);

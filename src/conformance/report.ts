@@ -171,7 +171,7 @@ export interface ConformanceFinding extends RuleViolation, Pick<ConformanceRule,
 }
 
 /** The most faults of one rule that a report has; one more finding counts the rest. */
-const mostOfOneRule = 20;
+const maxOfOneRule = 20;
 
 /** Checks one connection by every rule; findings in the order of lines. Pure; never throws, whatever the entries contain. */
 export function checkTranscript(entries: readonly TranscriptEntry[]): readonly ConformanceFinding[] {
@@ -182,7 +182,7 @@ export function checkTranscript(entries: readonly TranscriptEntry[]): readonly C
     const faults: ConformanceFinding[] = [];
     let surplus = 0;
     for (const violation of rule.check(exchange)) {
-      if (faults.length < mostOfOneRule) faults.push({ ...about, ...violation });
+      if (faults.length < maxOfOneRule) faults.push({ ...about, ...violation });
       else surplus++;
     }
     const line = faults.at(-1)?.line;

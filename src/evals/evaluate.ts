@@ -23,7 +23,7 @@ import { type EvalSession, type SessionRequest, runSession } from "./run-session
 import { type Benchmark, toBenchmark } from "./statistics.ts";
 import type { EvalCase } from "../skills/check.ts";
 
-export interface EvaluateOptions extends Pick<SessionRequest, "timeout" | "maxCalls" | "clock" | "signal"> {
+export interface EvaluateOptions extends Pick<SessionRequest, "timeoutMs" | "maxCalls" | "clock" | "signal"> {
   readonly skill: { readonly directory: string; readonly name: string; readonly slug: string };
   readonly cases: readonly EvalCase[];
   readonly agent: AgentCommand;

@@ -13,7 +13,7 @@ export interface SessionRequest extends Pick<WrapCommandOptions, "command" | "ar
   readonly cwd: string;
   readonly prompt: string;
   /** In milliseconds, for the whole session. */
-  readonly timeout: number;
+  readonly timeoutMs: number;
   /** After so many tool calls the session ends. */
   readonly maxCalls: number;
   readonly clock: Clock;
@@ -39,14 +39,14 @@ export interface EvalSession {
 }
 
 /** How long an agent has to end after its session. */
-const endTime = 20_000;
+const endMs = 20_000;
 
 /**
  * Opens a fresh session of an agent with skills, as a person's editor would, sends one prompt, and ends the agent. Nobody is asked for a
  * permission: what the options do not allow is rejected. Never throws for what an agent does.
  */
 export async function runSession(request: SessionRequest): Promise<EvalSession> {
-  const { command, args = [], env, cwd, options = {}, prompt, timeout, maxCalls, clock, signal } = request;
+  const { command, args = [], env, cwd, options = {}, prompt, timeoutMs, maxCalls, clock, signal } = request;
   const [input, output] = [new PassThrough(), new PassThrough()];
   const closing = new AbortController();
   const startedAt = clock.now();
@@ -77,7 +77,7 @@ export async function runSession(request: SessionRequest): Promise<EvalSession> 
   if (signal.aborted) interrupt();
   signal.addEventListener("abort", interrupt);
   const ask = async (method: string, params: object): Promise<Readonly<Record<string, unknown>>> =>
-    resultOf(method, await peer.request(method, params, timeout - (clock.now() - startedAt)));
+    resultOf(method, await peer.request(method, params, timeoutMs - (clock.now() - startedAt)));
   try {
     await ask(initialize, {
       protocolVersion: 1,
@@ -94,7 +94,7 @@ export async function runSession(request: SessionRequest): Promise<EvalSession> 
     signal.removeEventListener("abort", interrupt);
     input.end();
     const ended = exited.catch(() => true);
-    if ((await withinTime(ended, clock, endTime)) === undefined) closing.abort();
+    if ((await withinTime(ended, clock, endMs)) === undefined) closing.abort();
     await ended;
   }
 

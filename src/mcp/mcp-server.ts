@@ -78,14 +78,14 @@ export function createMcpServerFactory(app: McpApp, caller: McpCaller): (options
 }
 
 /** How long instructions wait for the skills to be read for the first time. */
-const readingTime = 2_000;
+const readingMs = 2_000;
 
 /** The `instructions` for this caller's client. */
 async function instructionsFor(
   { clock, policyFor, source }: Pick<McpApp, "clock" | "policyFor" | "source">,
   caller: McpCaller,
 ): Promise<string | undefined> {
-  await withinTime(Promise.resolve(caller.skills.ready), clock, readingTime);
+  await withinTime(Promise.resolve(caller.skills.ready), clock, readingMs);
   const { skills } = seeSkills(caller, policyFor(caller.project), source);
   return toInstructions(skills.after(undefined, undefined), caller);
 }

@@ -13,9 +13,9 @@ import { type Ask, type Question, type Reply, asPerson, toLine, toLines } from "
 import type { RunListener } from "../wire/run-event.ts";
 
 /** How long a person has to answer. */
-const answerTime = 5 * 60_000;
+const answerMs = 5 * 60_000;
 /** The library's own timer, which is not `clock`, must not be the first. */
-const libraryTime = 2 * answerTime;
+const libraryTimeoutMs = 2 * answerMs;
 /** How many questions one client may have open. */
 const maxOpen = 8;
 
@@ -49,25 +49,25 @@ export function askByRequest(send: ServerContext["mcpReq"]["send"], clock: Clock
   return async (question, signal, shown) => {
     signal.throwIfAborted();
     const late = new AbortController();
-    const stopTimer = clock.after(answerTime, () => late.abort());
+    const stopTimer = clock.after(answerMs, () => late.abort());
     try {
       const request = { method: "elicitation/create", params: { ...toForm(question) } } as const;
       const askedAt = timeWaited(clock);
-      const asking = send(request, { signal: AbortSignal.any([signal, late.signal]), timeout: libraryTime });
+      const asking = send(request, { signal: AbortSignal.any([signal, late.signal]), timeout: libraryTimeoutMs });
       shown?.();
       return asPerson(fromElicitResult(await asking, question), timeWaited(clock) - askedAt);
     } catch (error) {
       signal.throwIfAborted();
       if (late.signal.aborted) return { missing: "timeout" };
       const detail = error instanceof Error ? error.message : String(error);
-      return { missing: "failed", detail: `the client answered: ${toLine(detail, longestDetail)}` };
+      return { missing: "failed", detail: `the client answered: ${toLine(detail, maxDetailLength)}` };
     } finally {
       stopTimer();
     }
   };
 }
 
-const longestDetail = 200;
+const maxDetailLength = 200;
 /** One choice; every client shows the message before it. */
 export function toForm(question: Question): ElicitRequestFormParams {
   const answer = { type: "string" as const, title: "Answer", enum: question.options.map(({ label }) => label) };
@@ -200,7 +200,7 @@ export class SuspendedCalls {
     signal.throwIfAborted();
     const { promise, resolve } = createDeferred<Reply>();
     const asked: OpenQuestion = { ...question, resolve };
-    const stopTimer = this.#clock.after(answerTime, () => resolve({ missing: "timeout" }));
+    const stopTimer = this.#clock.after(answerMs, () => resolve({ missing: "timeout" }));
     const abort = (): void => resolve({ missing: "cancelled" });
     signal.addEventListener("abort", abort, { once: true });
     call.waiting.push(asked);
@@ -217,8 +217,8 @@ export class SuspendedCalls {
   }
 
   #close(call: SuspendedCall, asked: OpenQuestion): void {
-    const place = call.waiting.indexOf(asked);
-    if (place >= 0) call.waiting.splice(place, 1);
+    const index = call.waiting.indexOf(asked);
+    if (index >= 0) call.waiting.splice(index, 1);
     if (call.waiting.length > 0) call.asked.resolve(undefined);
     for (const [state, open] of this.#open) if (open.asked === asked) this.#open.delete(state);
   }

@@ -28,7 +28,7 @@ export interface StdioStreams {
 const maxMessageBytes = 64 * 1024 * 1024;
 
 /** How long calls may go on after the client closed its end. */
-const lastAnswersTime = 5_000;
+const lastAnswersMs = 5_000;
 
 /**
  * Serves one MCP client over stdio, in any revision. Resolves when the client closed its end and every request is answered or took too
@@ -51,7 +51,7 @@ export async function serveMcp(app: McpApp, caller: McpCaller, streams: StdioStr
   let stopWaiting = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
     input.once("end", () => {
-      stopWaiting = clock.after(lastAnswersTime, () => {
+      stopWaiting = clock.after(lastAnswersMs, () => {
         log("warning", "The client closed its end; calls that still ran were cancelled.");
         resolve();
       });

@@ -129,11 +129,11 @@ export class App {
     const records = path.join(dataDirectory, "changes");
     if (!existsSync(records) || !existsSync(cwd)) return;
     try {
-      const [{ unfinishedWords }, { projectPlace }] = await Promise.all([
+      const [{ unfinishedWords }, { projectScope }] = await Promise.all([
         import("../sources/lock-file.ts"),
         import("../sources/skills-place.ts"),
       ]);
-      const words = unfinishedWords({ ...projectPlace(cwd, home, process.env), records });
+      const words = unfinishedWords({ ...projectScope(cwd, home, process.env), records });
       if (words !== undefined) this.log("warning", `${cwd}: ${words}.`);
     } catch (error) {
       this.log("warning", `${cwd}: whether a change of its skills was interrupted is not known: ${String(error)}`);
@@ -218,7 +218,7 @@ export class App {
       ],
     );
     const { dataDirectory, blobs: blobLimits } = this.#settings;
-    const { openSandbox, records, place } = this.#ports;
+    const { openSandbox, records, executor } = this.#ports;
     const environment = openRunEnvironment(this.#settings, { openSandbox, records });
     const { blobs, source, hasher, signatures, log } = this;
     const { trust, configured } = createLocalTrust(this.#settings, {
@@ -232,7 +232,7 @@ export class App {
       trust,
       configured,
       ...recordInLedger(this.ledger, this.#now),
-      place,
+      executor,
     });
     const toolbox = new Toolbox({
       blobs,

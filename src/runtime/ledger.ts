@@ -84,7 +84,7 @@ export interface SessionRecords {
 /** How many names a record has; beyond, only their number is recorded. */
 export const maxReportedNames = 300;
 /** How many sessions of one process are recorded. */
-export const mostSessions = 50;
-export const mostForms = 10;
+export const maxSessions = 50;
+export const maxForms = 10;
 /** How many characters of a text are recorded. */
-export const longestText = 1_024;
+export const maxTextLength = 1_024;

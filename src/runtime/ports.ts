@@ -5,7 +5,7 @@ import type { SourceReader } from "../sources/reader.ts";
 import type { BlobStore, BlobUpkeep } from "./blobs.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Settings } from "./options.ts";
-import type { RunPlace, RunStore } from "./runs.ts";
+import type { RunExecutor, RunStore } from "./runs.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { ApprovalStore } from "./trust/approvals.ts";
 import type { SharedPolicy } from "./trust/policy.ts";
@@ -60,7 +60,7 @@ export interface GivenPorts extends Partial<Pick<Ports, "blobs" | "approvals" | 
   /** The policy of the organisation for many machines, as it is now. */
   readonly sharedPolicy?: () => SharedPolicy | undefined;
   /** Where runs are executed instead of here. */
-  readonly place?: RunPlace;
+  readonly executor?: RunExecutor;
   /** Adds skills of elsewhere, after all others, to each session. */
   readonly addSkills?: (skillset: Skillset) => Skillset;
   /** What the metrics of a server show besides its own, in the text format of Prometheus. Never rejects. */

@@ -95,7 +95,7 @@ export interface Asked extends Pick<TrustRequest, "subject" | "wants" | "expects
 }
 
 /** Six names of each kind fit. */
-const longestTitle = 3_000;
+const maxTitleLength = 3_000;
 
 /** The question whether a skill may do what it wants. */
 export function askAboutSkill(asked: Asked): Question {
@@ -164,7 +164,7 @@ function hostCommandWords({ hostCommands }: Pick<Subject, "hostCommands">): stri
 }
 
 /** How many changed files a form names; of the others, it says the number. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** The whole question for those who see nothing else: its title, what is new and wanted, and which files changed. */
 export function toLines(question: Question): readonly string[] {
@@ -175,8 +175,8 @@ export function toLines(question: Question): readonly string[] {
     ...widened.map((words) => `New: ${words}`),
     ...unseen.map((words) => `It ${words}`),
     ...[signed, expects, hostCommands].filter((words) => words !== undefined),
-    ...changed.slice(0, mostNamed).map(({ path }) => `Changed: ${toLine(quoted(path, { longest: 1_024 }))}`),
-    ...(changed.length > mostNamed ? [`and ${changed.length - mostNamed} more files`] : []),
+    ...changed.slice(0, maxNamed).map(({ path }) => `Changed: ${toLine(quoted(path, { longest: 1_024 }))}`),
+    ...(changed.length > maxNamed ? [`and ${changed.length - maxNamed} more files`] : []),
   ];
 }
 
@@ -225,10 +225,10 @@ function secretsOf({ secrets: { length } }: Capabilities): string {
   return length === 0 ? "" : counted(length, "secret");
 }
 
-const longestLine = 64 * 1024;
+const maxLineLength = 64 * 1024;
 
 function toLongLine(text: string): string {
-  return toLine(text, longestLine);
+  return toLine(text, maxLineLength);
 }
 
 /** The braille blank draws nothing, too, and private characters what a font likes. */
@@ -242,7 +242,7 @@ export function markUnseen(text: string): string {
 }
 
 /** Characters that nobody sees could make a title look like another one. */
-export function toLine(text: string, longest = longestTitle): string {
+export function toLine(text: string, maxLength = maxTitleLength): string {
   const line = text.replace(/\s+/gu, " ").replace(misleading, "\u{FFFD}");
-  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
+  return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
 }

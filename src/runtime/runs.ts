@@ -34,7 +34,7 @@ import {
   skillChanged,
 } from "./runs/plan.ts";
 import { type Replay, type ReplayOptions, replayRun } from "./runs/replay.ts";
-import type { PlacedRun, RunPlace } from "./runs/run-place.ts";
+import type { AuthorizedRun, RunExecutor } from "./runs/run-place.ts";
 import type { RunCaller } from "./runs/run-caller.ts";
 import { RunQueue, type RunQueueOptions } from "./runs/run-queue.ts";
 import type { RunResult, RunSpec } from "./runs/run-spec.ts";
@@ -47,7 +47,7 @@ export type { JsonDifference, Replay } from "./runs/replay.ts";
 export type { RunCaller } from "./runs/run-caller.ts";
 export { runSpec } from "./runs/run-spec.ts";
 export type { EndedRun } from "./runs/execute.ts";
-export type { PlacedRun, RunPlace, SubmittedRun } from "./runs/run-place.ts";
+export type { AuthorizedRun, RunExecutor, SubmittedRun } from "./runs/run-place.ts";
 export { openRunEnvironment, packagesIn, runRecordsIn } from "./runs/run-environment.ts";
 export { defaultRunLimits, maxMountedBytes, maxTimeoutMs } from "./runs/run-limits.ts";
 export type { RunFailure, RunResult, RunSpec } from "./runs/run-spec.ts";
@@ -67,7 +67,7 @@ export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, Ru
   readonly configured: ConfiguredGrants;
   readonly records: Omit<RunStore, "close">;
   /** Where runs are executed instead of here. */
-  readonly place?: RunPlace | undefined;
+  readonly executor?: RunExecutor | undefined;
   /** Records that a run that goes beyond its sandbox starts. Never throws; returns why it could not. */
   readonly recordStart: (run: StartedRun) => Promise<string | undefined>;
   /** Records that a secret was sent for code that does not have it. Must not throw. */
@@ -136,8 +136,8 @@ export class Runs {
 
   /** What would isolate the run; throws where this machine cannot run it. */
   async #prepare(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun["isolation"]> {
-    const { place } = this.#options;
-    if (place?.takes(spec) === true) return place.name;
+    const { executor } = this.#options;
+    if (executor?.takes(spec) === true) return executor.name;
     return (await prepareRun(spec, caller, this.#options, signal)).isolation;
   }
 
@@ -145,7 +145,7 @@ export class Runs {
     return {
       checkMachine: () => this.#prepare(spec, caller, signal),
       checkSupport: async (program, needs) => {
-        if (this.#options.place?.takes({ program, needs }) === true) return;
+        if (this.#options.executor?.takes({ program, needs }) === true) return;
         await checkSupport(program, needs, caller, this.#options);
       },
     } satisfies Partial<AuthorizeOptions>;
@@ -158,14 +158,14 @@ export class Runs {
   async run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult> {
     // One signal may be that of a whole turn; from the eleventh run on, Node would warn of a leak.
     setMaxListeners(0, signal);
-    const { trust, place } = this.#options;
+    const { trust, executor } = this.#options;
     const once: AllowedOnce = new Set();
     const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
       // Before the queue: neither a refusal nor a person should have to wait.
       const by = await authorize(spec, caller, { trust, signal, once, ...this.#checksOf(spec, caller, signal) });
-      if (place?.takes(spec) === true) {
+      if (executor?.takes(spec) === true) {
         const facts = await authorizationFacts(spec, caller, { trust, signal, once });
-        return await place.execute({ ...run, by, facts });
+        return await executor.execute({ ...run, by, facts });
       }
       const queue = isRemote(spec) ? this.#invocations : this.#queue;
       const leave = await queue.enter(caller.owner, signal, (behind) =>
@@ -181,7 +181,7 @@ export class Runs {
   }
 
   /** Executes a run that another process has authorized, queued and records. Throws as `run` does. */
-  async executePlaced({ by, ...run }: PlacedRun): Promise<EndedRun> {
+  async executeAuthorized({ by, ...run }: AuthorizedRun): Promise<EndedRun> {
     const { spec, caller } = run;
     const notify = (step: RunStep): void => {
       if (step.type === "secret_sent") this.#options.recordSent({ spec, caller }, step);

@@ -61,7 +61,7 @@ const keychains = {
 };
 
 /** The user may have to unlock it. */
-const patience = 120_000;
+const patienceMs = 120_000;
 const greatestValue = 64 * 1024;
 
 /**
@@ -78,7 +78,7 @@ export function keychainSecrets(platform: KeychainPlatform, options: { readonly 
       stdin: "ignore",
       stripFinalNewline: false,
       reject: false,
-      timeout: patience,
+      timeout: patienceMs,
       maxBuffer: greatestValue,
       windowsHide: true,
     });

@@ -56,7 +56,7 @@ export interface EventStream {
 }
 
 /** Events that wait for a client to read; when there are more, the stream is ended, and the client can resume. */
-const mostWaiting = 64;
+const maxWaiting = 64;
 
 /** Sends `first`, then the events that `listen` reports, until the response is closed. `ended` is called once, whoever ends the stream. */
 export function openEventStream(
@@ -69,7 +69,7 @@ export function openEventStream(
   let isEnded = false;
   const stopListening = listen((text) => {
     if (response.writableLength === 0) write(text);
-    else if (waiting.length < mostWaiting) waiting.push(text);
+    else if (waiting.length < maxWaiting) waiting.push(text);
     else end();
   });
 

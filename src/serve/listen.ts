@@ -30,8 +30,8 @@ export interface ListenOptions {
   readonly peerOf?: PeerOf;
 }
 
-const connectionsCheckingInterval = 1_000;
-const keepAliveTimeout = 5_000;
+const connectionsCheckMs = 1_000;
+const keepAliveMs = 5_000;
 /** For the answer to a bad client to arrive, and for the client to leave. */
 const leaveWithinMs = 1_000;
 /** Clients that open a connection for each of 1,500 artifacts must not wait for one of them. */
@@ -48,8 +48,8 @@ export async function listen(
     headersTimeout: limits.headerSeconds * 1_000,
     requestTimeout: limits.requestSeconds * 1_000,
     maxHeaderSize: limits.headerBytes,
-    keepAliveTimeout,
-    connectionsCheckingInterval,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: connectionsCheckMs,
   });
   followAnswers(server, answer, limits.requestSeconds * 1_000, app.clock);
   shareConnections(server, limits.connections, peerOf);
@@ -145,10 +145,10 @@ export async function closeServer(server: Server, { clock, seconds, ...open }: S
 }
 
 /** Requests that a client may send on one connection before it has read their answers; one that never reads keeps no more places. */
-const mostUnread = 16;
+const maxUnread = 16;
 
 /** Bytes a second that a client reads at least. */
-const leastRead = 1_024;
+const minReadBytesPerSecond = 1_024;
 
 /** What the system has taken of a connection. Node's public count grows only at the end of a write, which may be a whole artifact. */
 function takenOf(socket: Socket): number {
@@ -172,7 +172,7 @@ function followAnswers(server: Server, answer: RequestListener, unreadMs: number
     for (const socket of open.keys()) {
       if (socket.writableLength === 0) continue;
       const now = takenOf(socket);
-      if (now - (before.get(socket) ?? -Infinity) < (leastRead * unreadMs) / 1_000) socket.destroy();
+      if (now - (before.get(socket) ?? -Infinity) < (minReadBytesPerSecond * unreadMs) / 1_000) socket.destroy();
       else taken.set(socket, now);
     }
     stop = open.size > 0 ? clock.after(unreadMs, closeSlow) : undefined;
@@ -198,8 +198,8 @@ function followAnswers(server: Server, answer: RequestListener, unreadMs: number
 
   server.on("request", (request, response) => {
     const answers = openOn(request.socket);
-    if (answers.size >= mostUnread) {
-      const message = `Read the answers to earlier requests first: a connection has at most ${mostUnread} at a time.`;
+    if (answers.size >= maxUnread) {
+      const message = `Read the answers to earlier requests first: a connection has at most ${maxUnread} at a time.`;
       request.resume();
       refuseRequest(response, request.url ?? "", tooMany(message, 1));
     } else answer(request, response);

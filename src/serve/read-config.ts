@@ -160,8 +160,8 @@ function toDigest(written: string, form: "header" | "path", env: Environment) {
 }
 
 /** What a token needs at least, so that nobody can guess it. */
-const leastTokenBits = 128;
-const fewestCharacters = 8;
+const minTokenBits = 128;
+const minDistinctCharacters = 8;
 const longest = 512;
 
 /**
@@ -173,8 +173,10 @@ export function tokenFault(token: string, form: "header" | "path"): string | und
   if (form === "path" && !/^[A-Za-z0-9_-]+$/.test(token)) return "has characters other than letters, digits, _ and -";
   if (token.length > longest) return `is longer than ${longest} characters`;
   const bits = Math.floor(token.length * Math.log2(alphabetOf(token)));
-  if (bits < leastTokenBits) return `has at most ${bits} bits of randomness; it needs ${leastTokenBits}`;
-  return new Set(token).size < fewestCharacters ? `has fewer than ${fewestCharacters} different characters` : undefined;
+  if (bits < minTokenBits) return `has at most ${bits} bits of randomness; it needs ${minTokenBits}`;
+  return new Set(token).size < minDistinctCharacters
+    ? `has fewer than ${minDistinctCharacters} different characters`
+    : undefined;
 }
 
 function alphabetOf(token: string): number {

@@ -107,14 +107,14 @@ function withoutSecrets(text: string): string {
 /** What JSON leaves as it is, and a terminal does not show as it is. */
 const unsafe = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-const mostPath = 256;
+const maxPathLength = 256;
 /** Names are words; tokens are long without a break, of both cases, or hexadecimal. */
 const words = /^\.?[a-z0-9]{1,24}(?:[._-][a-z0-9]{1,24}){0,16}$/i;
 const longHexadecimal = /^[0-9a-f-]{21,}$/;
 
 /** The path of a request line as it may be logged: no query, and `-` for every segment that may be a token. Never throws. */
 export function toLoggedPath(target: string): string {
-  const path = /^[^?#]*/.exec(target.slice(0, mostPath))?.[0] ?? "";
+  const path = /^[^?#]*/.exec(target.slice(0, maxPathLength))?.[0] ?? "";
   // Where it is not percent-encoded correctly, its segments do not look like names.
   const segments = attempt(() => decodeURIComponent(path), path).split("/");
   return segments.map((segment, index) => (isPlain(segment, segments[index - 1]) ? segment : "-")).join("/");

@@ -153,14 +153,14 @@ function simplify(name: string): string {
 }
 
 /** Longer texts are not parsed: the parser is recursive. */
-const longestExpression = 2_000;
+const maxExpressionLength = 2_000;
 /** Loaded for the first license that is parsed: skills and policies are read where every millisecond of starting counts. */
 let parser: typeof parse | undefined;
 
 /** The tree of an SPDX license expression; undefined if the text is none. */
 export function parseLicense(text: string): Info | undefined {
   // The parser skips other characters in places.
-  if (text.length > longestExpression || !/^[A-Za-z0-9.+:() -]+$/.test(text)) return undefined;
+  if (text.length > maxExpressionLength || !/^[A-Za-z0-9.+:() -]+$/.test(text)) return undefined;
   parser ??= createRequire(import.meta.url)("spdx-expression-parse") as typeof parse;
   const parseExpression = parser;
   return attempt(() => parseExpression(text), undefined);

@@ -170,7 +170,7 @@ export function severityAt(code: RuleCode, level: Level): Problem["severity"] | 
 /** Maximum number of findings per rule and file. More take time, and all of them are sent to the editor. */
 const maxFaultsOfRule = 20;
 /** Maximum length of a message or fix, which may quote the file. */
-const longestText = 500;
+const maxTextLength = 500;
 
 interface AnyFault {
   readonly code: string;
@@ -199,7 +199,7 @@ export function fitFaults<Fault extends AnyFault>(faults: readonly Fault[]): rea
 }
 
 function isFit({ message, fix }: AnyFault): boolean {
-  return message.length <= longestText && fix.length <= longestText && !hasControls(message) && !hasControls(fix);
+  return message.length <= maxTextLength && fix.length <= maxTextLength && !hasControls(message) && !hasControls(fix);
 }
 
 function fit<Fault extends AnyFault>(fault: Fault): Fault {
@@ -207,5 +207,5 @@ function fit<Fault extends AnyFault>(fault: Fault): Fault {
 }
 
 function fitText(text: string): string {
-  return withoutControls(cutCodePoints(text, longestText));
+  return withoutControls(cutCodePoints(text, maxTextLength));
 }

@@ -13,7 +13,7 @@ export {
   type Signature,
   type Signer,
   isSameSigner,
-  longestName,
+  maxSignerLength,
   signatureWords,
   signerName,
   toSigner,

@@ -94,7 +94,7 @@ export function isScript(path: string): boolean {
 export const maxNameLength = 64;
 
 /** Characters beyond these cannot reach a slug, and normalising long runs of accents is slow. */
-export const longestNormalised = 1024;
+export const maxNormalisedLength = 1024;
 
 const slug = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
@@ -110,7 +110,7 @@ export function isSlug(name: string): boolean {
 export function toSlug(name: string): string | undefined {
   if (isSlug(name)) return name;
   const plain = name
-    .slice(0, longestNormalised)
+    .slice(0, maxNormalisedLength)
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")
     .toLowerCase()

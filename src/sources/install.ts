@@ -9,7 +9,7 @@ import {
   shownSource,
 } from "./lock.ts";
 import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
-import type { SkillsPlace } from "./skills-place.ts";
+import type { InstallScope } from "./skills-place.ts";
 import { confirmSource, lockedSource } from "./lock/locked-source.ts";
 import { renameWords } from "./install/skill-words.ts";
 import { replaceSkills } from "./install/replace-skills.ts";
@@ -85,13 +85,13 @@ export interface Reason {
   readonly why: string;
 }
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** Each reason once with all of its skills: `a, b and 3 more: why`. */
 export function reasonLines(reasons: readonly Reason[], between = ""): readonly string[] {
   const names = new Map<string, string[]>();
   for (const { name, why } of reasons) names.set(why, [...(names.get(why) ?? []), name]);
-  return [...names].map(([why, all]) => `${shortList(all, mostNamed)}${between}: ${why}`);
+  return [...names].map(([why, all]) => `${shortList(all, maxNamed)}${between}: ${why}`);
 }
 
 export interface PlannedInstall {
@@ -140,7 +140,7 @@ export interface ConfirmedInstall {
  * Throws SKILL_NOT_READY where something else is there now than was seen. Returns their entries.
  */
 export async function carryOut(
-  where: SkillsPlace,
+  where: InstallScope,
   lock: Lock,
   decided: readonly ConfirmedInstall[],
   how?: "as locked",

@@ -11,7 +11,7 @@ import {
   lockDifferenceOf,
 } from "./lock.ts";
 import { readLock } from "./lock-file.ts";
-import { findSkillsDirectory, projectPlace } from "./skills-place.ts";
+import { findSkillsDirectory, projectScope } from "./skills-place.ts";
 import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
 import { diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
 import { signatureFile } from "../skills/skill.ts";
@@ -67,10 +67,10 @@ async function digestOf(directory: string, { others }: InstalledFiles): Promise<
 /** The skills that the lock of a project names and that are not there. Never throws: `verify` says what is wrong with a lock. */
 export function missingSkills(directory: string, home: string, env: NodeJS.ProcessEnv): readonly string[] {
   return attempt(() => {
-    const place = projectPlace(directory, home, env);
-    const skills = findSkillsDirectory(place);
+    const scope = projectScope(directory, home, env);
+    const skills = findSkillsDirectory(scope);
     const isThere = (key: string): boolean => skills !== undefined && existsSync(path.join(skills, directoryName(key)));
-    return [...readLock(place).entries.keys()].filter((key) => !isThere(key));
+    return [...readLock(scope).entries.keys()].filter((key) => !isThere(key));
   }, []);
 }
 

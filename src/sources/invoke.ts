@@ -37,7 +37,7 @@ interface InvocationMeans {
 }
 
 const firstWaitMs = 200;
-const longestWaitMs = 5_000;
+const maxWaitMs = 5_000;
 /** Failed looks in a row, of which each may be a short disturbance. */
 const maxFailedLooks = 5;
 const statusBytes = 64 * 1024;
@@ -103,7 +103,7 @@ function remoteExecution(
     maxBytes: number,
     read: (answer: RemoteAnswer) => Result | undefined,
   ): Promise<Result> {
-    for (let waitMs = firstWaitMs, failed = 0; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
+    for (let waitMs = firstWaitMs, failed = 0; ; waitMs = Math.min(waitMs * 1.5, maxWaitMs)) {
       let retryMs = 0;
       try {
         const answer = await ask({ url, maxBytes, timeoutMs: requestMs });

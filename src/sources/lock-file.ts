@@ -15,7 +15,7 @@ import { type Turn, TurnLock } from "../base/processes/turn-lock.ts";
 import { SkillsError } from "../base/errors.ts";
 import { recordNames } from "./lock/change-record.ts";
 import { type Lock, emptyLock, parseLock, toLockText } from "./lock.ts";
-import type { SkillsPlace } from "./skills-place.ts";
+import type { InstallScope } from "./skills-place.ts";
 
 export { findLocked, sourceOfEntry, namedSources } from "./lock/locked-source.ts";
 export { toLockText } from "./lock.ts";
@@ -28,7 +28,7 @@ const maxLockBytes = 16 * 1024 * 1024;
 const maxAttempts = 5;
 
 /** What the lock of a place says; empty if there is none. Throws SOURCE_INVALID for a lock that is damaged, UNREADABLE where it cannot be read. */
-export function readLock({ form, lockFile }: SkillsPlace): Lock {
+export function readLock({ form, lockFile }: InstallScope): Lock {
   const file = realLockFile(lockFile, form);
   const text = file === undefined ? undefined : inDirectory(file, (held) => readText(held, file));
   return text === undefined ? emptyLock(form) : parseLock(text, lockFile, form);
@@ -38,15 +38,15 @@ export function readLock({ form, lockFile }: SkillsPlace): Lock {
  * Changes the lock as it is now, while no other process of this user changes one. A crash leaves the old or the new file; one that is
  * damaged is never replaced. A change that another program makes meanwhile is preserved. `id`: of the record of this change.
  */
-export async function changeLock(place: SkillsPlace, id: string, change: (lock: Lock) => Lock): Promise<void> {
-  const { form, lockFile, records } = place;
+export async function changeLock(scope: InstallScope, id: string, change: (lock: Lock) => Lock): Promise<void> {
+  const { form, lockFile, records } = scope;
   makeDirectories(path.dirname(lockFile), 0o755);
   const turns = path.join(records, "lock");
   makeOwnDirectories(turns, 0o700);
   const file = realLockFile(lockFile, form) ?? lockFile;
   await new TurnLock(turns).exclusive((turn) => {
     // A process that lost its turn while it was stopped finds nothing to rename when it goes on.
-    for (const other of recordNames(records)) sweepLock(place, other);
+    for (const other of recordNames(records)) sweepLock(scope, other);
     inDirectory(file, (held) => {
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const before = readText(held, file);
@@ -60,7 +60,7 @@ export async function changeLock(place: SkillsPlace, id: string, change: (lock: 
 }
 
 /** Removes what a killed process was about to put in the place of the lock. `id`: of its record. */
-export function sweepLock({ form, lockFile }: SkillsPlace, id: string): void {
+export function sweepLock({ form, lockFile }: InstallScope, id: string): void {
   const file = realLockFile(lockFile, form);
   if (file === undefined) return;
   inDirectory(file, (held) => rmSync(`${held.path}/${temporaryOf(file, id)}`, { force: true }));

@@ -10,10 +10,10 @@ import type { RemoteRoot } from "../skills/skillset.ts";
 import type { LockForm } from "./lock.ts";
 import { defaultDataDirectory, namesIn } from "../base/paths/directories.ts";
 import { sourceKindOf, parseSource, type Source } from "./source.ts";
-import { type StorePlaces, copyPlace, readState, sourcePlaces, storePlaces } from "./store/store-places.ts";
+import { type StorePaths, copyPath, readState, sourcePaths, storePaths } from "./store/store-places.ts";
 
 /** Where skills are installed, and the lock that says which. */
-export interface SkillsPlace {
+export interface InstallScope {
   readonly form: LockForm;
   /** The project, or the home directory; a real path. */
   readonly base: string;
@@ -23,13 +23,13 @@ export interface SkillsPlace {
 }
 
 /** `home` and `env` say where the data directory is. */
-export function projectPlace(cwd: string, home: string, env: NodeJS.ProcessEnv): SkillsPlace {
+export function projectScope(cwd: string, home: string, env: NodeJS.ProcessEnv): InstallScope {
   const base = realpathSync.native(cwd);
   return { form: "project", base, lockFile: path.join(base, "skills-lock.json"), records: recordsOf(home, env) };
 }
 
 /** The place of this user, as the `skills` package has it: with `$XDG_STATE_HOME`, the lock is there. */
-export function globalPlace(home: string, env: NodeJS.ProcessEnv): SkillsPlace {
+export function globalScope(home: string, env: NodeJS.ProcessEnv): InstallScope {
   const { XDG_STATE_HOME: state = "" } = env;
   const base = realpathSync.native(home);
   const lockFile =
@@ -46,7 +46,7 @@ const segments = [".agents", "skills"] as const;
 const linkable = [segments, [".claude", "skills"], ["skills"]];
 
 /** The directory of skills as people see it. */
-export function shownSkillsDirectory({ base }: SkillsPlace): string {
+export function shownSkillsDirectory({ base }: InstallScope): string {
   return path.join(base, ...segments);
 }
 
@@ -55,22 +55,22 @@ export function shownSkillsDirectory({ base }: SkillsPlace): string {
  * with the project: it may lead to another directory of skills of the project only, and none may be a repository of git. Throws
  * PERMISSION_DENIED, or UNREADABLE for what is no directory.
  */
-export function findSkillsDirectory(place: SkillsPlace): string | undefined {
-  return walk(place, () => undefined);
+export function findSkillsDirectory(scope: InstallScope): string | undefined {
+  return walk(scope, () => undefined);
 }
 
 /** The real path of the directory of skills; creates what is missing. */
-export function makeSkillsDirectory(place: SkillsPlace): string {
-  const made = walk(place, (parent, name) => {
+export function makeSkillsDirectory(scope: InstallScope): string {
+  const made = walk(scope, (parent, name) => {
     within(holdDirectory(parent), (held) => mkdirSync(`${held.path}/${name}`, { mode: 0o755 }));
     return joinPath(parent, name);
   });
-  if (made === undefined) throw new SkillsError("UNREADABLE", `${shownSkillsDirectory(place)} cannot be created.`);
+  if (made === undefined) throw new SkillsError("UNREADABLE", `${shownSkillsDirectory(scope)} cannot be created.`);
   return made;
 }
 
 function walk(
-  { form, base }: SkillsPlace,
+  { form, base }: InstallScope,
   make: (parent: string, name: string) => string | undefined,
 ): string | undefined {
   let real: string | undefined = base;
@@ -111,7 +111,7 @@ type Provenances = ReadonlyMap<string, { readonly digest: string; readonly commi
 
 /** Reads nothing until it is asked where a skill is from. */
 export function sourceRoot(dataDirectory: string, source: Source): RemoteRoot {
-  return rootAt(storePlaces(dataDirectory), source, source.label);
+  return rootAt(storePaths(dataDirectory), source, source.label);
 }
 
 /**
@@ -122,16 +122,16 @@ export function rootWithCopy(
   dataDirectory: string,
   { label, digest }: { readonly label: string; readonly digest: string },
 ): RemoteRoot | undefined {
-  const places = storePlaces(dataDirectory);
-  const key = namesIn(places.sources).find((name) => {
-    const state = readState(sourcePlaces(places, name).state);
+  const paths = storePaths(dataDirectory);
+  const key = namesIn(paths.sources).find((name) => {
+    const state = readState(sourcePaths(paths, name).state);
     return state?.label === label && state.skills.some((copy) => copy.digest === digest);
   });
-  return key === undefined ? undefined : rootAt(places, key, label);
+  return key === undefined ? undefined : rootAt(paths, key, label);
 }
 
-function rootAt(places: StorePlaces, source: Source | string, label: string): RemoteRoot {
-  const { skills, state } = sourcePlaces(places, source);
+function rootAt(paths: StorePaths, source: Source | string, label: string): RemoteRoot {
+  const { skills, state } = sourcePaths(paths, source);
   let known: { readonly stamp: string; readonly provenances: Provenances } | undefined;
 
   function provenances(): Provenances {
@@ -139,11 +139,11 @@ function rootAt(places: StorePlaces, source: Source | string, label: string): Re
     if (stamp === undefined) return new Map();
     if (known?.stamp === stamp) return known.provenances;
     // If nothing was ever stored, it is not there.
-    const store = attempt(() => realpathSync.native(places.store), places.store);
+    const store = attempt(() => realpathSync.native(paths.store), paths.store);
     const copies = readState(state)?.skills ?? [];
     const found = new Map(
       copies.map(({ digest, slug, commit }) => [
-        copyPlace({ store }, { digest, slug }),
+        copyPath({ store }, { digest, slug }),
         { digest, ...(commit !== undefined && { commit }) },
       ]),
     );

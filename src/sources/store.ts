@@ -7,13 +7,13 @@ import { parseSource } from "./source.ts";
 import { type RefreshOutcome, SourceRefresh } from "./store/refresh.ts";
 import { SkillStore } from "./store/skill-store.ts";
 import { SourceCopies } from "./store/source-copies.ts";
-import { storePlaces } from "./store/store-places.ts";
+import { storePaths } from "./store/store-places.ts";
 import { sweepStore } from "./store/sweep-store.ts";
 import { openYoungVersions } from "./store/young-versions.ts";
 
 export { sayFailure } from "./store/refresh.ts";
 export { SkillStore } from "./store/skill-store.ts";
-export { type StorePlaces, copyPlace, makeStorePlaces, storePlaces } from "./store/store-places.ts";
+export { type StorePaths, copyPath, makeStorePaths, storePaths } from "./store/store-places.ts";
 export { sweepStore } from "./store/sweep-store.ts";
 
 export interface SourcesOptions {
@@ -58,9 +58,9 @@ export function openSourceCopies(
   { hasher = createSkillHasher(), openReader, denied, minimumAge = () => 0, now = Date.now }: SourcesParts = {},
 ): Copies {
   const sources = texts.map(parseSource);
-  const places = storePlaces(dataDirectory);
-  const turns = new TurnLock(places.turns);
-  const store = new SkillStore(places, hasher);
+  const paths = storePaths(dataDirectory);
+  const turns = new TurnLock(paths.turns);
+  const store = new SkillStore(paths, hasher);
   let sweptAt = -Infinity;
   let sweeping: Promise<void> = Promise.resolve();
 
@@ -72,13 +72,13 @@ export function openSourceCopies(
   function onLook(): void {
     if (now() - sweptAt < sweepEveryMs) return;
     sweptAt = now();
-    sweeping = sweepStore(places, turns, now()).catch((error: unknown) => {
-      log("warning", `Old copies of skills in ${places.store} were not removed: ${String(error)}`);
+    sweeping = sweepStore(paths, turns, now()).catch((error: unknown) => {
+      log("warning", `Old copies of skills in ${paths.store} were not removed: ${String(error)}`);
     });
   }
 
   const refreshes = sources.map((source) => {
-    const copies = new SourceCopies({ source, places, store, turns, now });
+    const copies = new SourceCopies({ source, paths, store, turns, now });
     return new SourceRefresh({
       copies,
       openReader: openReader ?? openNetworkReader,

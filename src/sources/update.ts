@@ -6,7 +6,7 @@ import { type LockEntry, computedHash, fileDigests, isVerifiable } from "./lock.
 import { signatureFile } from "../skills/skill.ts";
 import { sourceKindOf, type Source, isLoopbackHost } from "./source.ts";
 import { type NamedSources, confirmSource, findLocked, personRefusal, sourceOfEntry } from "./lock/locked-source.ts";
-import type { SkillsPlace } from "./skills-place.ts";
+import type { InstallScope } from "./skills-place.ts";
 import { type InstalledState, lossWords, stateOf } from "./installed.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile } from "./reader.ts";
 import { openYoungVersions } from "./store/young-versions.ts";
@@ -54,7 +54,7 @@ export interface UpdateLookup {
 }
 
 interface FindUpdatesOptions extends Downloading {
-  readonly where: SkillsPlace;
+  readonly where: InstallScope;
   readonly entries: readonly (readonly [key: string, entry: LockEntry])[];
   /** The real path of the directory of skills; undefined if it is missing. */
   readonly skills: string | undefined;

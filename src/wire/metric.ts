@@ -1,7 +1,7 @@
 export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
 /** More than the server has routes, or the error table codes. */
-const mostSeries = 128;
+const maxSeries = 128;
 
 /** The value of each label for all that is past the limit of series. */
 export const otherValue = "_OTHER";
@@ -52,7 +52,7 @@ export class Metric {
     const key = values.join("\n");
     const known = this.#series.get(key);
     if (known !== undefined) return known;
-    if (this.#series.size >= mostSeries && values.some((value) => value !== otherValue))
+    if (this.#series.size >= maxSeries && values.some((value) => value !== otherValue))
       return this.#of(this.#labels.map(() => otherValue));
     const labels = this.#labels.map((label, at) => `${label}="${toLabelValue(values[at] ?? "")}"`);
     const series = { labels, value: 0, counts: [...this.#bounds, Infinity].map(() => 0) };

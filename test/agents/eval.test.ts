@@ -44,7 +44,7 @@ async function evaluateWith(agent: RealAgent, calls: readonly PlannedCall[]): Pr
       env: { PATH: process.env["PATH"], HOME: playground.home, ...agent.environment(home) },
     },
     options: { log: silentLog, dataDirectory: join(playground.home, "data") },
-    ...{ timeout: 60_000, maxCalls: 20, workspace: join(playground.temporary, "workspace"), clock: systemClock },
+    ...{ timeoutMs: 60_000, maxCalls: 20, workspace: join(playground.temporary, "workspace"), clock: systemClock },
     openSandbox: () => Promise.reject(new Error("Nothing is run here.")),
     ...{ signal: new AbortController().signal, onProgress: () => undefined },
   });

@@ -51,7 +51,7 @@ async function run(cases: readonly object[], more: Partial<EvaluateOptions> = {}
         runs: 1,
         comparesWithout: true,
         keepsOthers: false,
-        timeout: 15_000,
+        timeoutMs: 15_000,
         maxCalls: 20,
       },
       options: { log: silentLog, dataDirectory: path.join(directory, "data") },
@@ -119,7 +119,7 @@ test("a session that fails, never ends or asks for a permission is recorded as t
       { id: "never", prompt: "silent", assertions: [{ pattern: "." }] },
       { id: "asks", prompt: 'use {"title":"rm -r"}', assertions: [{ pattern: '"optionId":"no"' }] },
     ],
-    { comparesWithout: false, timeout: 4_000 },
+    { comparesWithout: false, timeoutMs: 4_000 },
   );
   expect(runs.map(({ id, fault, rejected, results }) => [id, fault, rejected, results[0]?.passed])).toEqual([
     ["dies", expect.stringMatching(/^session\/prompt: /), 0, false],

@@ -7,14 +7,14 @@ import { TurnLock } from "../../src/base/processes/turn-lock.ts";
 import { createChangeRecord } from "../../src/sources/lock/change-record.ts";
 import { changeLock, readLock } from "../../src/sources/lock-file.ts";
 import { withEntry, withoutEntry } from "../../src/sources/lock.ts";
-import { findSkillsDirectory, globalPlace, makeSkillsDirectory, projectPlace } from "../../src/sources/skills-place.ts";
+import { findSkillsDirectory, globalScope, makeSkillsDirectory, projectScope } from "../../src/sources/skills-place.ts";
 import { useTemporaryProject } from "../cli/temporary-project.ts";
 
 const project = useTemporaryProject();
 const entry = { source: "a/b", sourceType: "github" };
 
 test("a lock is created, changed and read; no temporary file stays", async () => {
-  const place = projectPlace(project.directory, project.directory, {});
+  const place = projectScope(project.directory, project.directory, {});
   expect(readLock(place).entries.size).toBe(0);
   await changeLock(place, "id", (lock) => withEntry(lock, "a", entry));
   expect(readLock(place).entries.get("a")).toEqual(entry);
@@ -28,14 +28,14 @@ test.each(["{", '{"version":2,"skills":{}}', "<<<<<<< HEAD\n"])(
   async (text) => {
     project.write("skills-lock.json", text);
     await expect(
-      changeLock(projectPlace(project.directory, project.directory, {}), "id", (lock) => withEntry(lock, "a", entry)),
+      changeLock(projectScope(project.directory, project.directory, {}), "id", (lock) => withEntry(lock, "a", entry)),
     ).rejects.toThrow("skills-lock.json:1:");
     expect(readFileSync(project.at("skills-lock.json"), "utf8")).toBe(text);
   },
 );
 
 test("what another program writes meanwhile is preserved", async () => {
-  const place = projectPlace(project.directory, project.directory, {});
+  const place = projectScope(project.directory, project.directory, {});
   let times = 0;
   await changeLock(place, "id", (lock) => {
     times += 1;
@@ -47,7 +47,7 @@ test("what another program writes meanwhile is preserved", async () => {
 });
 
 test("a change waits for the turn of another process, and removes what one that lost its turn was about to write", async () => {
-  const place = projectPlace(project.directory, project.directory, {});
+  const place = projectScope(project.directory, project.directory, {});
   await changeLock(place, "id", (lock) => withEntry(lock, "a", entry));
   const lost = createChangeRecord(place, { skills: undefined, changes: [] });
   const temporary = project.write(`.skills-lock.json.${lost.id}.tmp`, "{}");
@@ -68,34 +68,34 @@ test("of the changes of one lock by three processes none is lost", async () => {
   const program = fileURLToPath(new URL("change-lock.js", import.meta.url));
   const names = ["a", "b", "c"];
   await Promise.all(names.map((name) => execa(process.execPath, [program, project.directory, name, String(count)])));
-  const { entries } = readLock(projectPlace(project.directory, project.directory, {}));
+  const { entries } = readLock(projectScope(project.directory, project.directory, {}));
   expect(entries.size).toBe(names.length * count);
 });
 
 test("a project's lock that is a link is not followed, a person's own is", async () => {
   project.write("real.json", '{"version":1,"skills":{}}');
   symlinkSync("real.json", project.at("skills-lock.json"));
-  expect(() => readLock(projectPlace(project.directory, project.directory, {}))).toThrow("it is a symlink");
+  expect(() => readLock(projectScope(project.directory, project.directory, {}))).toThrow("it is a symlink");
   project.write("dotfiles/lock.json", '{"version":3,"skills":{}}');
   mkdirSync(project.at(".agents"));
   symlinkSync("../dotfiles/lock.json", project.at(".agents/.skill-lock.json"));
-  await changeLock(globalPlace(project.directory, {}), "id", (lock) => withEntry(lock, "a", entry));
+  await changeLock(globalScope(project.directory, {}), "id", (lock) => withEntry(lock, "a", entry));
   expect(readFileSync(project.at("dotfiles/lock.json"), "utf8")).toContain('"a/b"');
 });
 
 test("a global lock is where the skills package has it", async () => {
-  expect(globalPlace(project.directory, { XDG_STATE_HOME: "/state" }).lockFile).toBe("/state/skills/.skill-lock.json");
-  await changeLock(globalPlace(project.directory, {}), "id", (lock) => withEntry(lock, "a", entry));
+  expect(globalScope(project.directory, { XDG_STATE_HOME: "/state" }).lockFile).toBe("/state/skills/.skill-lock.json");
+  await changeLock(globalScope(project.directory, {}), "id", (lock) => withEntry(lock, "a", entry));
   expect(readFileSync(project.at(".agents/.skill-lock.json"), "utf8")).toMatch(/^\{\n {2}"version": 3,\n.*\}$/s);
 });
 
 test("a lock that is not UTF-8 is refused", () => {
   writeFileSync(project.at("skills-lock.json"), Buffer.from([0x7b, 0xff]));
-  expect(() => readLock(projectPlace(project.directory, project.directory, {}))).toThrow("is not UTF-8");
+  expect(() => readLock(projectScope(project.directory, project.directory, {}))).toThrow("is not UTF-8");
 });
 
 test("the directory of skills is created, and is missing before", () => {
-  const place = projectPlace(project.directory, project.directory, {});
+  const place = projectScope(project.directory, project.directory, {});
   expect(findSkillsDirectory(place)).toBeUndefined();
   expect(makeSkillsDirectory(place)).toBe(project.at(".agents", "skills"));
   expect(findSkillsDirectory(place)).toBe(project.at(".agents", "skills"));
@@ -106,17 +106,17 @@ test("a link in the project is followed within it, and refused out of it", () =>
   mkdirSync(project.at("out"));
   mkdirSync(project.at("in", ".agents"));
   symlinkSync("../.claude/skills", project.at("in", ".agents", "skills"));
-  expect(makeSkillsDirectory(projectPlace(project.at("in"), project.directory, {}))).toBe(
+  expect(makeSkillsDirectory(projectScope(project.at("in"), project.directory, {}))).toBe(
     project.at("in", ".claude", "skills"),
   );
   mkdirSync(project.at("bad"));
   symlinkSync("../out", project.at("bad", ".agents"));
-  expect(() => makeSkillsDirectory(projectPlace(project.at("bad"), project.directory, {}))).toThrow(
+  expect(() => makeSkillsDirectory(projectScope(project.at("bad"), project.directory, {}))).toThrow(
     "is a symlink out of the project",
   );
-  expect(makeSkillsDirectory(globalPlace(project.at("bad"), {}))).toBe(project.at("out", "skills"));
+  expect(makeSkillsDirectory(globalScope(project.at("bad"), {}))).toBe(project.at("out", "skills"));
   project.write("file/.agents", "x");
-  expect(() => makeSkillsDirectory(projectPlace(project.at("file"), project.directory, {}))).toThrow(
+  expect(() => makeSkillsDirectory(projectScope(project.at("file"), project.directory, {}))).toThrow(
     "is not a directory",
   );
 });

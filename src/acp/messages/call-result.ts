@@ -35,13 +35,13 @@ export function textOf(output: unknown): string | undefined {
   return encoding === "utf-8" || Object.keys(output).length === 1 ? content : undefined;
 }
 
-const longestPreview = 300;
-const mostListed = 50;
+const maxPreviewLength = 300;
+const maxListed = 50;
 
 function runText({ logs_preview: printed, summary, output }: Run): string {
   if (printed !== "" || output === undefined || output === null) return `${printed}${summary}`;
   const text = typeof output === "string" ? output : JSON.stringify(output);
-  return `${summary}\n${text.length <= longestPreview ? text : `${text.slice(0, longestPreview - 1)}…`}`;
+  return `${summary}\n${text.length <= maxPreviewLength ? text : `${text.slice(0, maxPreviewLength - 1)}…`}`;
 }
 
 function listText(skills: readonly unknown[]): string {
@@ -49,14 +49,14 @@ function listText(skills: readonly unknown[]): string {
     const about = typeof description === "string" ? `: ${description}` : "";
     return `${shown(name)} ${shown(version)}${about}`;
   });
-  const more = rows.length > mostListed ? [`and ${rows.length - mostListed} more`] : [];
-  return [counted(rows.length, "skill"), ...rows.slice(0, mostListed), ...more].join("\n");
+  const more = rows.length > maxListed ? [`and ${rows.length - maxListed} more`] : [];
+  return [counted(rows.length, "skill"), ...rows.slice(0, maxListed), ...more].join("\n");
 }
 
 function skillText({ files, scripts }: JsonRecord, { name, version, description, kind }: JsonRecord): string {
   const held = Array.isArray(files) ? [counted(files.length, "file")] : [];
   const runnable =
-    Array.isArray(scripts) && scripts.length > 0 ? [`runs ${scripts.slice(0, mostListed).join(", ")}`] : [];
+    Array.isArray(scripts) && scripts.length > 0 ? [`runs ${scripts.slice(0, maxListed).join(", ")}`] : [];
   const facts = [...(typeof kind === "string" ? [kind] : []), ...held, ...runnable];
   return `${shown(name)} ${shown(version)}: ${shown(description)}${facts.length === 0 ? "" : `\n${facts.join("; ")}`}`;
 }
@@ -84,13 +84,13 @@ const places = [
   // In errors.
   ...["functionResponse", "response", "error", "message"],
 ];
-const mostNested = 14;
+const maxNested = 14;
 /** Longer JSON is not read. */
-export const longestJson = 1_048_576;
+export const maxJsonLength = 1_048_576;
 
 /** The result of one of our tools in the update that ends its call, as agents wrap it. Undefined if there is none. */
 export function resultIn({ rawOutput, content }: JsonRecord): JsonRecord | undefined {
-  return findResult(rawOutput, mostNested) ?? findResult(content, mostNested);
+  return findResult(rawOutput, maxNested) ?? findResult(content, maxNested);
 }
 
 function findResult(value: unknown, depth: number): JsonRecord | undefined {
@@ -110,7 +110,7 @@ function findResult(value: unknown, depth: number): JsonRecord | undefined {
 
 /** JSON, possibly between fences of Markdown, or behind what Copilot, Gemini CLI and qwen-code say about an error. */
 function parse(text: string): unknown {
-  if (text.length > longestJson) return undefined;
+  if (text.length > maxJsonLength) return undefined;
   const [, fenced = text] = /^\s*```(?:json)?\n([^]*)\n```\s*$/.exec(text) ?? [];
   const [, reported = fenced] =
     /^MCP (?:server '[^']*': |tool '[^']*' reported tool error for function call: [^]* with response: )([[{][^]*)$/.exec(

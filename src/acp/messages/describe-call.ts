@@ -8,7 +8,7 @@ import type { Notification } from "../emission.ts";
 import type { Amendment, Path } from "./amend.ts";
 import { markUnseen } from "../../runtime/question.ts";
 import { type JsonRecord, isRecord, recordAt } from "./raw-message.ts";
-import { longestJson, reasonIn, resultIn, textOf } from "./call-result.ts";
+import { maxJsonLength, reasonIn, resultIn, textOf } from "./call-result.ts";
 import { servedTools } from "../../wire/tools.ts";
 
 /** What is known of a blob. */
@@ -79,7 +79,7 @@ function runTitle(name: string | undefined, args: JsonRecord, blobs: KnownBlobs)
 /** What a call works on: short texts, files that were made blobs, and other blobs together. */
 function on(values: readonly unknown[], { input_blobs: inputs }: JsonRecord, blobs: KnownBlobs): string {
   const texts = values.filter(
-    (value): value is string => typeof value === "string" && value !== "" && value.length <= longestSubject,
+    (value): value is string => typeof value === "string" && value !== "" && value.length <= maxSubjectLength,
   );
   const given = [...texts.filter(isBlob), ...(Array.isArray(inputs) ? (inputs as unknown[]) : [])];
   const unnamed = [...new Set(given)].filter((id) => typeof id === "string" && blobs.get(id)?.path === undefined);
@@ -92,7 +92,7 @@ function on(values: readonly unknown[], { input_blobs: inputs }: JsonRecord, blo
     if (known?.path !== undefined || unnamed.length < 2) return [describeBlob(known)];
     return text === first ? together : [];
   });
-  const shown = [...new Set(subjects)].slice(0, mostSubjects);
+  const shown = [...new Set(subjects)].slice(0, maxSubjects);
   return shown.length === 0 ? "" : ` on ${shown.join(", ")}`;
 }
 
@@ -100,11 +100,11 @@ function isBlob(text: unknown): boolean {
   return typeof text === "string" && text.startsWith("blob:");
 }
 
-const longestName = 100;
+const maxNameLength = 100;
 
 /** Its file, or its size and kind: `58 bytes of text/csv`. */
 function describeBlob({ path, size, kind }: BlobFacts = {}): string {
-  const shown = (text: string): string => quoted(text, { longest: longestName });
+  const shown = (text: string): string => quoted(text, { longest: maxNameLength });
   if (path !== undefined) return shown(path);
   const [type] = kind === undefined ? [] : kind.split(";");
   if (size === undefined) return type === undefined ? "a blob" : `a blob of ${shown(type)}`;
@@ -134,21 +134,21 @@ function withSkills(mounted: unknown): string {
     return name === undefined ? [] : [name];
   });
   if (names.length === 0) return "";
-  const more = names.length > mostSubjects ? ` and ${names.length - mostSubjects} more` : "";
-  return ` with ${names.slice(0, mostSubjects).join(", ")}${more}`;
+  const more = names.length > maxSubjects ? ` and ${names.length - maxSubjects} more` : "";
+  return ` with ${names.slice(0, maxSubjects).join(", ")}${more}`;
 }
 
-const longestSubject = 60;
-const mostSubjects = 3;
-const longestTitle = 200;
+const maxSubjectLength = 60;
+const maxSubjects = 3;
+const maxTitleLength = 200;
 
 function word(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? quoted(value.slice(0, longestTitle)) : undefined;
+  return typeof value === "string" && value !== "" ? quoted(value.slice(0, maxTitleLength)) : undefined;
 }
 
 function oneLine(text: string): string {
   const line = withoutControls(text.replace(/\s+/g, " ").trim());
-  return line.length <= longestTitle ? line : `${line.slice(0, longestTitle - 1)}…`;
+  return line.length <= maxTitleLength ? line : `${line.slice(0, maxTitleLength - 1)}…`;
 }
 
 /** The title of a call that failed: what it was to do, and why it failed. Undefined if it did not fail. */
@@ -163,14 +163,14 @@ export function toTextContent(text: string): readonly JsonRecord[] {
 }
 
 /** How many characters of code are shown. */
-const longestCode = 65_536;
+const maxCodeLength = 65_536;
 
 /** The code that a call of `run_code` runs, as code in which every character is seen; undefined for any other call. */
 export function codeContent(tool: string, input: unknown): readonly JsonRecord[] | undefined {
   const { code, language } = tool === "run_code" && isRecord(input) ? input : {};
   if (typeof code !== "string" || code === "") return undefined;
-  const shown = markUnseen(code.slice(0, longestCode));
-  const more = code.length <= longestCode ? "" : `\n… and ${inDigits(code.length - longestCode)} more characters`;
+  const shown = markUnseen(code.slice(0, maxCodeLength));
+  const more = code.length <= maxCodeLength ? "" : `\n… and ${inDigits(code.length - maxCodeLength)} more characters`;
   const longest = Math.max(2, ...(shown.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
   const name = typeof language === "string" && /^\w+$/.test(language) ? language : "";
@@ -194,7 +194,7 @@ function contentWithCode(toolCall: JsonRecord, { tool, input, isNew }: OwnCall):
 
 function textIn(part: unknown): string {
   const text = recordAt(part, "content")?.["text"];
-  return typeof text === "string" && text.length <= longestJson ? text : "";
+  return typeof text === "string" && text.length <= maxJsonLength ? text : "";
 }
 
 /**

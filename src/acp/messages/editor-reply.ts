@@ -20,10 +20,10 @@ interface FormFields {
 
 /** ACP's error for a cancelled request. */
 const requestCancelled = -32800;
-const longestOptionId = 256;
+const maxOptionIdLength = 256;
 /** The limit for what a person writes, in characters. */
-const longestWhy = 2_000;
-const longestFault = 200;
+const maxReasonLength = 2_000;
+const maxFaultLength = 200;
 
 /** Reads a response; anything that is not exactly an answer is a fault. */
 export function readEditorReply(message: unknown): EditorReply {
@@ -37,7 +37,7 @@ export function readEditorReply(message: unknown): EditorReply {
       return { cancelled: true };
     case "selected": {
       const { optionId } = outcome;
-      if (typeof optionId === "string" && optionId.length <= longestOptionId) return { optionId };
+      if (typeof optionId === "string" && optionId.length <= maxOptionIdLength) return { optionId };
       return { fault: "the editor selected an option without saying which" };
     }
     default:
@@ -52,10 +52,10 @@ function readForm({ action, content }: JsonRecord): EditorReply {
   if (action !== "accept") return { fault: "the editor's response to a form has no valid action" };
   const { answer, why, ...others } = isRecord(content) ? content : {};
   if (Object.keys(others).length > 0) return { fault: "the editor's form has fields that were not asked for" };
-  if (typeof answer !== "string" || answer.length > longestOptionId)
+  if (typeof answer !== "string" || answer.length > maxOptionIdLength)
     return { fault: "the editor's form has no answer" };
   if (why === undefined || why === null || why === "") return { form: { answer } };
-  if (typeof why !== "string" || why.length > longestWhy)
+  if (typeof why !== "string" || why.length > maxReasonLength)
     return { fault: "what the editor's form gives as the reason is no text, or too long" };
   return { form: { answer, why } };
 }
@@ -112,8 +112,8 @@ function ofError(error: unknown): EditorReply {
 
 function toShortLine(text: string): string {
   const line = text
-    .slice(0, 2 * longestFault)
+    .slice(0, 2 * maxFaultLength)
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, " ")
     .trim();
-  return line.length <= longestFault ? line : `${line.slice(0, longestFault - 1)}…`;
+  return line.length <= maxFaultLength ? line : `${line.slice(0, maxFaultLength - 1)}…`;
 }

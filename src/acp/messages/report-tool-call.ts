@@ -117,13 +117,13 @@ export function followCall(
   let printed = "";
   const report = sendWhenRead((written) => send(callPrinted(call, printed), written));
   return (text) => {
-    printed = `${printed}${text}`.slice(-longestPrinted);
+    printed = `${printed}${text}`.slice(-maxPrintedLength);
     report();
   };
 }
 
 /** How many characters of output are shown: the last ones. */
-export const longestPrinted = 4_096;
+export const maxPrintedLength = 4_096;
 
 function callPrinted(call: CallOfEditor, text: string): Notification {
   const { toolCallId } = call;

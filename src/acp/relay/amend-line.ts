@@ -85,8 +85,8 @@ function insertLast(container: Container, json: Uint8Array): Edit {
   const { from, items, isFilled } = container;
   const last = items.at(-1);
   container.isFilled = true;
-  const place = last?.to ?? from + 1;
-  return { from: place, to: place, json: isFilled ? Buffer.concat([comma, json]) : json };
+  const index = last?.to ?? from + 1;
+  return { from: index, to: index, json: isFilled ? Buffer.concat([comma, json]) : json };
 }
 
 /** The values directly inside an object or array, in order. */

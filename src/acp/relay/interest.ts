@@ -48,19 +48,19 @@ export function agentInterest(
 ): Interest {
   const { servesTools, awaits, streamsInput, hasSubagents } = state;
   if (!servesTools) return awaits ? updatesAndResponses : updates;
-  const place = (hasSubagents ? 1 : 0) + (streamsInput ? 2 : 0);
-  return (awaits ? withToolsAndResponses : withTools)[place] ?? "everything";
+  const index = (hasSubagents ? 1 : 0) + (streamsInput ? 2 : 0);
+  return (awaits ? withToolsAndResponses : withTools)[index] ?? "everything";
 }
 
 /** More ids of calls are not searched for one by one. */
-const mostSearched = 8;
+const maxSearched = 8;
 /** Every serialiser writes such ids alike. */
 const plainId = /^[\w.:-]+$/;
 const anyCall: readonly string[] = ["_call"];
 
 /** Texts of which each update of these calls contains one, whatever else it says. */
 export function callInterest(ids: readonly string[]): readonly string[] {
-  return ids.length > mostSearched || !ids.every((id) => plainId.test(id)) ? anyCall : ids.map((id) => `"${id}"`);
+  return ids.length > maxSearched || !ids.every((id) => plainId.test(id)) ? anyCall : ids.map((id) => `"${id}"`);
 }
 
 /** The first place, from `start`, of one of some texts; -1 if there is none. */

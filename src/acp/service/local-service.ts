@@ -19,7 +19,7 @@ import type { GivenPorts } from "../../runtime/ports.ts";
 import type { Trust } from "../../runtime/trust.ts";
 
 /** How long after a session was equipped the tools are loaded, unless somebody calls one before: the skills of its first prompt come first. */
-const toolsTime = 1_000;
+const toolsMs = 1_000;
 
 interface LocalServiceOptions {
   readonly skillset?: Skillset;
@@ -152,7 +152,7 @@ function openConnection(
     prepare: () => tools?.prepare(),
     async equip(key, request) {
       const entry = await sessions.get(key)?.equip(request);
-      clock.after(toolsTime, () => {
+      clock.after(toolsMs, () => {
         if (isOpen) tools?.prepare();
       });
       return entry;

@@ -13,7 +13,7 @@ type Methods = Readonly<Record<string, (...given: readonly unknown[]) => unknown
 type Ask = Extract<ToService, { kind: "ask" }>;
 
 /** How long after `initialize` everything is loaded, if the editor opens no session: an agent that waits for its tools then gets them without delay. */
-const quietTime = 100;
+const quietMs = 100;
 
 const openGiven = async (settings: Settings): Promise<GivenPorts> => await openParts(settings, "wrapper");
 
@@ -151,7 +151,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
     else if (message.kind === "close") void close();
     else if (message.kind === "written") return;
     else if (message.kind === "skills") void take(message);
-    else if (message.method === "prepare") clock.after(quietTime, () => void (loading ?? take(message)));
+    else if (message.method === "prepare") clock.after(quietMs, () => void (loading ?? take(message)));
     else if (message.method === "close") void ask(message);
     else void take(message);
   });

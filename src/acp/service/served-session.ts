@@ -33,7 +33,7 @@ import type {
 } from "../skill-service.ts";
 
 /** How long an invocation waits until the skills were read. */
-const readingTime = 2_000;
+const readingMs = 2_000;
 
 /** What the sessions of one connection share. */
 export interface ServedSessionContext extends SessionContext {
@@ -153,7 +153,7 @@ export class ServedSession {
     const { readInstructions, startedAt, settings, outlet, trust } = this.#context;
     const session = this.session;
     const { catalog } = this.#skills;
-    await withinTime(catalog.ready, settings.clock, readingTime);
+    await withinTime(catalog.ready, settings.clock, readingMs);
     const isBlock = form === "block" || form === "text";
     const offered = isBlock ? session?.listed(name) : catalog.find(name);
     const gone = offered === undefined && !isBlock ? session?.goneSlug(name) : undefined;

@@ -50,7 +50,7 @@ export const argumentTypes = {
 const maxSentences = 3;
 /** Further violations are left out. */
 export const maxViolations = 20;
-const longestShown = 80;
+const maxShownLength = 80;
 
 /** A value short enough for an error; null if missing. */
 export function shown(value: unknown): unknown {
@@ -72,5 +72,5 @@ function inWords(actual: unknown): string {
 const kinds = new Set(["null", "an array", "an object", "a bigint", "a function", "a symbol"]);
 
 export function truncateText(text: string): string {
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+  return text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
 }

@@ -109,12 +109,12 @@ export interface ParentOptions {
   readonly parent: () => number;
 }
 
-const checkInterval = 1_000;
+const checkIntervalMs = 1_000;
 
 /** Calls `gone` once when the parent process exits: a child of a killed agent may keep its end of a pipe open. */
 export function whenParentGone({ clock, parent }: ParentOptions, gone: () => void): () => void {
   const first = parent();
-  const stop = every(clock, checkInterval, () => {
+  const stop = every(clock, checkIntervalMs, () => {
     if (parent() === first) return;
     stop();
     gone();

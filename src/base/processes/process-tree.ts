@@ -24,8 +24,8 @@ export interface ProcessTree {
 }
 
 /** How long the rest has to exit, and how often that is checked. */
-const restTime = 2_000;
-const restInterval = 50;
+const restMs = 2_000;
+const restIntervalMs = 50;
 
 /** Tracks the descendants of a process. Not for Windows, which has taskkill. */
 export function createProcessTree(
@@ -53,10 +53,10 @@ export function createProcessTree(
       if (known.length === 0) return;
       await update();
       signalBelow("SIGTERM");
-      let checks = restTime / restInterval;
+      let checks = restMs / restIntervalMs;
       void hurry.then(() => (checks = 0));
       for (; known.length > 0 && checks > 0; checks--) {
-        await Promise.race([new Promise<void>((resolve) => void clock.after(restInterval, resolve)), hurry]);
+        await Promise.race([new Promise<void>((resolve) => void clock.after(restIntervalMs, resolve)), hurry]);
         await update();
       }
       signalBelow("SIGKILL");

@@ -84,7 +84,7 @@ export type ThreadReply =
   | { readonly kind: "log"; readonly level: Parameters<Log>[0]; readonly message: string };
 
 /** How long a thread may take to close before it is terminated. */
-const closingTime = 5_000;
+const closingMs = 5_000;
 
 export interface ThreadClientOptions<From> {
   readonly openChannel: OpenChannel<From | ThreadReply>;
@@ -155,7 +155,7 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
     const { clock } = this.#options;
     this.#channel?.port.ref();
     this.#channel?.port.postMessage({ kind: "close" });
-    const stopTimer = clock.after(closingTime, () => this.#channel?.end());
+    const stopTimer = clock.after(closingMs, () => this.#channel?.end());
     await this.#gone.promise;
     stopTimer();
   }

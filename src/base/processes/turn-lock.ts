@@ -19,12 +19,12 @@ interface TicketsOptions {
 }
 
 const firstPauseMs = 1;
-const longestPauseMs = 16;
+const maxPauseMs = 16;
 const patienceMs = 30_000;
 /** The number of tickets that stay, so that a slow process still detects that others had turns in the meantime. */
 const remainingTickets = 8;
 /** Nobody has counted up to a higher number that stands alone. */
-const highestAlone = 1e9;
+const maxAlone = 1e9;
 const ticketForm = /^([1-9]\d{0,14})(\.free)?$/;
 const stagedForm = /^([1-9]\d{0,14})\.[1-9]\d*\.staged$/;
 
@@ -53,7 +53,7 @@ export class Tickets {
     const { isOver, stayedLocked, pause } = this.#options;
     let waited = 0;
     let watched = { ticket: -1, since: 0 };
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       const { names, highest, last, isGiven } = readTickets(this.#directory);
       if (watched.ticket !== highest) watched = { ticket: highest, since: waited };
       const ticket = { number: highest, file: this.#file(highest), waitedMs: waited - watched.since };
@@ -117,9 +117,9 @@ function readTickets(directory: string) {
     return name === undefined ? [] : [{ name, number: Number(digits), isTicket: entry.isFile() }];
   });
   found.sort((one, other) => one.number - other.number);
-  const possible = found.filter(({ number }, place) => {
-    const gaps = [found[place - 1], found[place + 1]].map((other) => Math.abs(number - (other?.number ?? 0)));
-    return number <= highestAlone || gaps.some((gap) => gap > 0 && gap <= remainingTickets);
+  const possible = found.filter(({ number }, index) => {
+    const gaps = [found[index - 1], found[index + 1]].map((other) => Math.abs(number - (other?.number ?? 0)));
+    return number <= maxAlone || gaps.some((gap) => gap > 0 && gap <= remainingTickets);
   });
   const tickets = possible.filter(({ isTicket }) => isTicket);
   const names = tickets.map(({ name }) => name);
@@ -141,7 +141,7 @@ export interface Turn {
 }
 
 /** A turn that takes longer is taken away: its process is stopped, or in another container. */
-const longestTurnMs = 5_000;
+const maxTurnMs = 5_000;
 const maxLost = 5;
 const inUsePauseMs = 16;
 
@@ -168,7 +168,7 @@ export class TurnLock {
       pause,
       // If this process ends before it is written, the turn is taken away after five seconds.
       create: (file) => writeFileSync(file, `${JSON.stringify(identifyProcess())}\n`, { flag: "wx", mode: 0o600 }),
-      isOver: ({ file, waitedMs }) => waitedMs >= longestTurnMs || hasExited(file),
+      isOver: ({ file, waitedMs }) => waitedMs >= maxTurnMs || hasExited(file),
       stayedLocked: () => stayedLocked(directory),
     });
   }
@@ -259,7 +259,7 @@ export class TurnLock {
         if (code === "ENOENT") throw new LostTurn();
         // Windows refuses while a virus scanner or an indexer reads the file.
         const isInUse = process.platform === "win32" && ["EPERM", "EACCES", "EBUSY"].includes(code);
-        if (!isInUse || waited >= longestTurnMs) throw error;
+        if (!isInUse || waited >= maxTurnMs) throw error;
         await this.#pause(inUsePauseMs);
       }
     }

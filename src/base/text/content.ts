@@ -24,18 +24,18 @@ export function toContent(bytes: Uint8Array, cut: Cut = {}): Content {
     : { content: buffer.toString("base64"), encoding: "base64" };
 }
 
-const longestCharacter = 4;
+const maxCharacterBytes = 4;
 
 /** The first byte that is not a UTF-8 continuation byte, of text cut anywhere; at most three are skipped, because more are invalid. */
 export function startOfText(bytes: Uint8Array): number {
   let start = 0;
-  while (start < longestCharacter - 1 && start < bytes.length && isContinuation(bytes[start])) start++;
+  while (start < maxCharacterBytes - 1 && start < bytes.length && isContinuation(bytes[start])) start++;
   return start;
 }
 
 /** The end of the last complete character. */
 export function endOfText(bytes: Uint8Array): number {
-  for (let back = 1; back < longestCharacter && back <= bytes.length; back++) {
+  for (let back = 1; back < maxCharacterBytes && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (!isContinuation(byte)) return lengthOf(byte) > back ? bytes.length - back : bytes.length;
   }

@@ -1,5 +1,5 @@
-const longestCompared = 128;
-const shortestPart = 3;
+const maxComparedLength = 128;
+const minPartLength = 3;
 const startDistance = 0.25;
 const partDistance = 0.5;
 const maxCompared = 200;
@@ -10,7 +10,7 @@ export const asAvailable = { count: 10, within: Infinity } as const;
 interface Candidate {
   readonly name: string;
   readonly text: string;
-  readonly place: number;
+  readonly index: number;
   distance: number;
 }
 
@@ -30,16 +30,16 @@ export function nearest(
 ): string[] {
   const wanted = comparable(word);
   const leastEdits = countLetters(wanted);
-  const byDistance = (a: Candidate, b: Candidate): number => a.distance - b.distance || a.place - b.place;
+  const byDistance = (a: Candidate, b: Candidate): number => a.distance - b.distance || a.index - b.index;
   const best: Candidate[] = [];
   const others: Candidate[] = [];
-  let place = 0;
+  let index = 0;
   for (const name of names) {
     const text = comparable(name);
     const part = partOf(wanted, text);
     const distance = part ?? leastEdits(text);
-    place++;
-    if (distance < within) (part === undefined ? others : best).push({ name, text, place, distance });
+    index++;
+    if (distance < within) (part === undefined ? others : best).push({ name, text, index, distance });
   }
   for (const candidate of others.sort(byDistance).slice(0, maxCompared)) {
     candidate.distance = editDistance(wanted, candidate.text);
@@ -50,13 +50,13 @@ export function nearest(
 
 /** Truncates twice, because lower-case text may be longer than the original. */
 function comparable(text: string): string {
-  return text.slice(0, longestCompared).toLowerCase().slice(0, longestCompared);
+  return text.slice(0, maxComparedLength).toLowerCase().slice(0, maxComparedLength);
 }
 
 /** The distance of equal texts, of starts and of substrings; undefined for others. */
 function partOf(wanted: string, name: string): number | undefined {
   if (wanted === name) return 0;
-  if (Math.min(wanted.length, name.length) < shortestPart) return undefined;
+  if (Math.min(wanted.length, name.length) < minPartLength) return undefined;
   if (name.startsWith(wanted)) return startDistance;
   return name.includes(wanted) || wanted.includes(name) ? partDistance : undefined;
 }

@@ -1,12 +1,12 @@
 /** Lines of context around a change. */
 const context = 3;
 /** If there are more pairs of lines, all between the common beginning and end of two texts are shown as replaced. */
-const mostCompared = 4_000_000;
+const maxComparedPairs = 4_000_000;
 
 type Edit = readonly [sign: " " | "-" | "+", line: string];
 
-/** How two texts differ, as lines of a unified diff without its two headings; at most `mostLines`, with the number of the others. */
-export function unifiedDiff(before: string, after: string, mostLines: number): readonly string[] {
+/** How two texts differ, as lines of a unified diff without its two headings; at most `maxLines`, with the number of the others. */
+export function unifiedDiff(before: string, after: string, maxLines: number): readonly string[] {
   const edits = editsOf(toLines(before), toLines(after));
   const lines: string[] = [];
   let [old, now] = [1, 1];
@@ -28,8 +28,8 @@ export function unifiedDiff(before: string, after: string, mostLines: number): r
     for (const [sign, line] of hunk) lines.push(sign + line);
     [old, now, at] = [oldStart + olds, nowStart + news, end];
   }
-  if (lines.length <= mostLines) return lines;
-  return [...lines.slice(0, mostLines), `… and ${lines.length - mostLines} more lines`];
+  if (lines.length <= maxLines) return lines;
+  return [...lines.slice(0, maxLines), `… and ${lines.length - maxLines} more lines`];
 }
 
 /** Changes with at most twice the context between them are one hunk. */
@@ -71,7 +71,7 @@ function editsOf(before: readonly string[], after: readonly string[]): readonly 
 /** By the longest common subsequence; undefined if comparing takes too long. */
 function shortestEdits(before: readonly string[], after: readonly string[]): readonly Edit[] | undefined {
   const width = after.length + 1;
-  if ((before.length + 1) * width > mostCompared) return undefined;
+  if ((before.length + 1) * width > maxComparedPairs) return undefined;
   /** How many lines both have in common from these places on. */
   const common = new Uint16Array((before.length + 1) * width);
   const commonFrom = (x: number, y: number): number => common[x * width + y] ?? 0;

@@ -10,11 +10,11 @@ import type { Nonces } from "./admission/nonces.ts";
 import type { TouchedSkills } from "./live/touched-skills.ts";
 import type { LiveEvents } from "./live/live-events.ts";
 import type { ShownSkills } from "./rows/shown-skills.ts";
-import type { BrowsePlaces } from "../server.ts";
+import type { BrowseSettings } from "../server.ts";
 import type { Machine } from "../../skills/environment.ts";
 
 /** What the routes of the skill browser work with. */
-export interface BrowseDoor extends BrowsePlaces {
+export interface BrowseDoor extends BrowseSettings {
   readonly app: App;
   readonly session: SessionSkills;
   /** The list of skills. */

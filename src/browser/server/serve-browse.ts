@@ -26,7 +26,7 @@ const limits = { ...defaultConfig.limits, connections: 64 };
 const shutdownSeconds = 2;
 const machineKnownMs = 60_000;
 /** With more changed rows, pages read the list again: events are retained for pages that are away. */
-const mostRowsSent = 500;
+const maxRowsSent = 500;
 
 /** Opens the skill browser. Throws INVALID_OPTIONS for a port in use, UNREADABLE if the page is missing. */
 export async function serveBrowse(app: App, session: SessionSkills, options: BrowseOptions): Promise<BrowseServer> {
@@ -52,7 +52,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     ...places,
     changed(change) {
       const { revision, put, removed } = change;
-      if (put.length + removed.length > mostRowsSent) events.push("reset", { revision } satisfies Reset);
+      if (put.length + removed.length > maxRowsSent) events.push("reset", { revision } satisfies Reset);
       else events.push("skills", change);
     },
   });

@@ -2,14 +2,14 @@ import type { ShownSignature } from "./skills.ts";
 import * as z from "zod";
 
 /** Where skills are installed: in the project, or for this person. */
-export const installPlaces = ["project", "global"] as const;
+export const scopeNames = ["project", "global"] as const;
 
-export type InstallPlace = (typeof installPlaces)[number];
+export type ScopeName = (typeof scopeNames)[number];
 
 /** `GET /api/sources`: what is installed from elsewhere, by the lock of each place. */
 export interface SourceList {
   readonly places: readonly {
-    readonly place: InstallPlace;
+    readonly place: ScopeName;
     /** The directory of its skills, as people see it. */
     readonly directory: string;
     /** Why what is there cannot be read. */
@@ -39,7 +39,7 @@ export interface Discovered {
     readonly description: string;
     readonly version?: string | undefined;
     /** Where it is installed from this source. */
-    readonly installed: readonly InstallPlace[];
+    readonly installed: readonly ScopeName[];
     /** Why it cannot be installed. */
     readonly unusable?: string | undefined;
   }[];
@@ -51,7 +51,7 @@ export interface Discovered {
 
 export const sourceText = z.string().max(2_048);
 const name = z.string().min(1).max(256);
-const place = z.enum(installPlaces);
+const place = z.enum(scopeNames);
 
 /** What a plan is made for. `update`: names of the place's lock; none stands for all. */
 export const planRequest = z.union([

@@ -89,9 +89,9 @@ export const command = defineCommand({
     "The database is that of --cluster or $ACP_SKILLS_CLUSTER. A password belongs into the variable, PGPASSWORD, or a file that PGPASSFILE names.",
   ],
   async run({ options: given, positionals: [name = "", ...words] }, terminal) {
-    const [, mostWords = 0, load] = actions[name] ?? [];
+    const [, maxWords = 0, load] = actions[name] ?? [];
     if (load === undefined) throw usageError(`unknown action ${name}; use ${oneOf(Object.keys(actions))}`);
-    const unexpected = words[mostWords];
+    const unexpected = words[maxWords];
     if (unexpected !== undefined) throw usageError(`unexpected argument ${unexpected}`);
     for (const option of Object.keys(ofCallers) as (keyof typeof ofCallers)[])
       if (given[option] !== undefined && !ofCallers[option].help.startsWith(`${[name, words[0]].join(" ")}:`))

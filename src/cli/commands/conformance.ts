@@ -64,7 +64,7 @@ export const command = defineCommand({
       throw usageError(`--json and --format ${format} exclude each other`);
     if (ways !== 1) throw usageError("needs one of: -- AGENT, --client, --replay FILE");
     if (!replay && positionals[0] !== undefined) throw usageError(`unexpected argument ${positionals[0]}`);
-    const timeout = parseNumber("--timeout", options.timeout ?? "30", [1, 9_999]) * 1_000;
+    const timeoutMs = parseNumber("--timeout", options.timeout ?? "30", [1, 9_999]) * 1_000;
     const output = createOutputWriter("--report", options.report);
     const print = async (report: ConformanceReport): Promise<ExitCode> => {
       if (output === undefined) await terminal.print(formats[format](report));
@@ -75,21 +75,21 @@ export const command = defineCommand({
       if (positionals.length === 0) throw usageError("missing FILE");
       return await print(makeReport("both", positionals.flatMap(readTranscriptFile), sources));
     }
-    const checking = { timeout, sources, print, terminal, record: createOutputWriter("--record", options.record) };
+    const checking = { timeoutMs, sources, print, terminal, record: createOutputWriter("--record", options.record) };
     if (client) return await checkClient(checking, output !== undefined);
     const directory = cwd === undefined ? undefined : existingDirectory("--cwd", cwd);
     const [agent, ...args] = rest ?? [];
     if (agent === undefined || agent === "")
       throw usageError("missing agent; write: acp-skills conformance -- AGENT [ARG…]");
     return await checkAgent(
-      { agent: { command: agent, args }, cwd: directory, prompt: options.prompt, timeout },
+      { agent: { command: agent, args }, cwd: directory, prompt: options.prompt, timeoutMs },
       checking,
     );
   },
 });
 
 interface Checking {
-  readonly timeout: number;
+  readonly timeoutMs: number;
   /** Absent: every one. */
   readonly sources: readonly RuleSource[] | undefined;
   /** Returns the exit status. */
@@ -99,20 +99,20 @@ interface Checking {
 }
 
 /** How long updates are waited for: a list of skills comes with the session, or not at all. */
-const patience = 5_000;
+const patienceMs = 5_000;
 
 async function checkAgent(
-  options: Pick<DriveOptions, "agent" | "cwd" | "prompt" | "timeout">,
+  options: Pick<DriveOptions, "agent" | "cwd" | "prompt" | "timeoutMs">,
   { sources, print, terminal, record }: Checking,
 ): Promise<ExitCode> {
-  const [{ driveAgent }, { normaliseTranscript, placesOf }] = await Promise.all([
+  const [{ driveAgent }, { normaliseTranscript, placeholdersOf }] = await Promise.all([
     import("../../conformance/drive-agent.ts"),
     import("../../conformance/normalise.ts"),
   ]);
   const { signal, stop } = onInterruption();
   try {
-    const driven = await driveAgent({ ...options, patience, clock: systemClock, signal });
-    record?.(normaliseTranscript(driven.entries, placesOf(driven.directories)).join(""));
+    const driven = await driveAgent({ ...options, patienceMs, clock: systemClock, signal });
+    record?.(normaliseTranscript(driven.entries, placeholdersOf(driven.directories)).join(""));
     const code = await print(makeReport("agent", driven.connections, sources));
     return signal.aborted ? exit.interrupted : code;
   } catch (error) {
@@ -159,15 +159,15 @@ export function* safeTextReport(report: ConformanceReport): Iterable<string> {
  * report file, the report is printed on stderr; stdout belongs to the protocol.
  */
 async function checkClient(
-  { timeout, record, sources, print, terminal }: Checking,
+  { timeoutMs, record, sources, print, terminal }: Checking,
   hasReport: boolean,
 ): Promise<ExitCode> {
-  const [{ playAgent }, { normaliseTranscript, placesOf }] = await Promise.all([
+  const [{ playAgent }, { normaliseTranscript, placeholdersOf }] = await Promise.all([
     import("../../conformance/play-agent.ts"),
     import("../../conformance/normalise.ts"),
   ]);
   const write = (played: PlayedClient): ConformanceReport => {
-    record?.(normaliseTranscript(played.entries, placesOf([])).join(""));
+    record?.(normaliseTranscript(played.entries, placeholdersOf([])).join(""));
     const { survived, notes, ...rest } = played;
     const steps = survived.map((step) => `survived ${step}`);
     const report = makeReport("client", [{ name: "client", ...rest, notes: [...steps, ...notes] }], sources);
@@ -175,7 +175,7 @@ async function checkClient(
     return report;
   };
   const { stdin: input, stdout: output } = process;
-  const played = await playAgent({ input, output, clock: systemClock, timeout, onProgress: write });
+  const played = await playAgent({ input, output, clock: systemClock, timeoutMs, onProgress: write });
   const report = write(played);
   const lines = [...safeTextReport(report)];
   terminal.echo(hasReport ? `acp-skills: ${lines.at(-1) ?? ""}` : lines.join(""));

@@ -38,7 +38,7 @@ import {
   removeTemporaryFile,
   textBefore,
 } from "./setup/records.ts";
-import { type SettingsFile, readPlace, withoutMark, writeSettingsFile } from "./setup/settings-file.ts";
+import { type SettingsFile, readSettingsAt, withoutMark, writeSettingsFile } from "./setup/settings-file.ts";
 
 export const command = defineCommand({
   usage: "setup EDITOR [options] [-- AGENT [ARG…]]",
@@ -160,7 +160,7 @@ function writeWithBackup(
 }
 
 function notThere(name: string, editor: Editor, where: SetupEnvironment): SkillsError {
-  const looked = (editor.marks?.(where) ?? editor.places(where)).map((place) => homePath(place, where.home));
+  const looked = (editor.marks?.(where) ?? editor.settingsFiles(where)).map((place) => homePath(place, where.home));
   const advice =
     editor.add === undefined
       ? "Install it and start it once."
@@ -225,7 +225,7 @@ async function report({ name, terminal, json }: Context, changes: readonly Setti
  * if neither is possible.
  */
 function planUndo(editor: Editor, record: SetupRecord, where: SetupEnvironment) {
-  const file = readPlace(record.place, where);
+  const file = readSettingsAt(record.place, where);
   const advice = record.existed ? `; what it was before is in ${record.backup}` : "";
   const { temporary = file.real } = record;
   if (path.dirname(temporary) !== path.dirname(file.real))

@@ -7,16 +7,16 @@ export interface FileDiff {
   readonly name: string;
   readonly before: string | null | undefined;
   readonly after: string | null | undefined;
-  readonly mostLines: number;
+  readonly maxLines: number;
 }
 
 /** A unified diff with its two headings. */
-export function* fileDiff({ name, before, after, mostLines }: FileDiff, paint: Paint): Iterable<string> {
+export function* fileDiff({ name, before, after, maxLines }: FileDiff, paint: Paint): Iterable<string> {
   const shown = (text: string | null | undefined): string => (text === null ? "/dev/null" : safeText(name));
   yield `${paint("bold", `--- ${shown(before)}\n+++ ${shown(after)}`)}\n`;
   if (before === undefined || after === undefined) yield "binary, or too large to show\n";
   else
-    for (const line of unifiedDiff(before ?? "", after ?? "", mostLines)) {
+    for (const line of unifiedDiff(before ?? "", after ?? "", maxLines)) {
       // A line of a file after its sign, so that no command to a CI system is at the start of the line.
       const safe = `${line.slice(0, 1)}${safeText(line.slice(1))}\n`;
       const colour = ({ "+": "green", "-": "red", "@": "cyan" } as const)[line.slice(0, 1)];

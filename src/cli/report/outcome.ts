@@ -11,13 +11,13 @@ import { type ExitCode, exitFor } from "../exit-code.ts";
 import { noSuchSkill } from "../../skills/skill.ts";
 
 /** Where the skills of a run are on this machine. */
-interface Places {
+interface SkillLocations {
   readonly catalog: Pick<Catalog, "find">;
   readonly cwd: string;
 }
 
 /** Replaces paths inside the sandbox with those of the skill's own files on this machine. */
-export function toOwnPaths(text: string, { catalog, cwd }: Places): string {
+export function toOwnPaths(text: string, { catalog, cwd }: SkillLocations): string {
   return text.replace(/(?<![\w/.-])\/skills\/([a-z0-9.-]+)(?=\/)/g, (inside, name: string) => {
     const offered = catalog.find(name);
     return offered === undefined ? inside : shownPath(offered.skill.directory, cwd);
@@ -28,7 +28,7 @@ export function toOwnPaths(text: string, { catalog, cwd }: Places): string {
  * Human-readable text for a result: status, output, and the commands that show truncated parts. `isScript`: its output was printed while
  * it ran.
  */
-export function describeRun(result: RunResult, isScript: boolean, places: Places): string[] {
+export function describeRun(result: RunResult, isScript: boolean, locations: SkillLocations): string[] {
   const { status, summary, logs_blob, run_id, duration_ms, limits_applied, output_blobs } = result;
   const { more_output_blobs: more } = result;
   const body = result.status === "failed" ? failureLines(result.error) : outputLines(result.output, isScript);
@@ -43,7 +43,7 @@ export function describeRun(result: RunResult, isScript: boolean, places: Places
     ...(logs_blob === undefined ? [] : [`full log: ${readCommand(logs_blob)}`]),
     `${run_id}: ${duration_ms} ms, sandbox ${limits_applied.isolation}`,
   ];
-  return lines.map((line) => `${safeLines(toOwnPaths(line, places))}\n`);
+  return lines.map((line) => `${safeLines(toOwnPaths(line, locations))}\n`);
 }
 
 function readCommand(blob: string): string {

@@ -171,7 +171,7 @@ export function saySeverities(problems: readonly Problem[], paint: Paint = plain
 }
 
 /** A position in a file, and how to read the lines around it. */
-interface FramePlace {
+interface FramePosition {
   readonly line: number;
   /** From 1, in code points. */
   readonly column: number;
@@ -185,7 +185,7 @@ interface FramePlace {
  * around the column. Empty if the line does not exist.
  */
 export function codeFrame(
-  { line, column, endColumn = 0, sourceLine }: FramePlace,
+  { line, column, endColumn = 0, sourceLine }: FramePosition,
   columns: number,
   paint: Paint,
 ): string[] {

@@ -82,11 +82,11 @@ const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069
 const unusual = /[^\0-\u007e]/;
 
 /** Leaves room for the name of the program in 100 columns. */
-const longestFirstLine = 88;
+const maxFirstLineLength = 88;
 
 /** An error as its first line, which ends where a clause ends, and the rest. */
 export function errorLines(text: string): [string, ...string[]] {
-  if (text.length <= longestFirstLine) return [text];
+  if (text.length <= maxFirstLineLength) return [text];
   const [, first = text, rest] = /^(.{20,87}(?:[.,;:)]|(?= \())) (.*)$/s.exec(text) ?? [];
   return rest === undefined ? [first] : [first, rest];
 }

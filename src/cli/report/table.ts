@@ -2,7 +2,7 @@ import { safeText } from "./safe-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The minimum width of the last column. */
-const leastLastColumn = 20;
+const minLastColumnWidth = 20;
 
 /**
  * A heading and rows in aligned columns, without those that are empty in every row; the last column is truncated at the width of the
@@ -20,7 +20,7 @@ export function* table(
     return rows.reduce((widest, row) => Math.max(widest, displayWidth(row[index] ?? "")), title.length);
   });
   const used = widths.reduce((sum, width) => sum + width + 2, 0);
-  const room = columns === undefined ? Infinity : Math.max(leastLastColumn, columns - used);
+  const room = columns === undefined ? Infinity : Math.max(minLastColumnWidth, columns - used);
   const line = (cells: readonly string[]): string => {
     const padded = cells.slice(0, last).map((cell, index) => padToWidth(cell, widths[index] ?? 0));
     const end = cells[last] ?? "";

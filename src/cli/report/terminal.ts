@@ -229,7 +229,7 @@ export function currentDirectory(): string {
 }
 
 /** Further files are only counted. */
-const mostFiles = 20;
+const maxFiles = 20;
 
 /**
  * Asks the person at a terminal. Empty input and the end of input refuse for now; anything else that is no choice is asked again. Progress
@@ -272,9 +272,9 @@ function inText({ title, wants, widened, signed, expects, hostCommands, changed,
     ...widened.map((words) => `  new: ${safeText(words)}`),
     ...[signed, expects, hostCommands].flatMap((words) => (words === undefined ? [] : [`  ${safeText(words)}`])),
     ...changed
-      .slice(0, mostFiles)
+      .slice(0, maxFiles)
       .map((file) => `  ${wordOf(file)}: ${safeText(quoted(file.path, { longest: 1_024 }))}`),
-    ...(changed.length > mostFiles ? [`  and ${changed.length - mostFiles} more files`] : []),
+    ...(changed.length > maxFiles ? [`  and ${changed.length - maxFiles} more files`] : []),
     ...options.map(({ label }, index) => `  ${index + 1}  ${safeText(label)}`),
   ];
   return `${lines.join("\n")}\n`;

@@ -19,16 +19,16 @@ export interface ComparedSkill<S extends SkillFacts = SkillFacts> extends SkillF
 /** Answers "which of these agents can do this": a row a skill, those that most agents can use first, else in the order of first sight. */
 export function compareAgents<S extends SkillFacts>(agents: readonly AgentSkills<S>[]): readonly ComparedSkill<S>[] {
   const rows = new Map<string, { readonly first: S; readonly byAgent: (S | undefined)[] }>();
-  for (const [place, { skills }] of agents.entries())
+  for (const [index, { skills }] of agents.entries())
     for (const skill of skills) {
       const row = rows.get(skill.name) ?? { first: skill, byAgent: agents.map(() => undefined) };
-      row.byAgent[place] ??= skill;
+      row.byAgent[index] ??= skill;
       rows.set(skill.name, row);
     }
   return Array.from(rows.values(), ({ first, byAgent }) => ({
     ...first,
     byAgent,
-    agents: agents.flatMap(({ agent }, place) => (canUse(byAgent[place]) ? [agent] : [])),
+    agents: agents.flatMap(({ agent }, index) => (canUse(byAgent[index]) ? [agent] : [])),
     differs: byAgent.some(
       (skill) => skill && (skill.version !== first.version || skill.description !== first.description),
     ),

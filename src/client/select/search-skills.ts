@@ -79,8 +79,8 @@ function find(
     const score = scoreOf(haystack, words);
     if (score === 0) continue;
     hits.push(haystack);
-    const place = haystack.name === wholeName ? exactName + score : score;
-    (byScore[place] ??= []).push(haystack);
+    const index = haystack.name === wholeName ? exactName + score : score;
+    (byScore[index] ??= []).push(haystack);
   }
   return { hits, ordered: byScore.reverse().flat() };
 }
@@ -112,6 +112,6 @@ const typos = /* @__PURE__ */ new uFuzzy(typoOptions);
 function withTypo(names: string[], query: string, known: ReadonlySet<number>): number[] {
   if (query.length < minTypoQuery || query.length > maxTypoQuery || !/^[\w\s.-]+$/.test(query)) return [];
   const [found, info, order] = typos.search(names, query);
-  const best = order === null ? (found ?? []) : order.flatMap((place) => info.idx[place] ?? []);
+  const best = order === null ? (found ?? []) : order.flatMap((index) => info.idx[index] ?? []);
   return best.filter((index) => !known.has(index)).slice(0, maxTypoHits);
 }

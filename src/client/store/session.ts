@@ -36,7 +36,7 @@ export function emptySession(agent: string, sessionId: string): SessionState {
   };
 }
 
-const mostFaults = 200;
+const maxFaults = 200;
 
 /** The session after a message. Skills that did not change are the same objects, and so is the session if nothing in it changed. */
 export function applyNotification(
@@ -48,7 +48,7 @@ export function applyNotification(
   switch (notification.kind) {
     case "nothing":
       // The list stays as it is, and so does what was wrong with it.
-      return { ...state, faults: { ...faults, list: [...faults.list, ...notification.faults].slice(0, mostFaults) } };
+      return { ...state, faults: { ...faults, list: [...faults.list, ...notification.faults].slice(0, maxFaults) } };
     case "list": {
       const { skills, revision, faults: list } = notification;
       return combine(state, { listed: byName(skills), revision, faults: { ...faults, list } });

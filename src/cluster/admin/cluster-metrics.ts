@@ -8,8 +8,8 @@ const freshMs = 5_000;
 /** A database that takes longer counts as out of reach: whoever asks for metrics does not wait for long. */
 const patienceMs = 3_000;
 /** Label sets with a series of their own, and the longest of them: labels are words of those who run skills. */
-const mostSets = 20;
-const longestSet = 200;
+const maxSets = 20;
+const maxSetLength = 200;
 
 /**
  * The metrics of a cluster, of its database as it was some seconds ago at most; `catalogAge`: milliseconds since this member's list of
@@ -68,7 +68,7 @@ function renderStatus({ schema, members, runs, queue, leases, tables }: ClusterS
   const present = members.map((member): Sample => [[member.kind, isLive(member) ? "live" : "gone"], 1]);
   const waiting = queue.map(({ labels, waiting: count }, at): Sample => {
     const set = labels.join(",");
-    return [[at < mostSets && set.length <= longestSet ? set : otherValue], count];
+    return [[at < maxSets && set.length <= maxSetLength ? set : otherValue], count];
   });
   const current = (["queued", "running"] as const).map((status): Sample => [[status], runs[status]]);
   const oldest = Math.max(0, ...queue.map(({ oldest_seconds }) => oldest_seconds));

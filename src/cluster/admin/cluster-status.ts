@@ -49,7 +49,7 @@ export interface ClusterStatus {
 }
 
 /** The most of each list that is read: what is past it is counted, where it matters. */
-const mostRows = 1_000;
+const maxRows = 1_000;
 
 /** Rejects as the database does. */
 export async function readStatus(queries: Queries): Promise<ClusterStatus> {
@@ -61,7 +61,7 @@ export async function readStatus(queries: Queries): Promise<ClusterStatus> {
        extract(epoch from now() - started_at)::float8 as age_seconds,
        extract(epoch from lease_until - now())::float8 as lease_seconds
      from acp_skills.members order by kind, started_at, id limit $1`,
-    [mostRows],
+    [maxRows],
   );
   const [runs = { queued: 0, running: 0 }] = await queries.query<ClusterStatus["runs"]>(
     `select count(*) filter (where status = 'queued')::float8 as queued, count(*) filter (where status = 'running')::float8 as running
@@ -70,19 +70,19 @@ export async function readStatus(queries: Queries): Promise<ClusterStatus> {
   const queue = await queries.query<WaitingRuns>(
     `select labels, count(*)::float8 as waiting, extract(epoch from now() - min(created_at))::float8 as oldest_seconds
      from acp_skills.runs where placed and status = 'queued' group by labels order by waiting desc, labels limit $1`,
-    [mostRows],
+    [maxRows],
   );
   const leases = await queries.query<RunLease>(
     `select run_id, worker, fence, extract(epoch from now() - coalesce(started_at, created_at))::float8 as age_seconds,
        coalesce(extract(epoch from lease_until - now()), 0)::float8 as lease_seconds
      from acp_skills.runs where placed and status = 'running' order by lease_until, run_id limit $1`,
-    [mostRows],
+    [maxRows],
   );
   const tables = await queries.query<ClusterStatus["tables"][number]>(
     `select n.nspname || '.' || c.relname as name, pg_total_relation_size(c.oid)::float8 as bytes, greatest(c.reltuples, 0)::float8 as rows
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname in ('acp_skills', 'acp_skills_jobs') and c.relkind = 'r' order by bytes desc, name limit $1`,
-    [mostRows],
+    [maxRows],
   );
   return { version, schema, members, runs, queue, leases, tables };
 }
@@ -101,6 +101,6 @@ export async function countClaims(queries: Queries): Promise<readonly ClaimCount
   return await queries.query<ClaimCount>(
     `select worker, status, count(*)::float8 as count, count(*) filter (where fence > 1)::float8 as repeated
      from acp_skills.runs where placed group by worker, status order by worker, status limit $1`,
-    [mostRows],
+    [maxRows],
   );
 }

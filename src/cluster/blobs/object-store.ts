@@ -27,7 +27,7 @@ export interface ObjectStore {
   close(): void;
 }
 
-interface ObjectPlace {
+interface ObjectLocation {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
@@ -48,7 +48,7 @@ const nameForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/\d+$/;
  * Parses `https://HOST/BUCKET/PREFIX?region=REGION&above=BYTES`. Credentials never stand there: the SDK looks for them in its environment
  * variables, files, and the roles of the machine. Throws INVALID_OPTIONS.
  */
-export function parseObjectPlace(text: string): ObjectPlace {
+export function parseObjectLocation(text: string): ObjectLocation {
   const refuse = (reason: string): SkillsError => unusableCluster(`ACP_SKILLS_CLUSTER_S3: ${reason}`);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const [bucket = "", ...folders] = (url?.pathname ?? "").split("/").filter((part) => part !== "");
@@ -77,7 +77,7 @@ export function parseObjectPlace(text: string): ObjectPlace {
 /** The store of a URL, to which it connects when it is used. Undefined without one. Rejects with INVALID_OPTIONS, also without the SDK. */
 export async function openObjectStore(url: string | undefined): Promise<ObjectStore | undefined> {
   if (url === undefined || url === "") return undefined;
-  const { bucket: Bucket, prefix, endpoint, region, above } = parseObjectPlace(url);
+  const { bucket: Bucket, prefix, endpoint, region, above } = parseObjectLocation(url);
   const sdk = await import("@aws-sdk/client-s3").catch((cause: unknown) => {
     const message = "ACP_SKILLS_CLUSTER_S3 needs the package @aws-sdk/client-s3: npm install @aws-sdk/client-s3";
     throw unusableCluster(message, cause);

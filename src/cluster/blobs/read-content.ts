@@ -124,10 +124,10 @@ async function readWindow(
   else if (objects === undefined)
     throw new SkillsError("INTERNAL", "The blob is in an object store, and ACP_SKILLS_CLUSTER_S3 names none here.");
   else
-    for (let place = Math.floor((first * chunkBytes) / objectBytes); number <= end; place++) {
-      const from = number * chunkBytes - place * objectBytes;
-      const to = Math.min((end + 1) * chunkBytes, content.size) - place * objectBytes;
-      const bytes = await objects.get(toObjectName(content.object, place), from, Math.min(to, objectBytes));
+    for (let index = Math.floor((first * chunkBytes) / objectBytes); number <= end; index++) {
+      const from = number * chunkBytes - index * objectBytes;
+      const to = Math.min((end + 1) * chunkBytes, content.size) - index * objectBytes;
+      const bytes = await objects.get(toObjectName(content.object, index), from, Math.min(to, objectBytes));
       if (bytes === undefined) break;
       for (let at = 0; at < bytes.length; at += chunkBytes) add(bytes.subarray(at, at + chunkBytes));
     }

@@ -35,7 +35,7 @@ export interface CallerRecords {
 const maxCallers = 1_000;
 const maxTokens = 10;
 /** Hexadecimal digits that identify a token. */
-const leastPrefix = 8;
+const minPrefixLength = 8;
 
 /** `who`: the user of this process. */
 export function openCallerRecords(database: Database, who: string): CallerRecords {
@@ -84,12 +84,12 @@ export function openCallerRecords(database: Database, who: string): CallerRecord
           `delete from acp_skills.tokens where caller = $1 or (
              not exists (select from acp_skills.callers where name = $1)
              and length($2) >= $3 and starts_with(encode(digest, 'hex'), $2)) returning caller`,
-          [nameOrDigest, digest, leastPrefix],
+          [nameOrDigest, digest, minPrefixLength],
         );
         const [first] = gone;
         if (first === undefined || (gone.length > 1 && first.caller !== nameOrDigest))
           throw refuse(
-            `${nameOrDigest} is neither a caller with tokens nor the start (at least ${leastPrefix} digits) of the digest of exactly one token`,
+            `${nameOrDigest} is neither a caller with tokens nor the start (at least ${minPrefixLength} digits) of the digest of exactly one token`,
           );
         await note(queries, who, `revoked tokens of the caller ${first.caller}: ${gone.length}`);
         return gone.length;

@@ -19,7 +19,7 @@ interface TokenRow {
 
 const maxTokenRows = 10_000;
 /** A timer cannot wait for weeks. */
-const longestMs = 24 * 60 * 60 * 1_000;
+const maxTimerMs = 24 * 60 * 60 * 1_000;
 
 /**
  * The callers of a cluster and their tokens. `changed` is called with all of them whenever they are others, and when a token expires, also in
@@ -44,7 +44,7 @@ export async function followCallers(
     stopTimer();
     const callers = valid();
     const next = known.reduce((least, { until }) => (until > clock.now() ? Math.min(least, until) : least), Infinity);
-    if (next < Infinity) stopTimer = clock.after(Math.min(longestMs, next - clock.now()), show);
+    if (next < Infinity) stopTimer = clock.after(Math.min(maxTimerMs, next - clock.now()), show);
     const text = JSON.stringify(callers);
     if (text === shown) return;
     shown = text;

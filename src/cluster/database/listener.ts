@@ -13,7 +13,7 @@ interface Subscription {
 
 /** After a lost connection: the first attempt, and the longest pause between later ones. */
 const firstPauseMs = 100;
-const longestPauseMs = 5_000;
+const maxPauseMs = 5_000;
 /** A connection that a network has forgotten is noticed after two of these. */
 const heartbeatMs = 5_000;
 
@@ -33,7 +33,7 @@ export function openListener(
   let isConnected = false;
   let isClosed = false;
   let isReported = false;
-  let pause = firstPauseMs;
+  let pauseMs = firstPauseMs;
   let stopTimer = (): void => undefined;
 
   async function open(): Promise<void> {
@@ -56,7 +56,7 @@ export function openListener(
     }
     if (client !== opened) return;
     if (isReported) log("info", "Messages of the cluster arrive again.");
-    [isConnected, isReported, pause] = [true, false, firstPauseMs];
+    [isConnected, isReported, pauseMs] = [true, false, firstPauseMs];
     beat(opened);
     notify(own, "");
     for (const { onConnected } of [...subscriptions]) onConnected();
@@ -95,8 +95,8 @@ export function openListener(
         `Messages of the cluster do not arrive: ${error instanceof Error ? error.message : String(error)}`,
       );
     isReported = true;
-    stopTimer = clock.after(pause, () => void open());
-    pause = Math.min(longestPauseMs, pause * 2);
+    stopTimer = clock.after(pauseMs, () => void open());
+    pauseMs = Math.min(maxPauseMs, pauseMs * 2);
   }
 
   return {

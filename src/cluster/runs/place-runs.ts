@@ -5,7 +5,7 @@ import type { Log } from "../../base/log.ts";
 import { latestWork } from "../../base/promises.ts";
 import {
   type EndedRun,
-  type RunPlace,
+  type RunExecutor,
   type RunSpec,
   type StoredRun,
   type SubmittedRun,
@@ -19,17 +19,17 @@ import type { Database, Queries } from "../database.ts";
 import type { SkillPacks } from "../skills.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { openMailbox, post } from "./mailbox.ts";
-import { demandKey, hasEffects, labelsIn, toPlacedContext } from "./placed-context.ts";
+import { demandKey, hasEffects, labelsIn, toSubmittedContext } from "./placed-context.ts";
 import { cancelRun, insertRun } from "./run-rows.ts";
 
 /** Runs that may wait, of one owner and of all. */
-const mostWaiting = { ofOwner: 200, bytesOfOwner: 64 * 1024 * 1024, all: 20_000 };
+const maxWaiting = { ofOwner: 200, bytesOfOwner: 64 * 1024 * 1024, all: 20_000 };
 /** A message that a run has changed can be lost with its connection. */
 const askEveryMs = 5_000;
 /** How long a run is submitted again while the database is not reached. */
 const submitForMs = 30_000;
 
-interface PlaceOptions {
+interface ClusterExecutorOptions {
   readonly database: Database;
   readonly queue: JobQueue;
   readonly packs: SkillPacks;
@@ -38,7 +38,7 @@ interface PlaceOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Called before a run is put into the queue: from then on workers record it. */
-  readonly onPlaced: (runId: string) => void;
+  readonly onSubmitted: (runId: string) => void;
 }
 
 /** A run that this member waits for. */
@@ -62,13 +62,13 @@ interface RunState {
 }
 
 /** Puts runs into the queue of the cluster, and waits for what workers report. Those that need this machine stay here. */
-export class ClusterPlace implements RunPlace {
+export class ClusterExecutor implements RunExecutor {
   readonly name = "cluster";
-  readonly #options: PlaceOptions;
+  readonly #options: ClusterExecutorOptions;
   readonly #awaited = new Map<string, Awaited>();
   readonly #stops: (() => void)[];
 
-  constructor(options: PlaceOptions) {
+  constructor(options: ClusterExecutorOptions) {
     this.#options = options;
     const { database, member, clock } = options;
     const askAll = (): void => {
@@ -87,7 +87,7 @@ export class ClusterPlace implements RunPlace {
 
   async execute(run: SubmittedRun): Promise<EndedRun> {
     const { spec, signal } = run;
-    const { onPlaced } = this.#options;
+    const { onSubmitted } = this.#options;
     signal.throwIfAborted();
     const labels = this.#labelsOf(run);
     await this.#prepare(run, labels);
@@ -106,7 +106,7 @@ export class ClusterPlace implements RunPlace {
     ended.catch(() => undefined);
     const cancel = (): void => this.#cancel(spec.runId);
     try {
-      onPlaced(spec.runId);
+      onSubmitted(spec.runId);
       run.notify({ type: "queued", behind: 0, ...(spec.skill && { skill: spec.skill.name }) });
       await this.#submit(run, labels);
       signal.addEventListener("abort", cancel, { once: true });
@@ -163,7 +163,7 @@ export class ClusterPlace implements RunPlace {
       member,
       labels,
       spec: JSON.stringify(spec),
-      context: JSON.stringify(toPlacedContext(run)),
+      context: JSON.stringify(toSubmittedContext(run)),
       grantIds: facts.grants,
       blockKeys: facts.blockers.map(({ scope, skill, from }) => blockKey(scope, skill, from)),
       hasEffects: hasEffects(run),
@@ -174,7 +174,7 @@ export class ClusterPlace implements RunPlace {
       await database.transaction(async (queries) => {
         // An outage may have lost the answer, and not the run.
         if (isRetry && (await isThere(queries, spec.runId))) return;
-        if (!(await insertRun(queries, row, mostWaiting))) throw tooManyWaiting();
+        if (!(await insertRun(queries, row, maxWaiting))) throw tooManyWaiting();
         await queue.send(queries, { runId: spec.runId, labels, ownerKey });
       });
     try {

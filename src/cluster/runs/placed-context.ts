@@ -4,7 +4,7 @@ import { isNothing, permissionsOf } from "../../skills/permissions.ts";
 
 const text = z.string();
 
-const placedSkill = z.strictObject({
+const submittedSkill = z.strictObject({
   slug: text,
   version: text,
   digest: text,
@@ -16,7 +16,7 @@ const placedSkill = z.strictObject({
 });
 
 /** What a worker needs besides the spec of a run: who calls, what allows calls of other skills, and where these are from. */
-export const placedContext = z.strictObject({
+export const submittedContext = z.strictObject({
   by: text,
   calls: z.array(text).readonly(),
   refused: z.array(text).readonly(),
@@ -28,16 +28,16 @@ export const placedContext = z.strictObject({
   secrets: z.array(text).readonly().exactOptional(),
   project: text.exactOptional(),
   runBlobs: z.strictObject({ maxBytes: z.number(), maxBlobs: z.number() }),
-  skills: z.array(placedSkill).readonly(),
+  skills: z.array(submittedSkill).readonly(),
   /** Whether somebody reads what it prints. */
   isFollowed: z.boolean(),
 });
 
-export type PlacedContext = z.infer<typeof placedContext>;
-export type PlacedSkill = z.infer<typeof placedSkill>;
+export type SubmittedContext = z.infer<typeof submittedContext>;
+export type SubmittedSkill = z.infer<typeof submittedSkill>;
 
 /** The context of a run. */
-export function toPlacedContext({ caller, by, facts }: SubmittedRun): PlacedContext {
+export function toSubmittedContext({ caller, by, facts }: SubmittedRun): SubmittedContext {
   const { skills } = caller;
   return {
     by,

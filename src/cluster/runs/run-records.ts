@@ -38,7 +38,7 @@ export class ClusterRunRecords implements RunStore {
   readonly #options: RecordOptions & Retention;
   readonly #pending: Map<string, StoredRun>;
   readonly #stored: Map<string, true>;
-  readonly #placed: Map<string, true>;
+  readonly #submitted: Map<string, true>;
   /** Stored since the runs of the owner were last pruned. */
   readonly #unpruned = new LimitedMap<string, { runs: number; bytes: number }>(1_000);
   #last: Promise<void> = Promise.resolve();
@@ -50,18 +50,18 @@ export class ClusterRunRecords implements RunStore {
     const { maxRuns } = this.#options;
     this.#pending = new LimitedMap(maxRuns);
     this.#stored = new LimitedMap(maxRuns);
-    this.#placed = new LimitedMap(maxRuns);
+    this.#submitted = new LimitedMap(maxRuns);
   }
 
   /** From now on, workers record this run. */
   leaveToWorkers(runId: string): void {
     this.#pending.delete(runId);
-    this.#placed.set(runId, true);
+    this.#submitted.set(runId, true);
   }
 
   keep(run: StoredRun): void {
     const { runId } = run.spec;
-    if (this.#placed.has(runId)) return;
+    if (this.#submitted.has(runId)) return;
     this.#pending.set(runId, { ...run, events: [...run.events] });
     this.#next ??= this.#last = this.#last.then(async () => {
       await setImmediate();
@@ -117,7 +117,7 @@ export class ClusterRunRecords implements RunStore {
 
   async stored(runId: string): Promise<boolean> {
     await this.#last;
-    return this.#stored.has(runId) || this.#placed.has(runId);
+    return this.#stored.has(runId) || this.#submitted.has(runId);
   }
 
   async read(runId: string): Promise<StoredRun | undefined> {

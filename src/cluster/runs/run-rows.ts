@@ -160,7 +160,7 @@ export async function cancelRun(queries: Queries, runId: string): Promise<string
 }
 
 /** A claim is not repeated more often: what ends every worker that takes it is given up. */
-const mostClaims = 3;
+const maxClaims = 3;
 
 /** A run whose worker is gone. */
 export interface LostRun {
@@ -186,7 +186,7 @@ export async function reapRuns(queries: Queries, limit = 100): Promise<readonly 
        worker = null, lease_until = null, woken_at = now()
      from lost where r.run_id = lost.run_id
      returning r.run_id as "runId", r.status, r.labels, r.owner_key as "ownerKey", r.member`,
-    [limit, mostClaims],
+    [limit, maxClaims],
   );
 }
 

@@ -12,14 +12,7 @@ import { type SkillHasher, createSkillHasher, walkSkill } from "../../skills/has
 import { maxBundleBytes } from "../../skills/signature.ts";
 import { type Skill, isSlug, signatureFile } from "../../skills/skill.ts";
 import { skillLimits } from "../../sources/source.ts";
-import {
-  SkillStore,
-  type StorePlaces,
-  copyPlace,
-  makeStorePlaces,
-  storePlaces,
-  sweepStore,
-} from "../../sources/store.ts";
+import { SkillStore, type StorePaths, copyPath, makeStorePaths, storePaths, sweepStore } from "../../sources/store.ts";
 import type { Database } from "../database.ts";
 import type { SkillPacks } from "../skills.ts";
 import { digestBytes } from "./pack-list.ts";
@@ -58,20 +51,20 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
   const stopSweeping = every(clock, () => sweepEveryMs * (0.5 + Math.random()), sweep);
   /** Files are hashed once: what hashers remember is of no use. */
   const forgetful: SkillHasher = { hash: (...given) => createSkillHasher().hash(...given) };
-  let opened: { readonly places: StorePlaces; readonly copies: SkillStore } | undefined;
+  let opened: { readonly paths: StorePaths; readonly copies: SkillStore } | undefined;
 
   /** The copies on this machine. Throws UNREADABLE if others could write there. */
   function open(): NonNullable<typeof opened> {
     if (opened !== undefined) return opened;
-    makeStorePlaces(storePlaces(dataDirectory, "cluster"));
-    const places = storePlaces(realpathSync.native(dataDirectory), "cluster");
-    return (opened = { places, copies: new SkillStore(places, forgetful, { isDurable: false }) });
+    makeStorePaths(storePaths(dataDirectory, "cluster"));
+    const paths = storePaths(realpathSync.native(dataDirectory), "cluster");
+    return (opened = { paths, copies: new SkillStore(paths, forgetful, { isDurable: false }) });
   }
 
   async function sweep(): Promise<void> {
     try {
-      const { places } = open();
-      await sweepStore(places, new TurnLock(places.turns), now());
+      const { paths } = open();
+      await sweepStore(paths, new TurnLock(paths.turns), now());
       for (let batch = 0; batch < maxBatches && !closed.aborted; batch++)
         if ((await expirePacks(database)) === 0) return;
     } catch (error) {
@@ -121,8 +114,8 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
       signal.throwIfAborted();
       digestBytes(digest);
       if (!isSlug(slug)) throw new SkillsError("SOURCE_INVALID", `${JSON.stringify(slug)} is no name of a skill.`);
-      const { places, copies } = open();
-      const [copy, place] = [{ digest, slug }, copyPlace(places, { digest, slug })];
+      const { paths, copies } = open();
+      const [copy, place] = [{ digest, slug }, copyPath(paths, { digest, slug })];
       if (verified.has(place) && copies.has(copy)) copies.touch(copy, now());
       else await once(ensuring, place, signal, () => ensureNow(copy));
       if (!isPublished) verified.set(place, true);

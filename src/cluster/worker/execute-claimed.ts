@@ -4,12 +4,12 @@ import { type RunSpec, runSpec } from "../../runtime/runs.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../database.ts";
-import { type PlacedContext, placedContext } from "../runs/placed-context.ts";
+import { type SubmittedContext, submittedContext } from "../runs/placed-context.ts";
 import type { ClaimedRun, RunEnding } from "../runs/run-rows.ts";
 import type { SkillPacks } from "../skills.ts";
 import { openRunReport } from "./run-report.ts";
 import { RunTakenAway } from "./leases.ts";
-import { toPlacedCaller } from "./placed-caller.ts";
+import { toSubmittedCaller } from "./placed-caller.ts";
 
 export interface WorkerRooms {
   readonly app: App;
@@ -29,10 +29,10 @@ export async function executeClaimed(
   abort: AbortSignal,
 ): Promise<RunEnding | undefined> {
   const { app, packs, database, clock, log } = rooms;
-  let spec: RunSpec, context: PlacedContext;
+  let spec: RunSpec, context: SubmittedContext;
   try {
     spec = runSpec.parse(JSON.parse(claimed.spec));
-    context = placedContext.parse(JSON.parse(claimed.context));
+    context = submittedContext.parse(JSON.parse(claimed.context));
   } catch (error) {
     log("error", `The run ${claimed.runId} cannot be read: ${String(error)}`);
     return {
@@ -44,7 +44,7 @@ export async function executeClaimed(
   const { isFollowed } = context;
   const stream = openRunReport(database, claimed, { clock, isFollowed, skill: spec.skill?.name });
   try {
-    const caller = await toPlacedCaller(spec, context, {
+    const caller = await toSubmittedCaller(spec, context, {
       app,
       packs,
       clock,
@@ -52,7 +52,7 @@ export async function executeClaimed(
       signal: abort,
     });
     const runs = await app.runs();
-    const { result } = await runs.executePlaced({
+    const { result } = await runs.executeAuthorized({
       spec,
       caller,
       by: context.by,

@@ -8,12 +8,12 @@ import { loadManifestReader, needsManifestReader, readDirectory } from "../../sk
 import type { Clock } from "../../base/clock.ts";
 import { duringOutages } from "../database/during-outages.ts";
 import type { SkillPacks } from "../skills.ts";
-import type { PlacedSkill, PlacedContext } from "../runs/placed-context.ts";
+import type { SubmittedSkill, SubmittedContext } from "../runs/placed-context.ts";
 
 /** A caller as the member that submitted the run knew it: with the skills of the run, from their stored bytes, and no person to ask. */
-export async function toPlacedCaller(
+export async function toSubmittedCaller(
   spec: RunSpec,
-  context: PlacedContext,
+  context: SubmittedContext,
   rooms: {
     readonly app: App;
     readonly packs: SkillPacks;
@@ -23,7 +23,7 @@ export async function toPlacedCaller(
   },
 ): Promise<RunCaller> {
   const { app, packs, onEvent, signal } = rooms;
-  const found: { readonly skill: Skill; readonly placed: PlacedSkill }[] = [];
+  const found: { readonly skill: Skill; readonly placed: SubmittedSkill }[] = [];
   for (const placed of context.skills) {
     const directory = await duringOutages(() => packs.ensure(placed.digest, placed.slug, signal), {
       clock: rooms.clock,
@@ -31,7 +31,7 @@ export async function toPlacedCaller(
     });
     found.push({ skill: await readSkill(directory, placed, app), placed });
   }
-  const placedOf = (skill: Skill): PlacedSkill => {
+  const placedOf = (skill: Skill): SubmittedSkill => {
     const one = found.find((other) => other.skill === skill);
     if (one === undefined) throw new Error(`${skill.name} is no skill of the run.`);
     return one.placed;
@@ -72,13 +72,13 @@ export async function toPlacedCaller(
         return { label, place, provenanceOf: () => ({ digest, ...(commit !== undefined && { commit }) }) };
       },
       lookAlike: () => undefined,
-      ownPlaces: () => [],
+      ownDirectories: () => [],
     },
   };
 }
 
 /** The skill in a directory, under the slug that it had where the run was submitted. */
-async function readSkill(directory: string, { slug }: PlacedSkill, app: App): Promise<Skill> {
+async function readSkill(directory: string, { slug }: SubmittedSkill, app: App): Promise<Skill> {
   let record = readDirectory(directory, slug, app.source);
   if (record === needsManifestReader) {
     await loadManifestReader();

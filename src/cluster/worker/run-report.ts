@@ -7,7 +7,7 @@ import { mailboxChannel } from "../runs/mailbox.ts";
 import type { ClaimedRun } from "../runs/run-rows.ts";
 
 /** What waits to be sent while the database is not reached; of more, what was printed is dropped. */
-const mostWaitingBytes = 1024 * 1024;
+const maxWaitingBytes = 1024 * 1024;
 /** How many events a record has; of further ones only the last is recorded. */
 const maxRecorded = 1_000;
 
@@ -60,7 +60,7 @@ export function openRunReport(
       // The row says that it has ended, and how.
       if (!isFollowed || member === null || (isOwn && event.type === "ended")) return;
       const json = JSON.stringify(event);
-      if (event.type === "printed" && waitingBytes + json.length > mostWaitingBytes) return;
+      if (event.type === "printed" && waitingBytes + json.length > maxWaitingBytes) return;
       waitingBytes += json.length;
       sending = send(json).catch(() => undefined);
     },

@@ -53,9 +53,9 @@ export function takeRuns(options: TakeOptions): (patienceMs: number, reason: Err
     while (waiting.length > 0) {
       const left: string[] = [];
       for (const name of waiting) {
-        const places = concurrency - running.size;
-        if (isClosed || places <= 0) return;
-        const jobs = await queue.fetch(name, Math.ceil(places / waiting.length));
+        const slots = concurrency - running.size;
+        if (isClosed || slots <= 0) return;
+        const jobs = await queue.fetch(name, Math.ceil(slots / waiting.length));
         if (jobs.length > 0) left.push(name);
         for (const job of jobs) begin(job);
       }

@@ -16,7 +16,7 @@ export interface AgentConnection extends Pick<Peer, "request"> {
 }
 
 /** How long an agent has to exit after its stdin was closed, and after SIGTERM. */
-const gracePeriod = 5_000;
+const graceMs = 5_000;
 /** The most messages that count as activity: an agent that never stops talking is cut off. */
 const quietRounds = 50;
 
@@ -72,10 +72,10 @@ export function connectToAgent(
       agent.updateTree();
       agent.stdin.end();
       for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-        if ((await withinTime(agent.exited, clock, gracePeriod)) !== undefined) break;
+        if ((await withinTime(agent.exited, clock, graceMs)) !== undefined) break;
         agent.killTree(signal);
       }
-      await withinTime(agent.exited, clock, gracePeriod);
+      await withinTime(agent.exited, clock, graceMs);
       await agent.endRest(clock, Promise.resolve());
       signal?.removeEventListener("abort", interrupt);
       agent.stdout.on("error", () => undefined).destroy();

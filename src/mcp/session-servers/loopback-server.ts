@@ -31,10 +31,10 @@ export interface LoopbackAddress {
 type LoopbackSession = HttpMcp & { readonly tokenDigest: Buffer };
 
 /** Far more than one agent opens; further connections are closed immediately, so that file descriptors are left for other work. */
-const mostConnections = 512;
+const maxConnections = 512;
 /** How long a client may take to send the request head, and how often that is checked. */
-const headersTimeout = 5_000;
-const connectionsCheckingInterval = 1_000;
+const headersTimeoutMs = 5_000;
+const connectionsCheckMs = 1_000;
 
 /**
  * For a session whose server cannot be loaded, such as after its package was replaced: an agent shows this text, and not that of a lost
@@ -58,14 +58,17 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): CallerServer
   let isClosed = false;
 
   async function listen(): Promise<Server> {
-    const server = createServer({ headersTimeout, connectionsCheckingInterval }, (request, response) => {
-      answer(request, response).catch((error: unknown) => {
-        app.log("warning", `An MCP request failed: ${String(error)}`);
-        if (response.headersSent) response.destroy();
-        else refuse(response, isSkillsError(error) && error.code === "CLOSED" ? nothingHere : notServed);
-      });
-    });
-    server.maxConnections = mostConnections;
+    const server = createServer(
+      { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: connectionsCheckMs },
+      (request, response) => {
+        answer(request, response).catch((error: unknown) => {
+          app.log("warning", `An MCP request failed: ${String(error)}`);
+          if (response.headersSent) response.destroy();
+          else refuse(response, isSkillsError(error) && error.code === "CLOSED" ? nothingHere : notServed);
+        });
+      },
+    );
+    server.maxConnections = maxConnections;
     server.on("connection", (socket) => {
       socket.unref();
       void isOwnPeer(socket).then((isOwn) => {

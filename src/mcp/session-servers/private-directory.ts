@@ -7,14 +7,14 @@ import { SkillsError } from "../../base/errors.ts";
 const prefix = "acp-skills-mcp-";
 
 /** Paths of Unix sockets are limited to 104 bytes on macOS, 108 on Linux; this much of it is for the directory. */
-const longestDirectory = 80;
+const maxDirectoryBytes = 80;
 
 /** An empty directory is removed only at this age: a younger one may be about to be used. */
 const forgottenMs = 600_000;
 
 /** Creates a directory that only this user can enter. Throws INTERNAL if that is not possible. */
 export function makeSocketDirectory(temporaryDirectory = tmpdir()): string {
-  const isShort = Buffer.byteLength(temporaryDirectory) <= longestDirectory;
+  const isShort = Buffer.byteLength(temporaryDirectory) <= maxDirectoryBytes;
   const directory = mkdtempSync(join(isShort ? temporaryDirectory : "/tmp", prefix));
   const fault = privacyFault(directory);
   if (fault !== undefined) throw new SkillsError("INTERNAL", `${directory} cannot be used: ${fault}.`);

@@ -14,7 +14,7 @@ export function newBlobId(): string {
 
 /** Parses a kind: an RFC 9110 media type in printable ASCII, at most 127 characters including the flag. Undefined if invalid. */
 export function parseBlobKind(text: string): BlobKind | undefined {
-  if (text.length > longestKind) return undefined;
+  if (text.length > maxKindLength) return undefined;
   const kind = text.replace(base64Suffix, "");
   return kindPattern.test(kind) ? { kind, base64: kind.length < text.length } : undefined;
 }
@@ -23,7 +23,7 @@ export function parseBlobKind(text: string): BlobKind | undefined {
 export function checkKind(kind: string): void {
   const parsed = parseBlobKind(kind);
   if (parsed === undefined || parsed.base64) {
-    throw invalid("/kind", "type/subtype[;name=value], at most 127 characters", kind.slice(0, longestShown));
+    throw invalid("/kind", "type/subtype[;name=value], at most 127 characters", kind.slice(0, maxShownLength));
   }
 }
 
@@ -38,7 +38,7 @@ export function withinBlob(range: BlobRange, size: number): { readonly start: nu
 
 /** One error for an unknown id, a malformed id, and the id of another owner's blob. */
 export function blobNotFound(id: string): SkillsError {
-  const facts = { blobId: id.slice(0, longestShown) };
+  const facts = { blobId: id.slice(0, maxShownLength) };
   return new SkillsError("BLOB_NOT_FOUND", "Blob not found. Use the id exactly as it was returned.", { facts });
 }
 
@@ -122,7 +122,7 @@ export function quotaExceeded(
 
 const idPattern = /^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-const longestShown = 133;
+const maxShownLength = 133;
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 
@@ -132,7 +132,7 @@ const kindPattern = new RegExp(`^${token}/${token}(?: *; *${token}=(?:${token}|$
 
 const base64Suffix = / *; *base64$/i;
 
-const longestKind = 127;
+const maxKindLength = 127;
 
 function invalid(field: string, expected: string, actual: unknown): SkillsError {
   const facts = { violations: [{ field, expected, actual }] };

@@ -16,7 +16,7 @@ import type {
 } from "../blobs.ts";
 import {
   type DiskLayout,
-  PlaceFault,
+  DirectoryFault,
   diskFailure,
   findDiskLayout,
   isOwnDirectory,
@@ -25,7 +25,7 @@ import {
   onDisk,
   syncNames,
 } from "./disk/disk-layout.ts";
-import { DiskPlace, type DiskPlaceOptions } from "./disk/disk-place.ts";
+import { SharedDirectory, type SharedDirectoryOptions } from "./disk/disk-place.ts";
 import {
   type BlobRecord,
   changeUsage,
@@ -49,7 +49,7 @@ import {
   withinBlob,
 } from "./blob-rules.ts";
 
-export type DiskBlobOptions = BlobOptions & Partial<Omit<DiskPlaceOptions, "token">>;
+export type DiskBlobOptions = BlobOptions & Partial<Omit<SharedDirectoryOptions, "token">>;
 
 const sweepForRoomEveryMs = 10_000;
 
@@ -66,10 +66,10 @@ class DiskBlobs implements BlobStore, BlobUpkeep {
   readonly #directory: string;
   readonly #settings: Required<BlobOptions>;
   readonly #clock: Clock;
-  readonly #placeOptions: Omit<DiskPlaceOptions, "token">;
+  readonly #sharedOptions: Omit<SharedDirectoryOptions, "token">;
   readonly #verified = new Set<string>();
   #found: DiskLayout | undefined;
-  #place: DiskPlace | undefined;
+  #shared: SharedDirectory | undefined;
   #isClosed = false;
   #sweptForRoomAt = -Infinity;
 
@@ -78,7 +78,7 @@ class DiskBlobs implements BlobStore, BlobUpkeep {
     this.#directory = directory;
     this.#settings = withBlobDefaults(options);
     this.#clock = clock;
-    this.#placeOptions = { clock, diskNow, pause };
+    this.#sharedOptions = { clock, diskNow, pause };
   }
 
   put(
@@ -92,22 +92,22 @@ class DiskBlobs implements BlobStore, BlobUpkeep {
       checkKind(kind);
       const limitBytes = this.#settings.maxBlobBytes;
       if (content instanceof Uint8Array && content.length > limitBytes) throw blobTooLarge(limitBytes);
-      const place = this.#writable();
+      const shared = this.#writable();
       const id = newBlobId();
       const key = id.slice("blob:".length);
-      const staged = path.join(place.layout.staging, `${place.token}.${key}`);
+      const staged = path.join(shared.layout.staging, `${shared.token}.${key}`);
       try {
         const record = await stageContent(`${staged}.content`, content, {
           limitBytes,
           signal,
           async record({ size, sha256 }): Promise<BlobRecord> {
-            const made = { id, size, kind, sha256, owner, createdAt: place.diskNow() };
+            const made = { id, size, kind, sha256, owner, createdAt: shared.diskNow() };
             await writeDurably(`${staged}.record`, `${JSON.stringify(made)}\n`);
             return made;
           },
         });
-        await this.#commitWithRoom(place, { record, key, staged });
-        await syncNames(place.layout, key, record.sha256);
+        await this.#commitWithRoom(shared, { record, key, staged });
+        await syncNames(shared.layout, key, record.sha256);
         return { id, size: record.size, kind, sha256: record.sha256 };
       } finally {
         await Promise.all([".content", ".record"].map((end) => rm(`${staged}${end}`, { force: true })));
@@ -139,8 +139,8 @@ class DiskBlobs implements BlobStore, BlobUpkeep {
   hold(owner: string, id: string): Promise<ReleaseBlob> {
     return onDisk("stored", async () => {
       this.#find(owner, id);
-      const place = this.#writable();
-      const release = await place.exclusive(() => place.hold(this.#find(owner, id).key));
+      const shared = this.#writable();
+      const release = await shared.exclusive(() => shared.hold(this.#find(owner, id).key));
       return () => onDisk("stored", release);
     });
   }
@@ -148,15 +148,15 @@ class DiskBlobs implements BlobStore, BlobUpkeep {
   remove(owner: string, id: string): Promise<void> {
     return onDisk("removed", async () => {
       this.#find(owner, id);
-      const place = this.#writable();
-      const { key, record } = await place.exclusive(() => {
+      const shared = this.#writable();
+      const { key, record } = await shared.exclusive(() => {
         const found = this.#find(owner, id);
-        return changeUsage(place.layout, (usage) => {
-          removeBlob(place.layout, found.key, found.record, usage);
+        return changeUsage(shared.layout, (usage) => {
+          removeBlob(shared.layout, found.key, found.record, usage);
           return found;
         });
       });
-      await syncNames(place.layout, key, record.sha256);
+      await syncNames(shared.layout, key, record.sha256);
     });
   }
 
@@ -184,7 +184,7 @@ class DiskBlobs implements BlobStore, BlobUpkeep {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#place?.close(storeClosed());
+    await this.#shared?.close(storeClosed());
   }
 
   #assertOpen(): void {
@@ -199,13 +199,13 @@ class DiskBlobs implements BlobStore, BlobUpkeep {
   }
 
   /** The store, for changes: created if it is missing. */
-  #writable(): DiskPlace {
+  #writable(): SharedDirectory {
     this.#assertOpen();
-    if (this.#place !== undefined && isWhole(this.#place.layout)) return this.#place;
-    this.#place?.leave(new PlaceFault("their directory does not exist"));
-    this.#place = undefined;
+    if (this.#shared !== undefined && isWhole(this.#shared.layout)) return this.#shared;
+    this.#shared?.leave(new DirectoryFault("their directory does not exist"));
+    this.#shared = undefined;
     const token = randomBytes(16).toString("hex");
-    return (this.#place = new DiskPlace(makeDiskLayout(this.#directory), { ...this.#placeOptions, token }));
+    return (this.#shared = new SharedDirectory(makeDiskLayout(this.#directory), { ...this.#sharedOptions, token }));
   }
 
   #find(owner: string, id: string) {
@@ -217,18 +217,18 @@ class DiskBlobs implements BlobStore, BlobUpkeep {
     return { layout, key, record };
   }
 
-  #sweep(place: DiskPlace): Promise<Swept> {
-    const expiredBefore = place.diskNow() - this.#settings.ttlMs;
-    return sweepDisk(place, (createdAt) => createdAt <= expiredBefore);
+  #sweep(shared: SharedDirectory): Promise<Swept> {
+    const expiredBefore = shared.diskNow() - this.#settings.ttlMs;
+    return sweepDisk(shared, (createdAt) => createdAt <= expiredBefore);
   }
 
-  async #commitWithRoom(place: DiskPlace, put: Parameters<typeof commitBlob>[1]): Promise<void> {
+  async #commitWithRoom(shared: SharedDirectory, put: Parameters<typeof commitBlob>[1]): Promise<void> {
     const commit = (): Promise<SkillsError | undefined> =>
-      place.exclusive(() => commitBlob(place.layout, put, this.#settings));
+      shared.exclusive(() => commitBlob(shared.layout, put, this.#settings));
     let refusal = await commit();
     if (refusal !== undefined && this.#clock.now() - this.#sweptForRoomAt >= sweepForRoomEveryMs) {
       this.#sweptForRoomAt = this.#clock.now();
-      await this.#sweep(place);
+      await this.#sweep(shared);
       refusal = await commit();
     }
     if (refusal !== undefined) throw refusal;

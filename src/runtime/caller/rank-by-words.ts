@@ -2,11 +2,11 @@ import type { Skill } from "../../skills/skill.ts";
 import { maxRowTags } from "../../wire/tools.ts";
 
 /** The maximum number of words of a query that are used. */
-const mostWords = 16;
+const maxWords = 16;
 
 /** The words of a query, in lower case, each once. */
 export function toQueryWords(query: string): readonly string[] {
-  return [...new Set(normalize(query).match(/[\p{L}\p{M}\p{N}]+/gu))].slice(0, mostWords);
+  return [...new Set(normalize(query).match(/[\p{L}\p{M}\p{N}]+/gu))].slice(0, maxWords);
 }
 
 /**

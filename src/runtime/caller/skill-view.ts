@@ -97,7 +97,7 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
       for (const other of names()) if (other !== name && lookOf(other) === look) return other;
       return undefined;
     },
-    ownPlaces: () => [
+    ownDirectories: () => [
       ...(snapshot.ownRoots ?? []),
       ...index.offers.flatMap(({ isOwn, sources, versions }) =>
         isOwn === true ? [...sources, ...versions.map(({ directory }) => directory)] : [],
@@ -134,7 +134,7 @@ function lookOf(name: string): string {
     .replaceAll("5", "s");
 }
 
-const longestShown = 128;
+const maxShownLength = 128;
 
 function skillNotFound(name: string, names: Iterable<string>): SkillsError {
   const facts = { available: nearest(name, names, asAvailable), hint: "Use a name that list_skills returns." };
@@ -150,7 +150,7 @@ function versionNotFound({ skill, versions }: SeenOffer, version: string): Skill
 
 /** Quotes a caller's text, shortened. */
 function quote(text: string): string {
-  return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+  return JSON.stringify(text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text);
 }
 
 /** The skills of a snapshot and the guide. */

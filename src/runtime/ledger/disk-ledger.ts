@@ -25,9 +25,9 @@ export interface DiskLedgerOptions {
 }
 
 /** The parts that fill up apart from each other, with the place of their files below the ledger's directory. */
-export const roomPlaces = { decisions: "decisions", runs: "runs", uses: "." } as const;
+export const roomDirectories = { decisions: "decisions", runs: "runs", uses: "." } as const;
 
-export type RoomName = keyof typeof roomPlaces;
+export type RoomName = keyof typeof roomDirectories;
 
 /** Tools that run code. */
 const running: ReadonlySet<string> = new Set(["execute_skill", "run_code", "replay"]);
@@ -52,7 +52,7 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
   let [isTold, isDropTold, isOpen] = [false, false, true];
   const writeAudit = openAudit(audit, log);
   const toRoom = (name: RoomName): LedgerRoom =>
-    new LedgerRoom(path.join(directory, roomPlaces[name]), {
+    new LedgerRoom(path.join(directory, roomDirectories[name]), {
       maxFileBytes,
       maxBytes: name === "uses" ? 2 * maxFileBytes : maxBytes,
       maxAgeMs,
@@ -171,9 +171,9 @@ function numberIn(name: string, log: Log): number | undefined {
 
 const windowMs = 60_000;
 /** How many of the names that were asked for a row has. */
-const mostNames = 3;
+const maxNames = 3;
 /** Where there are more windows, the oldest is written at once. */
-const mostWindows = 1_000;
+const maxWindows = 1_000;
 
 interface Window {
   count: number;
@@ -209,11 +209,11 @@ export function countRefusals(ledger: Ledger, clock: Clock): Ledger {
       if (window !== undefined) {
         window.count++;
         window.last = entry;
-        if (entry.asked !== undefined && window.asked.size < mostNames) window.asked.add(entry.asked.slice(0, 64));
+        if (entry.asked !== undefined && window.asked.size < maxNames) window.asked.add(entry.asked.slice(0, 64));
         return undefined;
       }
       const fault = ledger.record(entry);
-      const [oldest] = windows.size < mostWindows ? [] : windows.keys();
+      const [oldest] = windows.size < maxWindows ? [] : windows.keys();
       if (oldest !== undefined) end(oldest);
       windows.set(key, { count: 0, last: entry, asked: new Set(), stop: clock.after(windowMs, () => end(key)) });
       return fault;

@@ -8,10 +8,10 @@ import { makeOwnDirectories, namesIn } from "../../base/paths/directories.ts";
 import {
   type SessionRecord,
   type SessionRecords,
-  longestText,
+  maxTextLength,
   maxReportedNames,
-  mostForms,
-  mostSessions,
+  maxForms,
+  maxSessions,
 } from "../ledger.ts";
 import { identifyProcess } from "../../base/processes/live-process.ts";
 
@@ -22,7 +22,7 @@ interface DiskSessionRecordsOptions {
 
 /** Changes that come together are written together. */
 const writeAfterMs = 250;
-const mostFiles = 100;
+const maxFiles = 100;
 const retentionMs = 7 * 24 * 60 * 60 * 1_000;
 
 /** Records in a directory shared by any number of processes: one file a process, replaced as a whole. Created with the first record. */
@@ -63,7 +63,7 @@ export function diskSessionRecords(directory: string, { clock, log }: DiskSessio
       if (!isOpen) return;
       records.set(session, toWritten(record));
       const [oldest] = records.keys();
-      if (records.size > mostSessions && oldest !== undefined) records.delete(oldest);
+      if (records.size > maxSessions && oldest !== undefined) records.delete(oldest);
       stopTimer ??= clock.after(writeAfterMs, () => void flush());
     },
     async read() {
@@ -81,7 +81,7 @@ export function diskSessionRecords(directory: string, { clock, log }: DiskSessio
 
 /** A record of bounded size, as the file has it. */
 function toWritten(record: SessionRecord): object {
-  const cut = (value: string): string => value.slice(0, longestText);
+  const cut = (value: string): string => value.slice(0, maxTextLength);
   const { sessionId, agent, editor, directory, forms, announced, ...rest } = record;
   return {
     ...rest,
@@ -89,7 +89,7 @@ function toWritten(record: SessionRecord): object {
     agent: cut(agent),
     editor: cut(editor),
     directory: directory === undefined ? undefined : cut(directory),
-    forms: forms.slice(0, mostForms).map(cut),
+    forms: forms.slice(0, maxForms).map(cut),
     ...(announced !== undefined && {
       announced: { ...announced, names: announced.names.slice(0, maxReportedNames).map(cut) },
     }),
@@ -106,6 +106,6 @@ async function sweep(directory: string, own: string): Promise<void> {
   }
   files.sort((one, other) => other.at - one.at);
   const now = Date.now();
-  const old = files.filter(({ at }, place) => place >= mostFiles || now - at > retentionMs);
+  const old = files.filter(({ at }, index) => index >= maxFiles || now - at > retentionMs);
   for (const { file } of old) await rm(file, { force: true });
 }

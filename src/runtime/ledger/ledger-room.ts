@@ -44,7 +44,7 @@ interface OpenFile {
 const appendFlags = constants.O_RDWR | constants.O_APPEND | guardedOpen;
 const newFlags = appendFlags | constants.O_CREAT | constants.O_EXCL;
 /** How often the last file is looked for again while other processes start new ones. */
-const mostLooks = 20;
+const maxLooks = 20;
 const seal = { event: "sealed", tool: "ledger", door: "ledger" } as const;
 
 /**
@@ -66,7 +66,7 @@ export class LedgerRoom {
 
   /** Returns the line. Throws if it cannot be written. */
   record(entry: LedgerEntry): string {
-    for (let look = 0; look < mostLooks; look++) {
+    for (let look = 0; look < maxLooks; look++) {
       const file = (this.#current ??= this.#openLast());
       if (this.#isUsable(file)) {
         const line = this.#append(file, entry);
@@ -126,7 +126,7 @@ export class LedgerRoom {
 
   #openLast(): OpenFile {
     makeOwnDirectories(this.#directory, 0o700);
-    for (let look = 0; look < mostLooks; look++) {
+    for (let look = 0; look < maxLooks; look++) {
       const { files, next } = filesIn(this.#directory);
       const last = files.at(-1);
       const opened = last === undefined ? undefined : this.#open(last, files.at(-2));

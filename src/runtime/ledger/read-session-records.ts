@@ -4,12 +4,12 @@ import * as z from "zod";
 import { namesIn } from "../../base/paths/directories.ts";
 import { isRunning } from "../../base/processes/live-process.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { type KnownSession, longestText, maxReportedNames, mostForms, mostSessions } from "../ledger.ts";
+import { type KnownSession, maxTextLength, maxReportedNames, maxForms, maxSessions } from "../ledger.ts";
 
-const mostFiles = 1_000;
-const mostFileBytes = 4 * 1024 * 1024;
+const maxFiles = 1_000;
+const maxFileBytes = 4 * 1024 * 1024;
 
-const text = z.string().max(longestText);
+const text = z.string().max(maxTextLength);
 /** An ACP session: between whom, and which skills were announced to its editor. Texts are as editor and agent gave them. */
 const sessionRecord = z
   .object({
@@ -22,7 +22,7 @@ const sessionRecord = z
     openedAt: z.number(),
     closedAt: z.number().optional(),
     /** Names of the updates in which its editor gets skills. */
-    forms: z.array(text).max(mostForms).readonly(),
+    forms: z.array(text).max(maxForms).readonly(),
     /** Whether its model has been given the tools. */
     tools: z.boolean(),
     /** The latest list: how many skills, and the first of their slugs. */
@@ -36,13 +36,13 @@ export type SessionRecord = z.infer<typeof sessionRecord>;
 
 const fileSchema = z.object({
   process: z.object({ pid: z.int(), started: z.string(), space: z.string() }),
-  sessions: z.array(sessionRecord).max(mostSessions),
+  sessions: z.array(sessionRecord).max(maxSessions),
 });
 
 /** What every process of this user has recorded: open sessions first, then the newest. Throws UNREADABLE. */
 export async function readSessionRecords(directory: string): Promise<readonly KnownSession[]> {
   const known: KnownSession[] = [];
-  for (const name of recordFiles(directory).slice(0, mostFiles))
+  for (const name of recordFiles(directory).slice(0, maxFiles))
     known.push(...(await readFileOf(path.join(directory, name))));
   const end = ({ isOpen, closedAt, openedAt }: KnownSession): number => (isOpen ? Infinity : (closedAt ?? openedAt));
   return known.sort((one, other) => end(other) - end(one) || other.openedAt - one.openedAt);
@@ -61,7 +61,7 @@ function recordFiles(directory: string): readonly string[] {
 async function readFileOf(file: string): Promise<readonly KnownSession[]> {
   try {
     const { size, mtimeMs } = await stat(file);
-    if (size > mostFileBytes) return [];
+    if (size > maxFileBytes) return [];
     const { process: owner, sessions } = fileSchema.parse(JSON.parse(await readFile(file, "utf8")));
     const hasEnded = isRunning(owner) === false;
     return sessions.map((session) => {

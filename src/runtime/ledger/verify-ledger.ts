@@ -3,7 +3,7 @@ import { lstatSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { isObject, parseIfJson } from "../../base/json/json-value.ts";
-import { type RoomName, roomPlaces } from "./disk-ledger.ts";
+import { type RoomName, roomDirectories } from "./disk-ledger.ts";
 import {
   type ChainEnd,
   chainStart,
@@ -32,7 +32,7 @@ export interface VerifiedRoom {
 /** Longer files are none of ours. */
 const maxFileBytes = 256 * 1024 * 1024;
 /** A row names the end of those before it, without the few that were written at the same moment. */
-const mostAtOnce = 10_000;
+const maxAtOnce = 10_000;
 
 /**
  * Checks that no row of a ledger was changed, removed or moved. `audits`: lines of files that were written by `--audit`, whose ends must be
@@ -49,8 +49,8 @@ export async function verifyLedger(directory: string, audits: Iterable<string> =
     known.set(room, ends.set(before.rows, before.digest));
   }
   const verified: VerifiedRoom[] = [];
-  for (const room of Object.keys(roomPlaces) as RoomName[])
-    verified.push(await verifyRoom(room, path.join(directory, roomPlaces[room]), known.get(room) ?? new Map()));
+  for (const room of Object.keys(roomDirectories) as RoomName[])
+    verified.push(await verifyRoom(room, path.join(directory, roomDirectories[room]), known.get(room) ?? new Map()));
   return verified;
 }
 
@@ -105,7 +105,7 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
     if (entry?.event === "dropped") dropped = Math.max(dropped, entry.count ?? 0);
     end = chained(end, line);
     digests.set(end.rows, end.digest);
-    digests.delete(end.rows - mostAtOnce);
+    digests.delete(end.rows - maxAtOnce);
     const noted = known.get(end.rows) ?? (newest?.rows === end.rows ? newest.digest : undefined);
     const isChained = unchained < end.rows;
     if (isChained && noted !== undefined && noted !== end.digest && doubted === undefined)

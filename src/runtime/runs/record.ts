@@ -144,7 +144,7 @@ export function recordRun(
   };
 }
 
-const longestSummary = 1000;
+const maxSummaryLength = 1000;
 
 /**
  * The result of a run that has ended, and all blobs that it stored. What is too long for the result is stored as
@@ -226,7 +226,7 @@ function filesIn({ files }: RunRecord): string {
 function toSummary(text: string): string {
   const plain = toPlainText(text).trim();
   const characters = Array.from(plain);
-  return characters.length > longestSummary ? `${characters.slice(0, longestSummary - 1).join("")}…` : plain;
+  return characters.length > maxSummaryLength ? `${characters.slice(0, maxSummaryLength - 1).join("")}…` : plain;
 }
 
 /** A small value as it is; a larger one as a reference to its blob. */

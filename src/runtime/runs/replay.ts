@@ -218,9 +218,9 @@ function group(blobs: readonly OutcomeBlob[]): ReadonlyMap<string, readonly stri
 function without(all: readonly string[], others: readonly string[]): readonly string[] {
   const left = [...others];
   return all.toSorted().filter((one) => {
-    const place = left.indexOf(one);
-    if (place !== -1) left.splice(place, 1);
-    return place === -1;
+    const index = left.indexOf(one);
+    if (index !== -1) left.splice(index, 1);
+    return index === -1;
   });
 }
 
@@ -231,7 +231,7 @@ export interface JsonDifference {
   readonly after?: string | undefined;
 }
 
-const longestShown = 120;
+const maxShownLength = 120;
 
 /**
  * Where two JSON values differ, at most `limit` places; `where` starts with the given text and goes on as a JSON pointer. The order of
@@ -272,7 +272,7 @@ export function textDifference(where: string, before: string, after: string): Js
   if (one === undefined || other === undefined) return { where: place, before: toShown(one), after: toShown(other) };
   let same = 0;
   while (same < one.length && one[same] === other[same]) same += 1;
-  const start = one.length <= longestShown && other.length <= longestShown ? 0 : Math.max(0, same - 20);
+  const start = one.length <= maxShownLength && other.length <= maxShownLength ? 0 : Math.max(0, same - 20);
   const from = (text: string): string => (start === 0 ? text : `…${text.slice(start)}`);
   return { where: place, before: toShown(from(one)), after: toShown(from(other)) };
 }
@@ -285,5 +285,5 @@ function entriesOf(value: Json | undefined): ReadonlyMap<string, Json> | undefin
 function toShown(value: Json | undefined): string | undefined {
   if (value === undefined) return undefined;
   const json = JSON.stringify(value);
-  return json.length <= longestShown ? json : `${json.slice(0, longestShown - 1)}…`;
+  return json.length <= maxShownLength ? json : `${json.slice(0, maxShownLength - 1)}…`;
 }

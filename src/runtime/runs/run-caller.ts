@@ -23,7 +23,7 @@ export interface CallerSkills {
   /** Another skill whose name looks the same as this one's. */
   lookAlike(skill: Skill): string | undefined;
   /** The directories of the user's own skills, and those searched for them. No run changes anything there. */
-  ownPlaces(): readonly string[];
+  ownDirectories(): readonly string[];
 }
 
 /** Who calls, as trust knows it, and what else of theirs a run may use. */

@@ -3,18 +3,18 @@ import type { EndedRun, CurrentRun } from "./execute.ts";
 import type { RunSpec } from "./run-spec.ts";
 
 /** A run that was authorized, and what its spec does not say. */
-export interface PlacedRun extends Omit<CurrentRun, "starts"> {
+export interface AuthorizedRun extends Omit<CurrentRun, "starts"> {
   /** By what it is allowed, see `Authorization`. */
   readonly by: string;
 }
 
 /** A run that somebody else has to execute, with all that this needs. */
-export interface SubmittedRun extends PlacedRun {
+export interface SubmittedRun extends AuthorizedRun {
   readonly facts: AuthorizationFacts;
 }
 
 /** The port to where runs wait and are executed, where that is not this process. */
-export interface RunPlace {
+export interface RunExecutor {
   /** What results of `check` name as their isolation. */
   readonly name: string;
   /** Whether it executes such runs; others are executed by this process. */

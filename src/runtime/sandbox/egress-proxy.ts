@@ -46,7 +46,7 @@ type Reply = (status: number, text: string) => void;
 
 const connections = 64;
 const headerBytes = 16 * 1024;
-const idleMilliseconds = 60_000;
+const idleMs = 60_000;
 const refusalsLogged = 20;
 const unreadable = refusal("invalid host; write it as example.org:443 or 192.0.2.1:8080");
 
@@ -169,7 +169,7 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
 /** Closes a connection that was idle in both directions between two checks. */
 function watchIdle(socket: Socket, clock: Clock): () => void {
   let passed = socket.bytesRead + socket.bytesWritten;
-  return every(clock, idleMilliseconds, () => {
+  return every(clock, idleMs, () => {
     const now = socket.bytesRead + socket.bytesWritten;
     if (now === passed) socket.destroy();
     passed = now;

@@ -122,9 +122,9 @@ export interface ParsedRequirements {
 
 const greatestFile = 64 * 1024;
 /** Including continuation lines: some packages have dozens of hashes. */
-const longestLine = 16 * 1024;
+const maxLineLength = 16 * 1024;
 /** Characters of a requirement: regular expressions are applied to no more. */
-const longestRequirement = 1024;
+const maxRequirementLength = 1024;
 
 const extras = String.raw`\[ *[A-Za-z0-9._-]+(?: *, *[A-Za-z0-9._-]+)* *\]`;
 const version = String.raw`(?:===|==|~=|!=|<=|>=|<|>) *[A-Za-z0-9][A-Za-z0-9._*+!-]*`;
@@ -176,12 +176,12 @@ function* joinLines(text: string): Generator<{ line: number; content: string }> 
 }
 
 function parseLine(content: string): { readonly requirement: string } | { readonly why: string } {
-  if (content.length > longestLine) return { why: "the line is too long" };
+  if (content.length > maxLineLength) return { why: "the line is too long" };
   // Collapse whitespace, which prevents backtracking.
   const words = content.replaceAll(/[ \t]+/g, " ").trim();
   if (words === "") return { requirement: "" };
   const [plain = "", ...options] = words.split(/ (?=-)/);
-  if (plain.length > longestRequirement) return { why: "the requirement is too long" };
+  if (plain.length > maxRequirementLength) return { why: "the requirement is too long" };
   if (!options.every((option) => hash.test(option.trim())))
     return { why: "only --hash=sha256:… may follow a requirement" };
   if (!requirement.test(plain)) return { why: notAllowed };

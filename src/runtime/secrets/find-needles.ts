@@ -104,9 +104,9 @@ export function findNeedles(needles: Needles): NeedleFinder {
 }
 
 /** Shorter parts of an encoded value would match unrelated text. */
-const shortestPart = 5;
-const shortestLine = 8;
-const shortestHost = 8;
+const minPartLength = 5;
+const minLineLength = 8;
+const minHostLength = 8;
 
 /**
  * All byte strings as which a program may print a value by accident: unchanged, each long line of it, and escaped or encoded for JSON,
@@ -117,13 +117,13 @@ export function toSecretForms(value: string): Uint8Array[] {
   const lines = value.split(/\r?\n/).map((line) => line.trim());
   const texts = [
     value,
-    ...lines.filter((line) => line.length >= shortestLine),
+    ...lines.filter((line) => line.length >= minLineLength),
     ...jsonForms(value),
     ...pythonForms(value),
     ...quotedForms(value),
     ...htmlForms(value),
     // In a host name, which is lower-cased. Not for short values, which could be words.
-    ...(value.length >= shortestHost && /^[a-z0-9._-]+$/i.test(value) ? [value.toLowerCase()] : []),
+    ...(value.length >= minHostLength && /^[a-z0-9._-]+$/i.test(value) ? [value.toLowerCase()] : []),
     ...urlForms(value),
     ...base64Forms(Buffer.from(value)),
     ...hexForms(Buffer.from(value)),
@@ -186,7 +186,7 @@ function base64Forms(value: Buffer): string[] {
     const from = Math.ceil((before * 8) / 6);
     return encoded.slice(from, Math.floor(((before + value.length) * 8) / 6));
   });
-  const standard = [whole, whole.replace(/=+$/, ""), ...parts.filter((part) => part.length >= shortestPart)];
+  const standard = [whole, whole.replace(/=+$/, ""), ...parts.filter((part) => part.length >= minPartLength)];
   return standard.flatMap((text) => [text, text.replaceAll("+", "-").replaceAll("/", "_")]);
 }
 

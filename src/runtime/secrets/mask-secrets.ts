@@ -36,7 +36,7 @@ export interface MaskOptions {
 type HiddenForms = Needles & Required<MaskOptions>;
 
 /** Masking shorter values would garble logs and reveal the value. */
-const shortestValue = 4;
+const minValueLength = 4;
 
 /**
  * Masks `secrets` and the values `others`. Throws INVALID_OPTIONS for a secret that is too short to be masked.
@@ -46,9 +46,9 @@ export function maskSecrets(
   others: readonly string[] = [],
   { cuts = true }: MaskOptions = {},
 ): SecretMask {
-  const short = Object.keys(secrets).filter((name) => (secrets[name] ?? "").trim().length < shortestValue);
+  const short = Object.keys(secrets).filter((name) => (secrets[name] ?? "").trim().length < minValueLength);
   if (short.length > 0) {
-    const message = `Secrets must have at least ${shortestValue} characters to be masked in logs: ${short.join(", ")}.`;
+    const message = `Secrets must have at least ${minValueLength} characters to be masked in logs: ${short.join(", ")}.`;
     throw new SkillsError("INVALID_OPTIONS", message, { facts: { names: short } });
   }
   const needles = { ...prepareNeedles([...Object.values(secrets), ...others].flatMap(toSecretForms)), cuts };
@@ -61,7 +61,7 @@ export function maskSecrets(
 }
 
 /** Shorter values could be guessed by whoever sees what is masked. */
-export const shortestSentValue = 8;
+export const minSentValueLength = 8;
 
 /**
  * Masks the values in bytes that code gets, in any encoding that a server may answer in by itself. Only whole values: code that saw the
@@ -134,7 +134,7 @@ function* maskJson(value: Json, needles: HiddenForms): Steps<Json> {
 const stars = Buffer.from("***");
 const [cutFirst, cutSecond, cutThird] = Buffer.from("…") as unknown as [number, number, number];
 /** Shorter prefixes reveal nothing. */
-const shortestBeginning = 4;
+const minPrefixLength = 4;
 
 /** Offsets are from the start of the stream. */
 function openStream(needles: HiddenForms): MaskedStream & { readonly masked: boolean } {
@@ -163,7 +163,7 @@ function openStream(needles: HiddenForms): MaskedStream & { readonly masked: boo
   const watchForCut = (byte: number, begun: number): void => {
     if (byte === cutFirst) {
       beginning = begun;
-      cut = begun >= shortestBeginning ? 1 : 0;
+      cut = begun >= minPrefixLength ? 1 : 0;
     } else if (cut === 1 && byte === cutSecond) cut = 2;
     else {
       if (cut === 2 && byte === cutThird) mark(read - 3 - beginning, read - 3);

@@ -49,7 +49,7 @@ export const listSkills = defineTool({
         ? unranked(skills.after(after?.name, namespace))
         : ranked(skills.after(undefined, namespace), words, after);
     const page: Row[] = [];
-    let last: CursorPlace | undefined;
+    let last: CursorPosition | undefined;
     for (const { skill, rank } of rows) {
       if (last !== undefined && page.length === size) {
         return { output: { skills: page, next_cursor: toCursor(list, last) } };
@@ -73,7 +73,7 @@ function* unranked(skills: Iterable<Skill>): Generator<Ranked, void> {
 }
 
 /** The matching skills, best first, then by name; with a cursor position, only those after it. */
-function ranked(skills: Iterable<Skill>, words: readonly string[], after: CursorPlace | undefined): Ranked[] {
+function ranked(skills: Iterable<Skill>, words: readonly string[], after: CursorPosition | undefined): Ranked[] {
   const found: Ranked[] = [];
   for (const skill of skills) {
     const rank = rankByWords(skill, words);
@@ -100,19 +100,19 @@ export interface CursorList {
 }
 
 /** The last row of a page; with a query, rows are ordered by rank first. */
-export interface CursorPlace {
+export interface CursorPosition {
   readonly name: string;
   readonly rank?: number;
 }
 
 /** An opaque keyset cursor: "after this row of this list". */
-export function toCursor({ namespace, query }: CursorList, { name, rank }: CursorPlace): string {
+export function toCursor({ namespace, query }: CursorList, { name, rank }: CursorPosition): string {
   const body = Buffer.from(JSON.stringify([namespace ?? null, name, ...(query === undefined ? [] : [query, rank])]));
   return Buffer.concat([macOf(body), body]).toString("base64url");
 }
 
 /** The row after which the page starts. Throws INVALID_CURSOR unless `toCursor` made this text for this list. */
-export function fromCursor(cursor: string, { namespace, query }: CursorList): CursorPlace {
+export function fromCursor(cursor: string, { namespace, query }: CursorList): CursorPosition {
   const bytes = Buffer.from(cursor, "base64url");
   const body = bytes.subarray(macBytes);
   // Decoding is lenient: only the one spelling that we write is ours.

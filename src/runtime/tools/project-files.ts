@@ -212,14 +212,14 @@ export function projectPathFault(
 /** A path that names no file the caller may use; `fault` ends a sentence that starts with "The path". */
 function notInProject(path: string, fault: string): SkillsError {
   const hint = "Use the path of a regular file, relative to the session's directory, with / as separator.";
-  return new SkillsError("INVALID_PATH", `The path ${JSON.stringify(path.slice(0, longestShown))} ${fault}.`, {
+  return new SkillsError("INVALID_PATH", `The path ${JSON.stringify(path.slice(0, maxShownLength))} ${fault}.`, {
     facts: { hint },
   });
 }
 
 function fileTaken(path: string): SkillsError {
   const expected = "the path of a new file, or overwrite: true";
-  return invalidInput("read_blob", [{ field: "/save_as", expected, actual: path.slice(0, longestShown) }]);
+  return invalidInput("read_blob", [{ field: "/save_as", expected, actual: path.slice(0, maxShownLength) }]);
 }
 
 function tooLarge(path: string, limitBytes: number): SkillsError {
@@ -246,7 +246,7 @@ async function refusalOfDisk<T>(path: string, work: () => Promise<T>): Promise<T
   }
 }
 
-const longestShown = 133;
+const maxShownLength = 133;
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",

@@ -25,7 +25,7 @@ export interface DecisionsOptions {
 }
 
 /** Answers that are not a yes, in one turn. */
-const mostRefusals = 3;
+const maxRefusals = 3;
 
 /** A skill whose bytes do not count. */
 type Versionless = Omit<Subject, "digest">;
@@ -64,11 +64,11 @@ export class Decisions {
   ): Promise<ReadonlySet<Skill>> {
     const blocked = new Set<Skill>();
     const above = memoized((directory: string) =>
-      Promise.all(this.#placesAbove(directory, policy).map((project) => this.read({ project }))),
+      Promise.all(this.#locationsAbove(directory, policy).map((project) => this.read({ project }))),
     );
     for (const subject of subjects) {
       const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
-      const places = blockPlaces(subject);
+      const places = blockLocations(subject);
       if (stored.some(isIn) || (await Promise.all(places.map(above))).flat().some(isIn)) blocked.add(subject);
     }
     return blocked;
@@ -76,13 +76,13 @@ export class Decisions {
 
   /** Where a block of this skill can stand. */
   scopesOfBlocks(subject: Versionless, directory: string | undefined, policy: Policy): readonly ApprovalScope[] {
-    const above = blockPlaces(subject).flatMap((place) => this.#placesAbove(place, policy));
+    const above = blockLocations(subject).flatMap((place) => this.#locationsAbove(place, policy));
     const own = directory === undefined ? [] : [this.#options.projectOf(directory, policy.worktrees)];
     return ["everywhere", ...[...new Set([...own, ...above])].map((project) => ({ project }))];
   }
 
   /** The directories above the skills of a directory, and their project. */
-  #placesAbove(directory: string, { worktrees }: Pick<Policy, "worktrees">): readonly string[] {
+  #locationsAbove(directory: string, { worktrees }: Pick<Policy, "worktrees">): readonly string[] {
     const start = sessionDirectoryOf(directory);
     return [this.#options.projectOf(start, worktrees), ...upwards(start)];
   }
@@ -123,7 +123,7 @@ export class Decisions {
 
   /** How many more questions a person may refuse in this turn. */
   left(owner: string): number {
-    return mostRefusals - (this.sessions.get(owner)?.refusals ?? 0);
+    return maxRefusals - (this.sessions.get(owner)?.refusals ?? 0);
   }
 
   /** The refusal of whatever else would be asked in this turn; undefined while the person is not tired of it. */
@@ -143,7 +143,7 @@ export class Decisions {
     const session = this.sessions.of(asker.owner);
     const { refused } = session;
     // What a person blocks by themselves is no answer to a question.
-    if (asker.ask !== undefined && ++session.refusals === mostRefusals) this.#options.log("warning", enoughAsked.why);
+    if (asker.ask !== undefined && ++session.refusals === maxRefusals) this.#options.log("warning", enoughAsked.why);
     if (reply.answer !== "block") {
       refused.set(place, reply);
       return;
@@ -173,7 +173,7 @@ export class Decisions {
       block: (block: Block): boolean => !("blocksOf" in what && blocks(block, what.blocksOf)),
     };
     const places = "blocksOf" in what ? [what.blocksOf.source, path.dirname(what.blocksOf.directory)] : [];
-    const above = places.flatMap((place) => this.#placesAbove(place, policy)).map((project) => ({ project }));
+    const above = places.flatMap((place) => this.#locationsAbove(place, policy)).map((project) => ({ project }));
     const scopes = ["everywhere" as const, this.scopeOf("project", directory, policy), ...above];
     const notifyOnce = onlyOnce(notify);
     let isFound = false;
@@ -187,12 +187,12 @@ export class Decisions {
       });
     }
     const session = this.sessions.get(owner);
-    const place = "grant" in what ? (session?.grants.findIndex(({ id }) => id === what.grant) ?? -1) : -1;
-    if (place >= 0) session?.grants.splice(place, 1);
+    const index = "grant" in what ? (session?.grants.findIndex(({ id }) => id === what.grant) ?? -1) : -1;
+    if (index >= 0) session?.grants.splice(index, 1);
     if ("blocksOf" in what) session?.refused.clear();
     this.notifyChange();
-    if (place >= 0) notifyOnce();
-    return isFound || place >= 0;
+    if (index >= 0) notifyOnce();
+    return isFound || index >= 0;
   }
 
   notifyChange(): void {
@@ -206,7 +206,7 @@ export class Decisions {
   }
 }
 
-function blockPlaces(subject: Versionless): readonly string[] {
+function blockLocations(subject: Versionless): readonly string[] {
   return kindOf(subject) === "project" ? [subject.source, path.dirname(subject.directory)] : [];
 }
 

@@ -120,31 +120,31 @@ export class Trust {
     const subjects = skills.map(({ subject }) => subject);
     const blocked = await this.#decisions.blockedOf(subjects, stored, policy);
     const standings: Standing[] = [];
-    const findByDigest = async (skill: StandingSkill, isFree: boolean, place: number): Promise<void> => {
+    const findByDigest = async (skill: StandingSkill, isFree: boolean, index: number): Promise<void> => {
       const { subject, needs, digest: digestOf, signature = noSignature } = skill;
       const digest = await digestOf();
       if (digest === undefined) return;
       const signed = (): Promise<Signature> => signature(digest);
       if ((await policy.deniesSigner?.(subject, signed)) !== undefined) {
-        standings[place] = "denied";
+        standings[index] = "denied";
         return;
       }
       const request = { subject: { ...subject, digest }, needs, wants: needs, signature: signed };
-      if (isFree) standings[place] = "ready";
-      else if ((await this.decide(request, { ...asker, door: "cli" }))?.allowed === true) standings[place] = "ready";
+      if (isFree) standings[index] = "ready";
+      else if ((await this.decide(request, { ...asker, door: "cli" }))?.allowed === true) standings[index] = "ready";
     };
 
     function* find(): Steps<void> {
-      for (const [place, skill] of skills.entries()) {
+      for (const [index, skill] of skills.entries()) {
         const { subject, needs, hasCode } = skill;
         const isFree = isNothing(needs) && (!hasCode || (policy.runs === "sandbox" && subject.origin === undefined));
-        if (policy.denies(subject, needs) !== undefined) standings[place] = "denied";
-        else if (blocked.has(subject)) standings[place] = "blocked";
-        else if (isFree && policy.deniesSigner === undefined) standings[place] = "ready";
+        if (policy.denies(subject, needs) !== undefined) standings[index] = "denied";
+        else if (blocked.has(subject)) standings[index] = "blocked";
+        else if (isFree && policy.deniesSigner === undefined) standings[index] = "ready";
         else {
           // Then nobody can approve it.
-          standings[place] = policy.approvals === "none" ? "denied" : "needs-approval";
-          yield findByDigest(skill, isFree, place);
+          standings[index] = policy.approvals === "none" ? "denied" : "needs-approval";
+          yield findByDigest(skill, isFree, index);
         }
         yield;
       }

@@ -23,7 +23,7 @@ export interface ApprovalRequest extends Pick<TrustEvent, "about" | "subject"> {
 type QuestionsOptions = Pick<TrustContext, "record" | "decisions" | "clock">;
 
 /** How often an open question is compared with what was decided elsewhere: in another window, or on the command line. */
-const checkInterval = 1_000;
+const checkIntervalMs = 1_000;
 
 /** The questions that are open: no more of one owner than the person may refuse. */
 export class Questions {
@@ -104,11 +104,11 @@ export class Questions {
     const check = async (): Promise<void> => {
       decided = await this.#decide(request);
       if (over.signal.aborted) decided = undefined;
-      else if (decided === undefined) stop = clock.after(checkInterval, checkAgain);
+      else if (decided === undefined) stop = clock.after(checkIntervalMs, checkAgain);
       else over.abort();
     };
     const checkAgain = (): void => void check().catch((error: unknown) => over.abort(error));
-    let stop = clock.after(checkInterval, checkAgain);
+    let stop = clock.after(checkIntervalMs, checkAgain);
     try {
       const { ask } = request.asker;
       return (await ask?.(question, AbortSignal.any([signal, over.signal]), shown)) ?? { missing: "nobody" };

@@ -97,10 +97,10 @@ export function whyRefused(reply: Reply): string {
 }
 
 /** The limit for what a person writes, in characters. */
-const longestWords = 500;
+const maxReasonLength = 500;
 
 /** What a person wrote with their answer, for the model. */
 function wordsIn(reply: Reply | undefined): string {
   if (reply?.answer === undefined || reply.why === undefined) return "";
-  return ` They wrote: ${quoted(reply.why, { longest: longestWords })}.`;
+  return ` They wrote: ${quoted(reply.why, { longest: maxReasonLength })}.`;
 }

@@ -55,10 +55,10 @@ export const eventRoutes: CreateRoutes = (context) => {
 };
 
 /** Names in one event; of more changes at once, clients read the snapshot. */
-const mostNames = 100;
-const mostStored = 256;
+const maxNames = 100;
+const maxStored = 256;
 /** Far more than run at a time. */
-const mostRuns = 10_000;
+const maxRuns = 10_000;
 
 /**
  * One feed for all streams. An event is made only for those who may know of its subject: a skill, for callers that discover it; a run, for
@@ -67,7 +67,7 @@ const mostRuns = 10_000;
 function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext) {
   const epoch = randomBytes(6).toString("hex");
   const callers = new Map<string, { readonly caller: HttpCaller; readonly events: CallerEvents }>();
-  const skillsOfRuns = new LimitedMap<string, string>(mostRuns);
+  const skillsOfRuns = new LimitedMap<string, string>(maxRuns);
   /** Where a client that has missed events reads the present state. */
   const snapshot = (): object => ({ snapshot: `${baseUrl()}/.well-known/skill-sharing` });
   let before: Publication | undefined;
@@ -82,7 +82,7 @@ function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext)
       const discovered = byView.get(caller.view) ?? discoveredChange(change, published, caller);
       byView.set(caller.view, discovered);
       const count = discovered.added.length + discovered.removed.length + discovered.changed.length;
-      if (count > mostNames) events.push("reset", snapshot());
+      if (count > maxNames) events.push("reset", snapshot());
       else if (count > 0) events.push("catalog", discovered);
     }
   });
@@ -103,7 +103,7 @@ function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext)
     of(caller: HttpCaller): CallerEvents {
       const found = callers.get(caller.name);
       before ??= publication();
-      const events = found?.events ?? createCallerEvents({ epoch, most: mostStored });
+      const events = found?.events ?? createCallerEvents({ epoch, most: maxStored });
       // After a change of the configuration it may discover others.
       if (found !== undefined && found.caller !== caller) events.push("reset", snapshot());
       callers.set(caller.name, { caller, events });
@@ -173,8 +173,8 @@ export function createEventStreams({ app, config, draining, metrics }: StreamCon
   const open = new Map<EventStream, { readonly name: string; readonly network: string | undefined }>();
   const most = config.limits.eventStreams;
   /** One caller, or all that are anonymous together, cannot take every stream; nor one address all of those. */
-  const mostOfOne = Math.max(1, Math.floor(most / 4));
-  const mostOfAddress = Math.max(1, Math.floor(mostOfOne / 16));
+  const maxOfCaller = Math.max(1, Math.floor(most / 4));
+  const maxOfAddress = Math.max(1, Math.floor(maxOfCaller / 16));
   let stopBeating: (() => void) | undefined;
 
   const holderOf = ({ caller: { name, isAnonymous }, address = "" }: Reader) => ({
@@ -192,10 +192,10 @@ export function createEventStreams({ app, config, draining, metrics }: StreamCon
       if (open.size >= most) return tooMany(`The limit of ${most} event streams is reached.`, retrySeconds, 503);
       const { name, network } = holderOf(reader);
       const others = [...open.values()];
-      if (network !== undefined && others.filter((other) => other.network === network).length >= mostOfAddress)
-        return limitReached(mostOfAddress, "one address without token");
-      if (others.filter((other) => other.name === name).length >= mostOfOne)
-        return limitReached(mostOfOne, "one caller");
+      if (network !== undefined && others.filter((other) => other.network === network).length >= maxOfAddress)
+        return limitReached(maxOfAddress, "one address without token");
+      if (others.filter((other) => other.name === name).length >= maxOfCaller)
+        return limitReached(maxOfCaller, "one caller");
       return undefined;
     },
     open(reader, response, first, listen) {

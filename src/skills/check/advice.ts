@@ -28,13 +28,13 @@ export interface SkillAdvice extends Advice {
   readonly isOutdated: boolean;
 }
 
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 /** What is to be read of a file: one byte more than a log may have. */
-export const mostAdviceBytes = mostBytes + 1;
-const mostRuns = 20;
-const mostResults = 1_000;
-const mostFiles = 8;
-const [longestMessage, longestName, longestPath] = [500, 64, 512];
+export const maxAdviceReadBytes = maxBytes + 1;
+const maxRuns = 20;
+const maxResults = 1_000;
+const maxFiles = 8;
+const [maxMessageLength, maxNameLength, maxPathLength] = [500, 64, 512];
 
 /** Where a project keeps SARIF files of scanners. */
 export const adviceDirectory = ".agents/advice";
@@ -47,7 +47,7 @@ export function parseAdvice(bytes: Uint8Array, file: string): readonly Advice[] 
   const refuse = (why: string): never => {
     throw new SkillsError("SOURCE_INVALID", `${file}: ${why}; expected a SARIF 2.1.0 log`);
   };
-  if (bytes.length > mostBytes) refuse(`it has more than ${mostBytes / 1024 / 1024} MiB, the limit`);
+  if (bytes.length > maxBytes) refuse(`it has more than ${maxBytes / 1024 / 1024} MiB, the limit`);
   if (hasTooManyValues(bytes)) refuse(`it has more than ${maxJsonValues} keys and values, the limit`);
   const log = parseIfJson(
     Buffer.from(bytes)
@@ -57,8 +57,8 @@ export function parseAdvice(bytes: Uint8Array, file: string): readonly Advice[] 
   if (!isObject(log)) return refuse("it is not a JSON object");
   if (log["version"] !== "2.1.0") refuse(`its version is ${JSON.stringify(log["version"] ?? "missing").slice(0, 32)}`);
   if (!Array.isArray(log["runs"])) refuse("it has no array `runs`");
-  const runs = listOf(log["runs"]).slice(0, mostRuns);
-  return runs.flatMap((run) => adviceOfRun(run)).slice(0, mostResults);
+  const runs = listOf(log["runs"]).slice(0, maxRuns);
+  return runs.flatMap((run) => adviceOfRun(run)).slice(0, maxResults);
 }
 
 /** The advice that a project keeps in `.agents/advice/*.sarif`, and why files there cannot be used. Never throws. */
@@ -71,17 +71,17 @@ export function readProjectAdvice(
     .map(({ name }) => name)
     .filter((name) => name.endsWith(".sarif"))
     .sort();
-  const problems = names.length > mostFiles ? [`only the first ${mostFiles} files of ${adviceDirectory} are read`] : [];
-  const advice = names.slice(0, mostFiles).flatMap((name) => {
-    const label = `${adviceDirectory}/${cleanText(name, longestName)}`;
+  const problems = names.length > maxFiles ? [`only the first ${maxFiles} files of ${adviceDirectory} are read`] : [];
+  const advice = names.slice(0, maxFiles).flatMap((name) => {
+    const label = `${adviceDirectory}/${cleanText(name, maxNameLength)}`;
     try {
-      return parseAdvice(files.head(joinPath(directory, name), mostAdviceBytes).bytes, label);
+      return parseAdvice(files.head(joinPath(directory, name), maxAdviceReadBytes).bytes, label);
     } catch (error) {
       problems.push(error instanceof SkillsError ? error.message : `${label} cannot be read`);
       return [];
     }
   });
-  return { advice: advice.slice(0, mostResults), problems };
+  return { advice: advice.slice(0, maxResults), problems };
 }
 
 /** The advice about one skill, by the name of its directory and its files, wherever the scanner found these. */
@@ -109,10 +109,10 @@ export function adviceAbout(
 
 function adviceOfRun(run: unknown): readonly Advice[] {
   const driver = at(run, "tool", "driver");
-  const tool = cleanText(asText(at(driver, "name")) ?? "a scanner", longestName);
+  const tool = cleanText(asText(at(driver, "name")) ?? "a scanner", maxNameLength);
   const artifacts = new Map(listOf(at(run, "artifacts")).map((one) => [at(one, "location", "uri"), one]));
   return listOf(at(run, "results"))
-    .slice(0, mostResults)
+    .slice(0, maxResults)
     .flatMap((result): readonly Advice[] => {
       const level = at(result, "level") ?? "warning";
       if ((at(result, "kind") ?? "fail") !== "fail" || level === "none") return [];
@@ -125,9 +125,9 @@ function adviceOfRun(run: unknown): readonly Advice[] {
       return [
         {
           tool,
-          rule: cleanText(rule, longestName),
+          rule: cleanText(rule, maxNameLength),
           severity: level === "error" || level === "note" ? level : "warning",
-          message: cleanText(asText(at(result, "message", "text")) ?? "no message", longestMessage),
+          message: cleanText(asText(at(result, "message", "text")) ?? "no message", maxMessageLength),
           file: toPath(asText(at(place, "uri")) ?? ""),
           ...(typeof line === "number" && Number.isSafeInteger(line) && line > 0 && { line }),
           ...(sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256) && { sha256 }),
@@ -140,7 +140,7 @@ function toPath(uri: string): string {
   const path = /^file:/i.test(uri)
     ? attempt(() => fileURLToPath(uri), "")
     : attempt(() => decodeURIComponent(uri), uri).replace(/^(?:\.\/)+/, "");
-  return cleanText(path.replaceAll("\\", "/"), longestPath);
+  return cleanText(path.replaceAll("\\", "/"), maxPathLength);
 }
 
 function at(value: unknown, ...keys: readonly string[]): unknown {

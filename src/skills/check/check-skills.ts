@@ -85,7 +85,7 @@ async function search(
   { files, onDirectory }: Pick<CheckOptions, "onDirectory"> & { readonly files: SkillFiles },
 ) {
   const roots = new Map(scopes.flatMap((scope) => scope.roots.map((root) => [root.path, root])));
-  const limits = { milliseconds: Infinity };
+  const limits = { durationMs: Infinity };
   const scan = new Scan({ roots: [...roots.values()], files, limits, ...(onDirectory && { onDirectory }) });
   const found = await runInSlices(scan.run(), { slice: Infinity });
   const skills = found.skills.filter(({ record }) => scopes.some((scope) => covers(scope, record.path)));
@@ -135,7 +135,7 @@ interface CheckScope {
 }
 
 /** The skill directories of projects, searched even if .gitignore excludes them. */
-const projectPlaces = [path.join(".agents", "skills"), path.join(".claude", "skills")];
+const projectDirectories = [path.join(".agents", "skills"), path.join(".claude", "skills")];
 
 /** A PATH is the file of a skill, the directory of a skill, or a directory that contains skills; else the reason why it is not. */
 function toCheckScope(given: string, cwd: string): CheckScope | string {
@@ -154,9 +154,9 @@ function toCheckScope(given: string, cwd: string): CheckScope | string {
     return { roots: [rootOf(directory)], lookedIn: [path.dirname(given)], within: directory, alone: true };
   }
   const directory = realpathSync.native(target);
-  const places = projectPlaces.map((place) => path.join(directory, place));
+  const places = projectDirectories.map((place) => path.join(directory, place));
   const present = places.filter((place) => statsOf(place)?.isDirectory() === true);
-  const lookedIn = [given, ...projectPlaces.map((place) => path.join(given, place))];
+  const lookedIn = [given, ...projectDirectories.map((place) => path.join(given, place))];
   return { roots: [...present.map(explicitRoot), rootOf(directory)], lookedIn, within: directory, alone: false };
 }
 

@@ -32,7 +32,7 @@ export interface FixOutcome {
 }
 
 /** Longer files are not repaired, because a repair loads the whole file. */
-const longestFixable = 16 * 1024 * 1024;
+const maxFixableBytes = 16 * 1024 * 1024;
 
 /** Repairs files, each with one call of `write`. Never writes outside `bounds` (real paths), even through symlinks. */
 export async function fixFiles(
@@ -86,7 +86,7 @@ async function nameToMatch({ directory, expectedName }: FixableSkill): Promise<s
 async function readWhole(file: string): Promise<string | undefined> {
   const handle = await openRegularFile(file);
   try {
-    if ((await handle.stat()).size > longestFixable) return undefined;
+    if ((await handle.stat()).size > maxFixableBytes) return undefined;
     const bytes = await handle.readFile();
     return isUtf8(bytes) ? bytes.toString("utf8") : undefined;
   } finally {
@@ -129,9 +129,9 @@ interface Candidate {
 }
 
 /** Maximum number of readings of a text while searching for repairs. About five are typical. */
-const mostReadings = 32;
+const maxReadings = 32;
 /** Maximum number of corrections to try one by one if they cannot be applied together. */
-const mostAlone = 8;
+const maxAlone = 8;
 
 /** Applies all repairs; undefined if the search takes too long, because partial repairs are not applied. */
 function repairAll(original: string, expectedName: string | undefined, lineBreak: string) {
@@ -142,7 +142,7 @@ function repairAll(original: string, expectedName: string | undefined, lineBreak
   for (;;) {
     let better: YamlReading | undefined;
     for (const candidate of candidates(source, before, expectedName, lineBreak)) {
-      if (++readings > mostReadings) return undefined;
+      if (++readings > maxReadings) return undefined;
       const after = readYaml(candidate.source);
       const gone = gain(before, after, candidate);
       if (gone === undefined) continue;
@@ -164,7 +164,7 @@ function* candidates(
   lineBreak: string,
 ): Generator<Candidate> {
   const mends = all.filter(({ start, end }) => !isOpenList(source.slice(start, end)));
-  const apart = mends.length > 1 ? mends.slice(0, mostAlone).map((mend) => [mend]) : [];
+  const apart = mends.length > 1 ? mends.slice(0, maxAlone).map((mend) => [mend]) : [];
   for (const some of [mends, ...apart]) {
     let [corrected, from] = ["", 0];
     for (const { start, end, text } of some) {
@@ -202,9 +202,9 @@ function gain(before: YamlReading, after: YamlReading, { values, code }: Candida
   if (code !== undefined) return after.faults.length <= before.faults.length ? [code] : undefined;
   const gone: RuleCode[] = before.faults.map((fault) => fault.code);
   for (const fault of after.faults) {
-    const place = gone.indexOf(fault.code);
-    if (place < 0) return undefined;
-    gone.splice(place, 1);
+    const index = gone.indexOf(fault.code);
+    if (index < 0) return undefined;
+    gone.splice(index, 1);
   }
   return gone.length === 0 ? undefined : gone;
 }

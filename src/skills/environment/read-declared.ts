@@ -8,7 +8,7 @@ type Add = (field: string, text: unknown, demand?: Demand) => void;
 type Read = (field: string, value: unknown, add: Add) => void;
 
 const file = "SKILL.md";
-const longestQuote = 200;
+const maxQuoteLength = 200;
 /** More requirements of one skill are not read. */
 const maxRequirements = 32;
 
@@ -41,7 +41,7 @@ const declaring: readonly (readonly [key: string, read: Read])[] = Object.entrie
 export function readDeclared(values: Values): readonly Requirement[] | undefined {
   const found: Requirement[] = [];
   const add: Add = (field, text, demand) => {
-    const where = { file, field, text: cutCodePoints(withoutControls(wordsOf(text)).trim(), longestQuote) };
+    const where = { file, field, text: cutCodePoints(withoutControls(wordsOf(text)).trim(), maxQuoteLength) };
     if (demand !== undefined) found.push({ ...demand, certainty: "declared", where });
     else if (where.text !== "") found.push({ kind: "text", certainty: "unclear", where });
   };
@@ -134,5 +134,5 @@ function tableOf(value: unknown): Values | undefined {
 function wordsOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.slice(0, maxRequirements).map(wordsOf).join(", ");
-  return value === undefined || value === null ? "" : JSON.stringify(value).slice(0, longestQuote * 2);
+  return value === undefined || value === null ? "" : JSON.stringify(value).slice(0, maxQuoteLength * 2);
 }

@@ -47,10 +47,10 @@ export function codeRequirements(skill: Skill): readonly Requirement[] {
   const certainty = "declared";
   const sandbox = sandboxRequirement(skill);
   const hosts = network.map((origin) => origin.replace(/^https?:\/\//, ""));
-  const networkPlace = whereIn(fields.network, network.join(" "));
+  const networkLocation = whereIn(fields.network, network.join(" "));
   return [
     ...(sandbox === undefined ? [] : [sandbox]),
-    ...(hosts.length === 0 ? [] : [{ kind: "network", hosts, certainty, where: networkPlace } as const]),
+    ...(hosts.length === 0 ? [] : [{ kind: "network", hosts, certainty, where: networkLocation } as const]),
     ...secrets.map((secret) => {
       return { kind: "secret", secret, certainty, where: whereIn(fields.secrets, secret) } as const;
     }),
@@ -60,8 +60,8 @@ export function codeRequirements(skill: Skill): readonly Requirement[] {
   ];
 }
 
-const longestFile = 64 * 1024;
-const longestFirstLine = 256;
+const maxFileBytes = 64 * 1024;
+const maxFirstLineBytes = 256;
 const maxPackages = 16;
 
 const python: ProgramDemand = { name: "Python", commands: ["python3", "python", "py"] };
@@ -103,13 +103,13 @@ export async function readFileRequirements(skill: Skill, source: SkillSource): P
   for (const { path, real } of walked.files) {
     const read = (limit: number): string =>
       Buffer.from(orNothing(() => source.bytes.head(real, limit))?.bytes ?? []).toString("utf8");
-    const packages = path === requirementsFile ? readPackages(read(longestFile)) : [];
+    const packages = path === requirementsFile ? readPackages(read(maxFileBytes)) : [];
     if (packages.length > 0)
       requirements.push({ kind: "packages", packages, certainty: "declared", where: at(path, packages.join(", ")) });
     if (!path.startsWith("scripts/")) continue;
     const need = scriptNeeds.get(endOf(path));
     if (need !== undefined && !needs.has(need)) needs.set(need, path);
-    const anyOf = interpreterOf(path, read(longestFirstLine));
+    const anyOf = interpreterOf(path, read(maxFirstLineBytes));
     if (anyOf === undefined) continue;
     const key = anyOf.map(({ name }) => name).join(" ");
     const same = scripts.get(key) ?? { anyOf, files: [] };

@@ -12,7 +12,7 @@ import { LimitedMap } from "../../base/limited-map.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import { listed } from "../permissions.ts";
 import type { Finding, Level, RuleCode } from "../rules.ts";
-import { isSlug, longestNormalised, maxNameLength, toSlug } from "../skill.ts";
+import { isSlug, maxNormalisedLength, maxNameLength, toSlug } from "../skill.ts";
 
 /** A rule violation in frontmatter, before the position of its key is known. */
 export interface ValueFault {
@@ -34,8 +34,8 @@ export const maxCompatibilityLength = 500;
 /** Checks the name in frontmatter against the specification and AvailableSkill; `directory` is the name it must match. */
 export function checkName(name: string, directory: string, report: (fault: ValueFault) => void): void {
   if (isSlug(name) && name === directory) return;
-  const isLong = name.length > longestNormalised;
-  const normal = name.slice(0, longestNormalised).normalize("NFKC");
+  const isLong = name.length > maxNormalisedLength;
+  const normal = name.slice(0, maxNormalisedLength).normalize("NFKC");
   const slug = toSlug(name);
   const length = countCodePoints(isLong ? name : normal);
   if (length > maxNameLength) {
@@ -114,24 +114,24 @@ function unexpectedFields(keys: readonly string[]): readonly ValueFault[] {
       fix: "Check with --level agents, or move them under `metadata:`.",
       allowedAt: ["agents", "lenient"],
     });
-  const meant = unknown.slice(0, mostNamed).flatMap((key) => {
+  const meant = unknown.slice(0, maxNamed).flatMap((key) => {
     const close = key.length > maxNameLength ? undefined : nearest(key, specificationFields)[0];
     return close === undefined || keys.includes(close) ? [] : [`\`${close}\` for \`${key}\``];
   });
   const guess = meant.length === 0 ? "" : `Did you mean ${meant.join(", ")}? Otherwise `;
   const fix = `${guess}${guess === "" ? "M" : "m"}ove them under \`metadata:\`, or remove them.`;
   if (unknown.length > 0) faults.push({ ...unexpected(unknown, "fields that no agent is known to document"), fix });
-  if (id.length <= longestRemembered) remembered.set(id, faults);
+  if (id.length <= maxRememberedLength) remembered.set(id, faults);
   return faults;
 }
 
-const longestRemembered = 512;
-const mostNamed = 20;
+const maxRememberedLength = 512;
+const maxNamed = 20;
 
 function unexpected(keys: readonly string[], what: string): Omit<ValueFault, "fix"> {
   const names = listed(
     keys.map((key) => `\`${key}\``),
-    mostNamed,
+    maxNamed,
   );
   return { code: "field-unexpected", key: keys[0] ?? "", part: "key", message: `${what}: ${names}` };
 }

@@ -45,15 +45,15 @@ function* inlineIn(text: string): Iterable<DynamicCommand> {
 }
 
 /** The most that are shown of a skill. */
-const mostCommands = 20;
-const longestText = 16 * 1024 * 1024;
+const maxCommands = 20;
+const maxTextBytes = 16 * 1024 * 1024;
 
 /**
  * What agents that load a skill themselves run on this machine: the commands in its instructions, and those of the `hooks` in its
  * frontmatter. Nothing here runs them. Empty for a file that cannot be read.
  */
 export function readHostCommands(file: string, files: Pick<SkillFiles, "head">): readonly string[] {
-  const bytes = attempt(() => files.head(file, longestText).bytes, undefined);
+  const bytes = attempt(() => files.head(file, maxTextBytes).bytes, undefined);
   if (bytes === undefined) return [];
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const found = findFrontmatter(text, true);
@@ -62,8 +62,8 @@ export function readHostCommands(file: string, files: Pick<SkillFiles, "head">):
   const hooks = hasFrontmatter ? readYaml(text.toString("utf8", found.start, found.end)).values["hooks"] : undefined;
   const commands = [...findDynamicCommands(body).map(({ command }) => command), ...hookCommands(hooks)];
   const shown = [...new Set(commands)];
-  if (shown.length <= mostCommands) return shown;
-  return [...shown.slice(0, mostCommands), `and ${shown.length - mostCommands} more`];
+  if (shown.length <= maxCommands) return shown;
+  return [...shown.slice(0, maxCommands), `and ${shown.length - maxCommands} more`];
 }
 
 const deepestHook = 8;

@@ -25,7 +25,7 @@ const mark = "\u00ef\u00bb\u00bf";
 /** The first line, with byte order marks before and after it: if a fence was prepended to a text, its mark is not part of the first key. */
 const opening = new RegExp(`^(${mark})?---(?!-)([^\n]*)\n((?:${mark})*)`);
 const blankRest = /[ \t\r]*(?:\n|$)/y;
-const longestLanguage = 64;
+const maxLanguageLength = 64;
 /** Decoding more than is needed takes longer than the rest. */
 const usualLength = 1024;
 
@@ -69,8 +69,8 @@ function findIn(text: string, whole: boolean): Frontmatter {
 function readLanguage(latin1: string): string {
   if (latin1 === "") return "";
   const text = latin1.replace(/^[ \t\r]+|[ \t\r]+$/g, "");
-  const shown = Buffer.from(text.slice(0, longestLanguage), "latin1").toString("utf8");
-  return text.length > longestLanguage ? `${shown}…` : shown.trim();
+  const shown = Buffer.from(text.slice(0, maxLanguageLength), "latin1").toString("utf8");
+  return text.length > maxLanguageLength ? `${shown}…` : shown.trim();
 }
 
 /** Whether the language after the opening dashes is YAML. */
@@ -85,12 +85,12 @@ export function decodeFrontmatter(bytes: Uint8Array, start: number, end: number)
 }
 
 /** The longest frontmatter that is remembered, in UTF-16 units: others are read again where they are compared. */
-const longestSource = 4096;
+const maxSourceLength = 4096;
 const sources = new WeakMap<Skill, string>();
 
 /** Remembers the text between the fences, if a skill was read from it alone. */
 export function rememberSource(skill: Skill, source: string): void {
-  if (source.length <= longestSource) sources.set(skill, source);
+  if (source.length <= maxSourceLength) sources.set(skill, source);
 }
 
 /** Whether a file has exactly the frontmatter from which a skill was read. False also where that is not remembered. */

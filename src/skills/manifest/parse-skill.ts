@@ -69,11 +69,11 @@ export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedS
       continue;
     }
     let { offset, end } = keyRange(key, part, child);
-    const place = sought === undefined ? -1 : source.indexOf(sought, offset);
-    if (place >= 0) [offset, end] = [place, place + (sought ?? "").length];
+    const index = sought === undefined ? -1 : source.indexOf(sought, offset);
+    if (index >= 0) [offset, end] = [index, index + (sought ?? "").length];
     findings.push({ code, file: text.file, message, fix, allowedAt, ...rangeOf(offset, end) });
   }
-  findings.sort(byPlace);
+  findings.sort(byPosition);
   const offered = !findings.some(({ code }) => rules[code].lenient === "error");
   return { skill: offered ? skill : undefined, findings: withoutConsequences(findings, [...lost.values()]) };
 }
@@ -100,7 +100,7 @@ function withoutConsequences(findings: readonly Finding[], lost: readonly Findin
   return findings.filter((finding) => finding.code !== "yaml-not-strict" || finding === first);
 }
 
-function byPlace(a: Finding, b: Finding): number {
+function byPosition(a: Finding, b: Finding): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column;
 }

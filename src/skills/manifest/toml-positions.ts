@@ -3,7 +3,7 @@ import { createTextPositions, toTextRange } from "../../base/text/text-positions
 
 type Range = readonly [start: number, end: number];
 /** A key with its value, or the header of a table, which is both. */
-type TomlPlace = Readonly<Record<"key" | "value", Range>>;
+type TomlRanges = Readonly<Record<"key" | "value", Range>>;
 
 const stringOrComment =
   /"""(?:[^"\\]|\\[^]|"(?!""))*"{3,5}|'''(?:[^']|'(?!''))*'{3,5}|"(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'|#[^\r\n]*/g;
@@ -22,35 +22,35 @@ export function createTomlPositions(
   text: string,
 ): (path: readonly (string | number)[], part?: "key" | "value") => TextRange {
   const positionOf = createTextPositions(text);
-  let places: ReadonlyMap<string, TomlPlace> | undefined;
+  let ranges: ReadonlyMap<string, TomlRanges> | undefined;
   return (path, part = "value") => {
-    places ??= readPlaces(text);
+    ranges ??= readRanges(text);
     for (let length = path.length; length > 0; length--) {
-      const found = places.get(idOf(path.slice(0, length)));
+      const found = ranges.get(idOf(path.slice(0, length)));
       if (found !== undefined) return toTextRange(positionOf, ...(length === path.length ? found[part] : found.value));
     }
     return positionOf(0);
   };
 }
 
-function readPlaces(text: string): ReadonlyMap<string, TomlPlace> {
+function readRanges(text: string): ReadonlyMap<string, TomlRanges> {
   // Of equal length, so that nothing in a string or a comment is taken for a key.
   const plain = text.replace(stringOrComment, (taken) =>
     taken.startsWith("#")
       ? " ".repeat(taken.length)
       : `${taken.charAt(0)}${"_".repeat(taken.length - 2)}${taken.at(-1)}`,
   );
-  const places = new Map<string, TomlPlace>();
+  const ranges = new Map<string, TomlRanges>();
   /** Entries so far of lists whose entries are tables with headers. */
   const counts = new Map<string, number>();
   let table: readonly string[] = [];
-  const add = (path: readonly string[], place: TomlPlace): void => {
+  const add = (path: readonly string[], place: TomlRanges): void => {
     // A table that only a longer name implies is at that name.
     for (let length = 1; length < path.length; length++) {
       const implied = idOf(path.slice(0, length));
-      if (!places.has(implied)) places.set(implied, { key: place.key, value: place.key });
+      if (!ranges.has(implied)) ranges.set(implied, { key: place.key, value: place.key });
     }
-    places.set(idOf(path), place);
+    ranges.set(idOf(path), place);
   };
   for (const { indices } of plain.matchAll(line)) {
     const { header, key, value } = (indices?.groups ?? {}) as Partial<Record<string, [number, number]>>;
@@ -66,7 +66,7 @@ function readPlaces(text: string): ReadonlyMap<string, TomlPlace> {
       add([...table, ...namesIn(text.slice(...key))], { key, value });
     }
   }
-  return places;
+  return ranges;
 }
 
 function namesIn(key: string): readonly string[] {

@@ -1,5 +1,5 @@
 import { FAILSAFE_SCHEMA, load, YAMLException } from "js-yaml";
-import { mostKeys, readPlainYaml } from "./yaml/plain-yaml.ts";
+import { maxKeys, readPlainYaml } from "./yaml/plain-yaml.ts";
 import { recoverYaml } from "./yaml/recover-yaml.ts";
 import { splitYamlBlocks } from "./yaml/yaml-keys.ts";
 import { isObject } from "../../base/json/json-value.ts";
@@ -128,7 +128,7 @@ function notAMapping(value: unknown): YamlFault {
   return { code: "frontmatter-not-a-mapping", offset: 0, message, fix: "Write it as lines of the form `key: value`." };
 }
 
-const mostStrictFaults = 20;
+const maxStrictFaults = 20;
 
 /** Finds flow collections, anchors, aliases and tags, which strict readers reject; only the first ones. */
 function strictFaults(text: string): readonly YamlFault[] {
@@ -140,7 +140,7 @@ function strictFaults(text: string): readonly YamlFault[] {
       message: "flow collections, anchors, aliases and tags are rejected by strict frontmatter parsers",
       fix: "Write the value as a plain or quoted string, or as an indented list.",
     });
-    if (faults.length === mostStrictFaults) break;
+    if (faults.length === maxStrictFaults) break;
   }
   return faults.length === 0 ? noFaults : faults;
 }
@@ -152,7 +152,7 @@ const commentAfterText = /^(?![ \t]*#)([^\r\n]*?[ \t])(#[^\r\n]*)/m;
 function findCommentFaults(text: string, values: Readonly<Record<string, unknown>>): readonly YamlFault[] {
   if (!/[ \t]#/.test(text)) return [];
   const faults: YamlFault[] = [];
-  for (const { key = "", value: from, end } of splitYamlBlocks(text, mostKeys)) {
+  for (const { key = "", value: from, end } of splitYamlBlocks(text, maxKeys)) {
     const value = Object.hasOwn(values, key) ? values[key] : undefined;
     if (typeof value !== "string" || value === "" || "\"'|>".includes(text.charAt(from))) continue;
     const found = commentAfterText.exec(text.slice(from, end));

@@ -16,7 +16,7 @@ export type Signature =
   | { readonly state: "invalid"; readonly why: string };
 
 /** The most characters of an identity and of an issuer. */
-export const longestName = 1_024;
+export const maxSignerLength = 1_024;
 
 /** The name of a public key (SPKI, DER), by which people recognize and policies accept it. */
 export function keyFingerprint(publicKey: Buffer): string {
@@ -41,7 +41,7 @@ export function toSigner(value: unknown): Signer | undefined {
 }
 
 function isName(text: unknown): text is string {
-  return typeof text === "string" && text !== "" && text.length <= longestName;
+  return typeof text === "string" && text !== "" && text.length <= maxSignerLength;
 }
 
 export function isSameSigner(one: Signer | undefined, other: Signer | undefined): boolean {
@@ -60,7 +60,7 @@ export function signerName(signer: Signer): string {
 const plainName = /^[\w.@+:/~%=&?#[\]-]+$/;
 
 function shown(name: string): string {
-  return quoted(cleanText(name, longestName), { longest: longestName, plain: plainName });
+  return quoted(cleanText(name, maxSignerLength), { longest: maxSignerLength, plain: plainName });
 }
 
 /** `signed by NAME (ISSUER)`, `signed with key SHA256:…`, `not signed`, or `signature INVALID: why`. */

@@ -6,7 +6,7 @@ import { TrustedRoot } from "@sigstore/protobuf-specs";
 import { VerificationError, Verifier, toSignedEntity, toTrustMaterial } from "@sigstore/verify";
 import { isObject, parseUntrustedJson } from "../../base/json/json-value.ts";
 import { quoted } from "../../base/text/quoted.ts";
-import { type Signature, type Signer, keyFingerprint, longestName } from "./signer.ts";
+import { type Signature, type Signer, keyFingerprint, maxSignerLength } from "./signer.ts";
 import { type SkillStatement, parseStatement, statementPayload } from "./statement.ts";
 
 /*
@@ -61,7 +61,7 @@ export function createBundleVerifier(root: string): BundleVerifier {
     const { identity } = certified.verify(toSignedEntity(bundle));
     const name = identity?.subjectAlternativeName ?? "";
     const issuer = identity?.extensions?.issuer ?? "";
-    const hasBoth = name !== "" && issuer !== "" && name.length <= longestName && issuer.length <= longestName;
+    const hasBoth = name !== "" && issuer !== "" && name.length <= maxSignerLength && issuer.length <= maxSignerLength;
     if (!hasBoth) throw new Invalid("its certificate names no identity with an issuer");
     return { identity: name, issuer };
   }

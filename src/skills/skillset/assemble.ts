@@ -13,7 +13,7 @@ const none: readonly never[] = Object.freeze([]);
 /** Rules that explain why an existing SKILL.md was not read. */
 const unreadFile: ReadonlySet<RuleCode> = new Set(["unreadable", "not-a-regular-file", "dangling-symlink"]);
 /** Rules that hide an unknown number of skills. */
-export const unreadPlace: ReadonlySet<RuleCode> = new Set<RuleCode>([
+export const unreadDirectory: ReadonlySet<RuleCode> = new Set<RuleCode>([
   "unreadable",
   "too-many-directories",
   "not-read-in-time",
@@ -139,7 +139,7 @@ function countSkills({ skills, findings }: ScanResult): SkillCounts {
   for (const { code, leftOut } of findings) {
     if (leftOut !== undefined) add(code, leftOut);
     else if (code === "dangling-symlink") add(code, 1);
-    else if (unreadPlace.has(code)) {
+    else if (unreadDirectory.has(code)) {
       add(code, 0);
       complete = false;
     }

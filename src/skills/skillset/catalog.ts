@@ -63,8 +63,8 @@ export class Catalog {
     [this.#roots, this.#clock, this.#log, this.#slice] = [roots, clock, log, slice];
     this.#ownRoots = Object.freeze(roots.filter(isOwnRoot).map(({ path }) => path));
     this.#snapshot = Object.freeze({ ...assemble({ skills: [], findings: [] }), ownRoots: this.#ownRoots });
-    this.#settle = openDebounce(clock, (milliseconds) => {
-      this.#quiet = milliseconds;
+    this.#settle = openDebounce(clock, (ms) => {
+      this.#quiet = ms;
       this.#planLook();
     });
     this.#hold = openHold(clock, (directory) => {
@@ -84,7 +84,7 @@ export class Catalog {
       roots,
       files: this.#starvation.files,
       now: () => clock.now(),
-      ...(slice === Infinity && { limits: { milliseconds: Infinity } }),
+      ...(slice === Infinity && { limits: { durationMs: Infinity } }),
       ...(watcher && {
         onDirectory: (directory: string) => watcher.add(directory),
         onForgotten: (directory: string) => watcher.remove(directory),

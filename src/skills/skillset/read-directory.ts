@@ -208,7 +208,7 @@ function rank({ name, kind }: DirectoryEntry): string {
 }
 
 /** A SKILL.md, and what its skill.toml says. */
-interface SkillPlace {
+interface SkillCandidate {
   readonly directory: string;
   readonly expectedName: string;
   readonly entry: DirectoryEntry;
@@ -216,7 +216,7 @@ interface SkillPlace {
 }
 
 /** Reads only as much of a SKILL.md as its frontmatter needs. */
-function readSkill(files: SkillFiles, { directory, expectedName, entry, manifest }: SkillPlace): ParsedSkill {
+function readSkill(files: SkillFiles, { directory, expectedName, entry, manifest }: SkillCandidate): ParsedSkill {
   const file = joinPath(directory, entry.name);
   if (entry.kind !== "file") return { skill: undefined, findings: [notAFile(file, entry.kind)] };
   try {

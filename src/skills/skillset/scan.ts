@@ -5,7 +5,7 @@ import { isSkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files.ts";
 import { invalidName, walkSkill } from "../hash.ts";
 import { isVersion } from "../skill.ts";
-import { type UnreadPlace, compareSkills, reportUnread } from "./scan/unread-places.ts";
+import { type UnreadDirectory, compareSkills, reportUnread } from "./scan/unread-places.ts";
 import * as findings from "./scan/disk-findings.ts";
 import { type IgnoreRules, findIgnoreRule } from "./scan/ignore-files.ts";
 import { type DirectoryRecord, loadManifestReader, needsManifestReader, readDirectory } from "./read-directory.ts";
@@ -23,7 +23,7 @@ interface ScanLimits {
   /** Directories per root that are not read, but searched for skills that are left out. */
   readonly unread: number;
   /** Time spent on one root in a run, not counting other work between its steps. */
-  readonly milliseconds: number;
+  readonly durationMs: number;
 }
 
 export interface ScanOptions {
@@ -76,7 +76,7 @@ const contractLimits: ScanLimits = {
   directories: 20_000,
   insideSkill: 1000,
   unread: 5000,
-  milliseconds: 20_000,
+  durationMs: 20_000,
 };
 
 /** Finds the skills below some roots. Keeps what it read, and reads only stale directories again. */
@@ -105,15 +105,15 @@ export class Scan {
   *run(): Steps<ScanResult> {
     this.memory.startRun();
     const found = new FoundSoFar();
-    const unread = new Map<Root, UnreadPlace[]>();
+    const unread = new Map<Root, UnreadDirectory[]>();
     for (const root of this.#options.roots) {
-      const places: UnreadPlace[] = [];
-      yield* this.#withinTime(root, found, this.#visitRoot(root, found, places));
-      if (places.length > 0) unread.set(root, places);
+      const directories: UnreadDirectory[] = [];
+      yield* this.#withinTime(root, found, this.#visitRoot(root, found, directories));
+      if (directories.length > 0) unread.set(root, directories);
     }
     // Counting comes once all roots were read: what one of them ignores may be another.
-    for (const [root, places] of unread) {
-      yield* this.#withinTime(root, found, this.#reportUnread(places, found));
+    for (const [root, directories] of unread) {
+      yield* this.#withinTime(root, found, this.#reportUnread(directories, found));
     }
     this.memory.endRun();
     const { skills, rivals } = found;
@@ -127,7 +127,7 @@ export class Scan {
   }
 
   /** Depth first. Adds the places that are not read to `unread`. */
-  *#visitRoot(root: Root, found: FoundSoFar, unread: UnreadPlace[]): Steps<void> {
+  *#visitRoot(root: Root, found: FoundSoFar, unread: UnreadDirectory[]): Steps<void> {
     this.memory.watch(root.path);
     const real = this.#resolveRoot(root, found);
     if (real === undefined) return;
@@ -172,7 +172,7 @@ export class Scan {
     }
   }
 
-  *#isLeftOut(visit: Visit, root: Root, found: FoundSoFar, unread: UnreadPlace[]): Steps<boolean> {
+  *#isLeftOut(visit: Visit, root: Root, found: FoundSoFar, unread: UnreadDirectory[]): Steps<boolean> {
     const { level, path: directory } = visit;
     if (level.rules.length > 0 && (yield* isIgnored(visit, unread))) return true;
     const known = this.memory.recall(directory);
@@ -208,9 +208,9 @@ export class Scan {
 
   *#withinTime(root: Root, found: FoundSoFar, steps: Steps<void>): Steps<void> {
     const { now = () => performance.now() } = this.#options;
-    const { milliseconds } = this.#limits;
-    const isComplete = yield* withinTimeBudget(steps, now, milliseconds);
-    if (!isComplete) found.addFinding(findings.notReadInTime(root.path, milliseconds, found.skills.length));
+    const { durationMs } = this.#limits;
+    const isComplete = yield* withinTimeBudget(steps, now, durationMs);
+    if (!isComplete) found.addFinding(findings.notReadInTime(root.path, durationMs, found.skills.length));
   }
 
   #read(
@@ -269,7 +269,7 @@ function nextVisit(levels: Level[]): Visit | undefined {
   return undefined;
 }
 
-function* isIgnored({ level, place, path: real }: Visit, unread: UnreadPlace[]): Steps<boolean> {
+function* isIgnored({ level, place, path: real }: Visit, unread: UnreadDirectory[]): Steps<boolean> {
   const rule = yield* findIgnoreRule(level.rules, place);
   if (rule?.ofGit === true && real === place && level.record !== undefined) {
     unread.push({ path: place, parent: level.record, reason: "ignored" });

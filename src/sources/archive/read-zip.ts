@@ -48,7 +48,7 @@ interface ZipEntry {
 }
 
 const endSize = 22;
-const longestComment = 0xffff;
+const maxCommentBytes = 0xffff;
 const centralSize = 46;
 const localSize = 30;
 const zip64 = { count: 0xffff, size: 0xffffffff };
@@ -86,7 +86,7 @@ function* readZipDirectory(packed: Uint8Array): Generator<ZipEntry, void> {
 }
 
 function findDirectory(view: Buffer): { readonly count: number; readonly start: number; readonly end: number } {
-  const earliest = Math.max(0, view.length - endSize - longestComment);
+  const earliest = Math.max(0, view.length - endSize - maxCommentBytes);
   for (let at = view.length - endSize; at >= earliest; at -= 1) {
     if (view.readUInt32LE(at) !== 0x06054b50 || at + endSize + view.readUInt16LE(at + 20) !== view.length) continue;
     const count = view.readUInt16LE(at + 10);

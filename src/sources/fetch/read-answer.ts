@@ -103,12 +103,12 @@ export function noSuccess(
   return new SkillsError(codes[status] ?? code, message, { facts });
 }
 
-const longestWait = 24 * 60 * 60;
+const maxRetryAfterSeconds = 24 * 60 * 60;
 
 /** How long a server asks to wait, in whole seconds of at most a day; undefined if it says nothing. `now`: milliseconds since 1970. */
 export function retryAfterSeconds(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const text = headers["retry-after"]?.trim();
   if (text === undefined) return undefined;
   const seconds = /^[0-9]{1,12}$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now) / 1_000);
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), longestWait);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), maxRetryAfterSeconds);
 }

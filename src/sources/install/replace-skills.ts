@@ -12,7 +12,7 @@ import {
 import { type Lock, type LockEntry, directoryName, hasSameFiles, knownOf, withEntry, withoutEntry } from "../lock.ts";
 import { changeLock, readLock, sweepLock } from "../lock-file.ts";
 import type { InstalledFiles } from "../lock/read-installed.ts";
-import { type SkillsPlace, findSkillsDirectory, makeSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
+import { type InstallScope, findSkillsDirectory, makeSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
 import { type LeftStaging, type Staging, openStaging, reopenStaging } from "../lock/staging.ts";
 import type { SkillFile } from "../reader.ts";
 import path from "node:path";
@@ -31,21 +31,21 @@ interface Replacement {
 
 /** Installs skills over this lock, one after the other, each with its entry; after a crash, `recoverSkillsDirectory` leaves each as it was or as it is to be. */
 export async function replaceSkills(
-  place: SkillsPlace,
+  scope: InstallScope,
   lock: Lock,
   replacements: readonly Replacement[],
 ): Promise<void> {
   const changes = replacements.map(({ key, entry }) => ({ key, before: lock.entries.get(key), after: entry }));
-  await changing(place, makeSkillsDirectory, changes, async (id, staging) => {
+  await changing(scope, makeSkillsDirectory, changes, async (id, staging) => {
     for (const { key, files, entry, seen } of replacements) {
       const change = (): Promise<void> =>
-        changeLock(place, id, (now) =>
-          isSameEntry(place, now.entries.get(key), entry) ? now : withEntry(now, key, entry),
+        changeLock(scope, id, (now) =>
+          isSameEntry(scope, now.entries.get(key), entry) ? now : withEntry(now, key, entry),
         );
       if (files === undefined) await change();
       else {
         staging?.write(directoryName(key), files);
-        await swap(staging, place, { key, seen, change });
+        await swap(staging, scope, { key, seen, change });
       }
     }
   });
@@ -53,27 +53,27 @@ export async function replaceSkills(
 
 /** Removes skills and their entries of this lock. */
 export async function removeSkills(
-  place: SkillsPlace,
+  scope: InstallScope,
   lock: Lock,
   removals: readonly Pick<Replacement, "key" | "seen">[],
 ): Promise<void> {
   const changes = removals.map(({ key }) => ({ key, before: lock.entries.get(key), after: undefined }));
-  await changing(place, findSkillsDirectory, changes, async (id, staging) => {
+  await changing(scope, findSkillsDirectory, changes, async (id, staging) => {
     for (const { key, seen } of removals)
-      await swap(staging, place, { key, seen, change: () => changeLock(place, id, (now) => withoutEntry(now, key)) });
+      await swap(staging, scope, { key, seen, change: () => changeLock(scope, id, (now) => withoutEntry(now, key)) });
   });
 }
 
 /** The record is there before anything is changed, and until nothing is left to be finished or removed, also after a failure. */
 async function changing(
-  place: SkillsPlace,
-  directoryOf: (place: SkillsPlace) => string | undefined,
+  scope: InstallScope,
+  directoryOf: (scope: InstallScope) => string | undefined,
   changes: readonly EntryChange[],
   work: (id: string, staging: Staging | undefined) => Promise<void>,
 ): Promise<void> {
-  await writing(place, async () => {
-    const skills = directoryOf(place);
-    const record = createChangeRecord(place, { skills, changes });
+  await writing(scope, async () => {
+    const skills = directoryOf(scope);
+    const record = createChangeRecord(scope, { skills, changes });
     let staging: Staging | undefined;
     try {
       staging = skills === undefined ? undefined : openStaging(skills, record);
@@ -86,13 +86,13 @@ async function changing(
 }
 
 /** Throws UNREADABLE where the disk refuses, instead of its error. */
-async function writing<Result>(place: SkillsPlace, work: () => Result | Promise<Result>): Promise<Result> {
+async function writing<Result>(scope: InstallScope, work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     const code = systemCode(error);
     if (isSkillsError(error) || code === "") throw error;
-    const message = `${shownSkillsDirectory(place)} or ${place.lockFile} cannot be written (${code}): ${writeFix(code)}. acp-skills verify shows what is installed.`;
+    const message = `${shownSkillsDirectory(scope)} or ${scope.lockFile} cannot be written (${code}): ${writeFix(code)}. acp-skills verify shows what is installed.`;
     throw new SkillsError("UNREADABLE", message, { cause: error });
   }
 }
@@ -105,11 +105,11 @@ function writeFix(code: string): string {
 
 type Swap = Pick<Replacement, "key" | "seen"> & { readonly change: () => Promise<void> };
 
-async function swap(staging: Staging | undefined, place: SkillsPlace, { key, change, seen }: Swap): Promise<void> {
+async function swap(staging: Staging | undefined, scope: InstallScope, { key, change, seen }: Swap): Promise<void> {
   const name = directoryName(key);
   const undo = staging === undefined ? () => undefined : staging.swap(name, (before) => isSame(before, seen));
   if (undo === undefined) {
-    const message = `${shownSkillsDirectory(place)}/${name} changed meanwhile; it is as it was. Try again.`;
+    const message = `${shownSkillsDirectory(scope)}/${name} changed meanwhile; it is as it was. Try again.`;
     throw new SkillsError("SKILL_NOT_READY", message);
   }
   try {
@@ -130,7 +130,7 @@ function isSame(a: InstalledFiles | undefined, b: InstalledFiles | undefined): b
  * of ours names is as it was, or installed and in the lock. Anything else that looks like it is left as it is, and reported.
  */
 export async function recoverSkillsDirectory(
-  where: SkillsPlace,
+  where: InstallScope,
   report: (note: string) => void,
 ): Promise<string | undefined> {
   // Before anything is changed: a damaged lock is the first to repair.
@@ -142,7 +142,7 @@ export async function recoverSkillsDirectory(
   return skills;
 }
 
-async function finish(where: SkillsPlace, skills: string | undefined, change: UnfinishedChange): Promise<void> {
+async function finish(where: InstallScope, skills: string | undefined, change: UnfinishedChange): Promise<void> {
   await writing(where, () => sweepLock(where, change.id));
   const staging =
     skills === undefined || skills !== change.skills
@@ -160,7 +160,7 @@ async function finish(where: SkillsPlace, skills: string | undefined, change: Un
 type Settling = EntryChange & { readonly left: LeftStaging | undefined; readonly id: string };
 
 /** The lock says what counts: where it has what was there before, that is put back, or the new skill that is in its place is noted. */
-async function settle(where: SkillsPlace, skills: string | undefined, settling: Settling): Promise<void> {
+async function settle(where: InstallScope, skills: string | undefined, settling: Settling): Promise<void> {
   const { key, before, after, left, id } = settling;
   const entry = readLock(where).entries.get(key);
   const is = (other: LockEntry | undefined): boolean => isSameEntry(where, entry, other);
@@ -174,12 +174,12 @@ async function settle(where: SkillsPlace, skills: string | undefined, settling: 
 }
 
 /** Whether two entries say the same by the keys that we know. */
-function isSameEntry({ form }: SkillsPlace, one: LockEntry | undefined, other: LockEntry | undefined): boolean {
+function isSameEntry({ form }: InstallScope, one: LockEntry | undefined, other: LockEntry | undefined): boolean {
   return isDeepStrictEqual(one && knownOf(form, one), other && knownOf(form, other));
 }
 
 /** Directories that look like those of a change, which no record of this user names here. */
-function foreignStagings(where: SkillsPlace, skills = shownSkillsDirectory(where)): readonly string[] {
+function foreignStagings(where: InstallScope, skills = shownSkillsDirectory(where)): readonly string[] {
   const above = path.dirname(skills);
   return namesIn(above)
     .filter((name) => name.startsWith(stagingPrefix) && !isRecordedFor(where, name.slice(stagingPrefix.length)))

@@ -7,7 +7,7 @@ import { makeOwnDirectories, ownershipFault, namesIn, syncDirectoryNow } from ".
 import { isAbandoned, ownedName } from "../../base/processes/live-process.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { LockEntry } from "../lock.ts";
-import { type SkillsPlace, findSkillsDirectory } from "../skills-place.ts";
+import { type InstallScope, findSkillsDirectory } from "../skills-place.ts";
 
 /** What becomes of one entry of a lock; undefined is no entry. */
 export interface EntryChange {
@@ -42,11 +42,11 @@ export interface UnfinishedChange extends Recorded {
 /** The beginning of the name of a directory in which a change stages; its id follows. */
 export const stagingPrefix = ".acp-skills-";
 const suffix = ".jsonl";
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** Durable when it returns. Throws UNREADABLE where the data directory cannot be used. */
 export function createChangeRecord(
-  { records, lockFile }: SkillsPlace,
+  { records, lockFile }: InstallScope,
   recorded: Omit<Recorded, "lockFile">,
 ): ChangeRecord {
   const id = ownedName();
@@ -69,11 +69,11 @@ function write(file: string, flag: "wx" | "a", value: object): void {
 
 /** The changes of a place whose processes were killed, also where the project was moved since. What cannot be read is reported. */
 export function unfinishedChanges(
-  place: SkillsPlace,
+  scope: InstallScope,
   now: number,
   report: (note: string) => void = () => undefined,
 ): readonly UnfinishedChange[] {
-  const { records, lockFile } = place;
+  const { records, lockFile } = scope;
   return recordNames(records).flatMap((id) => {
     const file = path.join(records, id + suffix);
     try {
@@ -83,7 +83,7 @@ export function unfinishedChanges(
       // Killed before it changed anything.
       if (found === undefined) drop();
       if (found?.lockFile === lockFile) return [{ ...found, id, drop }];
-      const skills = found?.staging && findSkillsDirectory(place);
+      const skills = found?.staging && findSkillsDirectory(scope);
       if (found === undefined || skills === undefined || !isStagedIn(skills, id, found.staging)) return [];
       return [{ ...found, lockFile, skills, id, drop }];
     } catch (error) {
@@ -113,16 +113,16 @@ function isStagedIn(skills: string, id: string, staging: DirectoryIdentity | und
 }
 
 /** Whether a record names a change of this place. */
-export function isRecordedFor({ records, lockFile }: SkillsPlace, id: string): boolean {
+export function isRecordedFor({ records, lockFile }: InstallScope, id: string): boolean {
   // Otherwise it is damaged, or there is none.
   return attempt(() => readRecord(path.join(records, id + suffix))?.lockFile === lockFile, false);
 }
 
 /** What was interrupted in a place and is not finished yet; a sentence, or undefined. */
-export function unfinishedWords(where: SkillsPlace): string | undefined {
+export function unfinishedWords(where: InstallScope): string | undefined {
   const keys = unfinishedChanges(where, Date.now()).flatMap(({ changes }) => changes.map(({ key }) => key));
   if (keys.length === 0) return undefined;
-  return `a change of ${shortList([...new Set(keys)], mostNamed)} was interrupted; the next acp-skills update, add or remove finishes it`;
+  return `a change of ${shortList([...new Set(keys)], maxNamed)} was interrupted; the next acp-skills update, add or remove finishes it`;
 }
 
 /** The ids of all changes, also of those that are being made. */

@@ -7,7 +7,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { attempt } from "../../base/failures/system-error.ts";
 import { makeOwnDirectories } from "../../base/paths/directories.ts";
-import type { SkillsPlace } from "../skills-place.ts";
+import type { InstallScope } from "../skills-place.ts";
 import { shellWord } from "../../base/text/quoted.ts";
 
 /** What a lock says about where a skill is from. Never a secret: see `lockedUrl`. */
@@ -173,7 +173,7 @@ export function namedSources({ form, entries }: Lock, texts: readonly string[] =
 }
 
 /** Remembers in the data directory, where no project writes, that a person named a source which is read with their keys. */
-export function confirmSource(where: SkillsPlace, source: Source): void {
+export function confirmSource(where: InstallScope, source: Source): void {
   const file = confirmationOf(where, source);
   if (file === undefined) return;
   // Where that fails, it is asked for again.
@@ -184,7 +184,7 @@ export function confirmSource(where: SkillsPlace, source: Source): void {
 }
 
 /** Why a source of a lock is not asked: it does what only a person may cause, and others may have written the lock. */
-export function personRefusal(where: SkillsPlace, source: Source, { typed }: NamedSources): string | undefined {
+export function personRefusal(where: InstallScope, source: Source, { typed }: NamedSources): string | undefined {
   const file = confirmationOf(where, source);
   const place = placeOf(source);
   if (file === undefined || existsSync(file) || typed.some((one) => placeOf(one) === place)) return undefined;
@@ -192,7 +192,7 @@ export function personRefusal(where: SkillsPlace, source: Source, { typed }: Nam
 }
 
 /** Undefined for a source that any lock may name. */
-function confirmationOf({ records }: SkillsPlace, source: Source): string | undefined {
+function confirmationOf({ records }: InstallScope, source: Source): string | undefined {
   if (source.forPersons === undefined) return undefined;
   const name = createHash("sha256").update(placeOf(source)).digest("hex");
   return path.join(path.dirname(records), "confirmed-sources", name);

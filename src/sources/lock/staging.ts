@@ -44,7 +44,7 @@ type Room = "new" | "old";
 
 /** Opens one for the directory of skills at a real path, and notes in the record which it is. */
 export function openStaging(skills: string, record: ChangeRecord): Staging {
-  const place = holdPlace(skills, record.id);
+  const place = holdStaging(skills, record.id);
   const { parent, target, name, real } = place;
   let held: HeldDirectory;
   let rooms: [HeldDirectory, HeldDirectory];
@@ -115,7 +115,7 @@ export function reopenStaging(
   skills: string,
   { id, staging }: Pick<UnfinishedChange, "id" | "staging">,
 ): LeftStaging | "foreign" | undefined {
-  const place = holdPlace(skills, id);
+  const place = holdStaging(skills, id);
   const { target, real } = place;
   const held = holdOwn(place, staging);
   if (held === undefined || held === "foreign") {
@@ -140,7 +140,7 @@ export function reopenStaging(
 }
 
 function holdOwn(
-  { parent, name, real }: Place,
+  { parent, name, real }: HeldStaging,
   identity: DirectoryIdentity | undefined,
 ): HeldDirectory | "foreign" | undefined {
   let held: HeldDirectory | undefined;
@@ -159,10 +159,10 @@ function holdOwn(
   return "foreign";
 }
 
-type Place = ReturnType<typeof holdPlace>;
+type HeldStaging = ReturnType<typeof holdStaging>;
 
 /** `name` and `real` are those of the staging. */
-function holdPlace(skills: string, id: string) {
+function holdStaging(skills: string, id: string) {
   const above = path.dirname(skills);
   const name = stagingPrefix + id;
   const parent = holdDirectory(above);
@@ -180,7 +180,7 @@ function holdPlace(skills: string, id: string) {
   return { parent, target, name, real: joinPath(above, name), release };
 }
 
-function remove({ parent, name, real, release }: Place, held: HeldDirectory): void {
+function remove({ parent, name, real, release }: HeldStaging, held: HeldDirectory): void {
   try {
     emptyDirectory(held, real);
     rmdirSync(`${parent.path}/${name}`);

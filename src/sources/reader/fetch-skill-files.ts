@@ -21,8 +21,8 @@ type Listed = Extract<RemoteContent, { type: "files" }>["files"];
 
 const manifestName = "SKILL.md";
 const manifestBytes = 1024 * 1024;
-const fileTimeout = 30_000;
-const archiveTimeout = 120_000;
+const fileTimeoutMs = 30_000;
+const archiveTimeoutMs = 120_000;
 const filesAtOnce = 4;
 
 /**
@@ -53,7 +53,7 @@ async function download(content: RemoteContent, options: FetchSkillFilesOptions)
   if (content.type === "archive") return await downloadArchive(content, options);
   if (content.type === "files") return await downloadFiles(content.files, options);
   if (content.type === "skill-md") {
-    const bytes = await get(content, { maxBytes: manifestBytes, timeoutMs: fileTimeout }, options);
+    const bytes = await get(content, { maxBytes: manifestBytes, timeoutMs: fileTimeoutMs }, options);
     return [{ path: manifestName, bytes, executable: false }];
   }
   if (content.type === "git") {
@@ -73,7 +73,7 @@ async function downloadArchive(
   content: Extract<RemoteContent, { type: "archive" }>,
   options: FetchSkillFilesOptions,
 ): Promise<readonly SkillFile[]> {
-  const limits = { maxBytes: skillLimits.packedBytes, timeoutMs: archiveTimeout };
+  const limits = { maxBytes: skillLimits.packedBytes, timeoutMs: archiveTimeoutMs };
   const packed = await get(content, limits, options);
   const wanted = content.directory?.replace(/^\.\/|\/+$/g, "") ?? "";
   if (wanted === "" || wanted === ".") {
@@ -104,7 +104,7 @@ async function downloadFiles(listed: Listed, options: FetchSkillFilesOptions): P
   const failed = new AbortController();
   const signal = AbortSignal.any([options.signal, failed.signal]);
   const files = inParallel(listed, filesAtOnce, async (file) => {
-    const limits = { maxBytes: Math.max(left, 0), timeoutMs: fileTimeout };
+    const limits = { maxBytes: Math.max(left, 0), timeoutMs: fileTimeoutMs };
     const bytes = await get(file, limits, { ...options, signal });
     left -= bytes.length;
     checkSize(listed.length, skillLimits.bytes - left);

@@ -71,7 +71,7 @@ export function openSourceReader(
       };
     },
     async skillFiles({ name, content }, signal) {
-      refuseDenied(placesOf(content), options.denied);
+      refuseDenied(locationsOf(content), options.denied);
       if (content.type === "pinned") return checkFiles(await (await driver(content.source)).readFiles(content, signal));
       if (content.type !== "api") return await fetchSkillFiles(content, { fetcher, git, signal });
       // It is invoked, not downloaded: we write its files.
@@ -105,7 +105,7 @@ function refuseDenied(urls: readonly string[], denied: SourceDenial | undefined)
 }
 
 /** All that its bytes or its runs come from, which a source may list elsewhere. */
-function placesOf(content: RemoteSkill["content"]): readonly string[] {
+function locationsOf(content: RemoteSkill["content"]): readonly string[] {
   if (content.type === "git") return [content.repository];
   if (content.type === "pinned") return [parseSource(content.source).url];
   return content.type === "api" ? [content.descriptor.endpoint.url] : urlsOf(content);

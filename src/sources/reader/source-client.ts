@@ -41,7 +41,7 @@ interface AskerOptions {
 
 const timeoutMs = 20_000;
 const concurrentRequests = 4;
-const mostKept = `${indexLimits.documentBytes / 1024 / 1024} MiB`;
+const maxKept = `${indexLimits.documentBytes / 1024 / 1024} MiB`;
 
 /** Asks for documents, each address once. */
 export function createSourceClient(options: AskerOptions): SourceClient {
@@ -50,7 +50,7 @@ export function createSourceClient(options: AskerOptions): SourceClient {
   /** Many pages, each within its limit, would not all fit into memory. */
   const askWithin = async (url: string, etag?: string): Promise<SourceResponse> => {
     if (stored >= indexLimits.documentBytes)
-      return { type: "absent", said: `${toLabel(url)} was not asked: what was read before has ${mostKept} together` };
+      return { type: "absent", said: `${toLabel(url)} was not asked: what was read before has ${maxKept} together` };
     const answer = await askOnce(url, etag, options);
     if (answer.type === "text") stored += answer.text.length;
     return answer;

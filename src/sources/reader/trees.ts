@@ -1,5 +1,5 @@
 import type { RemoteIndex } from "../reader.ts";
-import { type SkillPlace, describeSkills, readSkillTexts } from "./trees/describe-skills.ts";
+import { type SkillLocation, describeSkills, readSkillTexts } from "./trees/describe-skills.ts";
 import type { FileTree } from "./trees/file-tree.ts";
 
 export { describeSkills } from "./trees/describe-skills.ts";
@@ -16,8 +16,8 @@ export {
 /** Names and describes the skills in these directories of a tree; what is left out is reported. */
 export async function listSkillsOf(
   tree: FileTree,
-  places: readonly SkillPlace[],
+  locations: readonly SkillLocation[],
   signal: AbortSignal,
 ): Promise<Pick<RemoteIndex, "skills" | "problems">> {
-  return await describeSkills(await readSkillTexts(tree, places, signal));
+  return await describeSkills(await readSkillTexts(tree, locations, signal));
 }

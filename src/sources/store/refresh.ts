@@ -25,11 +25,11 @@ export interface RefreshOptions {
 export const usualIntervalMs = 60 * 60 * 1_000;
 /** After the first failure; doubled after each further one. */
 export const firstRetryMs = 5 * 60 * 1_000;
-export const longestRetryMs = 24 * 60 * 60 * 1_000;
+export const maxRetryMs = 24 * 60 * 60 * 1_000;
 /** Downloads of a large source included. What was not finished goes on at the next look. */
-const longestLookMs = 15 * 60 * 1_000;
+const maxLookMs = 15 * 60 * 1_000;
 /** Looks that another process began count this long, in case it dies. */
-const claimMs = longestLookMs + 60_000;
+const claimMs = maxLookMs + 60_000;
 const problemsLogged = 5;
 
 /** What came of one look. */
@@ -93,7 +93,7 @@ export class SourceRefresh {
   #wait(): void {
     const { copies, clock } = this.#options;
     if (this.#ending.signal.aborted) return;
-    const ms = Math.min(Math.max(copies.state().nextLook - copies.now(), 0), longestRetryMs);
+    const ms = Math.min(Math.max(copies.state().nextLook - copies.now(), 0), maxRetryMs);
     this.#stopWaiting = clock.after(ms, () => {
       this.#background = this.#lookIfDue().then(
         () => this.#wait(),
@@ -123,8 +123,8 @@ export class SourceRefresh {
     const { copies, openReader, openYoung, clock, onLook } = this.#options;
     const { now } = copies;
     const deadline = new AbortController();
-    const stop = clock.after(longestLookMs, () =>
-      deadline.abort(new Error(`it took longer than ${longestLookMs / 60_000} minutes`)),
+    const stop = clock.after(maxLookMs, () =>
+      deadline.abort(new Error(`it took longer than ${maxLookMs / 60_000} minutes`)),
     );
     const signal = AbortSignal.any([this.#ending.signal, deadline.signal]);
     try {
@@ -156,8 +156,8 @@ export class SourceRefresh {
     const failure = error instanceof Error ? error.message : String(error);
     const state = await copies.change((found) => {
       const failures = found.failures + 1;
-      const retryMs = Math.min(firstRetryMs * 2 ** Math.min(found.failures, 20), longestRetryMs);
-      const wait = Math.max(this.#jittered(retryMs), Math.min(retryAfterMs(error), longestRetryMs));
+      const retryMs = Math.min(firstRetryMs * 2 ** Math.min(found.failures, 20), maxRetryMs);
+      const wait = Math.max(this.#jittered(retryMs), Math.min(retryAfterMs(error), maxRetryMs));
       return { ...found, failures, failure, lastLook: now(), nextLook: now() + wait };
     });
     this.#logOnce(`The skills of ${source.label} could not be read: ${sayFailure(state)}`);

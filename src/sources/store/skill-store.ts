@@ -6,7 +6,7 @@ import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { remotePathFault } from "../archive/check-path.ts";
-import { type CopiedSkill, type StorePlaces, copyPlace } from "./store-places.ts";
+import { type CopiedSkill, type StorePaths, copyPath } from "./store-places.ts";
 import { syncDirectory } from "../../base/paths/directories.ts";
 import { skillLimits } from "../source.ts";
 import type { SkillFile } from "../reader.ts";
@@ -22,14 +22,14 @@ const maxAttempts = 5;
 
 /** Versions of skills by their digest. What is stored never changes. */
 export class SkillStore {
-  readonly #places: StorePlaces;
+  readonly #paths: StorePaths;
   readonly #hasher: SkillHasher;
   readonly #isDurable: boolean;
   readonly #source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
 
   /** `isDurable`: what was put has its bytes also after a failure of power, so that nobody has to ask `isWhole`. Default: true. */
-  constructor(places: StorePlaces, hasher: SkillHasher, { isDurable = true }: { readonly isDurable?: boolean } = {}) {
-    this.#places = places;
+  constructor(paths: StorePaths, hasher: SkillHasher, { isDurable = true }: { readonly isDurable?: boolean } = {}) {
+    this.#paths = paths;
     this.#hasher = hasher;
     this.#isDurable = isDurable;
   }
@@ -44,7 +44,7 @@ export class SkillStore {
     signal: AbortSignal,
     expected?: Pick<Copy, "slug" | "digest">,
   ): Promise<Copy> {
-    const temporary = path.join(this.#places.incoming, randomBytes(8).toString("hex"));
+    const temporary = path.join(this.#paths.incoming, randomBytes(8).toString("hex"));
     const written = path.join(temporary, "skill");
     await mkdir(written, { recursive: true, mode: 0o700 });
     try {
@@ -66,7 +66,7 @@ export class SkillStore {
 
   /** Whether a copy is there and has the bytes of its digest. */
   async isWhole(copy: Pick<Copy, "digest" | "slug">, signal: AbortSignal): Promise<boolean> {
-    const place = copyPlace(this.#places, copy);
+    const place = copyPath(this.#paths, copy);
     if (!this.has(copy)) return false;
     try {
       const { digest } = await this.#hasher.hash(this.#source, realpathSync.native(place), signal);
@@ -78,20 +78,20 @@ export class SkillStore {
   }
 
   has(copy: Pick<Copy, "digest" | "slug">): boolean {
-    return lstatSync(copyPlace(this.#places, copy), { throwIfNoEntry: false })?.isDirectory() === true;
+    return lstatSync(copyPath(this.#paths, copy), { throwIfNoEntry: false })?.isDirectory() === true;
   }
 
   /** Takes a copy away that does not have the bytes of its digest. Sessions that use it get errors, and the next version soon. */
   discard(copy: Pick<Copy, "digest" | "slug">): void {
-    const away = path.join(this.#places.trash, randomBytes(8).toString("hex"));
+    const away = path.join(this.#paths.trash, randomBytes(8).toString("hex"));
     // Another process may be faster. What is not removed here is swept.
-    attempt(() => renameSync(copyPlace(this.#places, copy), away), undefined);
+    attempt(() => renameSync(copyPath(this.#paths, copy), away), undefined);
     void rm(away, { recursive: true, force: true }).catch(() => undefined);
   }
 
   /** Remembers that a copy was in use at this time, in milliseconds since 1970. */
   touch({ digest, slug }: Pick<Copy, "digest" | "slug">, now: number): void {
-    const place = path.dirname(copyPlace(this.#places, { digest, slug }));
+    const place = path.dirname(copyPath(this.#paths, { digest, slug }));
     // If it is gone, it needs no time.
     attempt(() => utimesSync(place, now / 1_000, now / 1_000), undefined);
   }
@@ -136,7 +136,7 @@ export class SkillStore {
   }
 
   async #enter(written: string, copy: Copy, signal: AbortSignal): Promise<void> {
-    const place = copyPlace(this.#places, copy);
+    const place = copyPath(this.#paths, copy);
     for (let attempt = 1; ; attempt++) {
       await mkdir(path.dirname(place), { recursive: true, mode: 0o700 });
       if (this.has(copy)) {
@@ -152,7 +152,7 @@ export class SkillStore {
         if (!isTaken || attempt >= maxAttempts) throw error;
       }
     }
-    await this.#sync([path.dirname(place), this.#places.store]);
+    await this.#sync([path.dirname(place), this.#paths.store]);
   }
 
   async #sync(directories: Iterable<string>): Promise<void> {

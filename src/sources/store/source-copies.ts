@@ -7,21 +7,21 @@ import type { Turn, TurnLock } from "../../base/processes/turn-lock.ts";
 import type { Source } from "../source.ts";
 import type { SkillStore } from "./skill-store.ts";
 import {
-  type SourcePlaces,
+  type SourcePaths,
   type SourceState,
-  type StorePlaces,
-  copyPlace,
+  type StorePaths,
+  copyPath,
   formatState,
-  makeSourcePlaces,
-  makeStorePlaces,
+  makeSourcePaths,
+  makeStorePaths,
   newState,
   readState,
-  sourcePlaces,
+  sourcePaths,
 } from "./store-places.ts";
 
 export interface SourceCopiesOptions {
   readonly source: Source;
-  readonly places: StorePlaces;
+  readonly paths: StorePaths;
   readonly store: SkillStore;
   readonly turns: TurnLock;
   /** Milliseconds since 1970. */
@@ -45,23 +45,23 @@ export class SourceCopies {
   readonly source: Source;
   readonly store: SkillStore;
   readonly now: () => number;
-  readonly #places: StorePlaces;
+  readonly #paths: StorePaths;
   readonly #turns: TurnLock;
-  readonly #own: SourcePlaces;
+  readonly #own: SourcePaths;
 
-  constructor({ source, places, store, turns, now }: SourceCopiesOptions) {
+  constructor({ source, paths, store, turns, now }: SourceCopiesOptions) {
     this.source = source;
     this.store = store;
     this.now = now;
-    this.#places = places;
+    this.#paths = paths;
     this.#turns = turns;
-    this.#own = sourcePlaces(places, source);
+    this.#own = sourcePaths(paths, source);
   }
 
   /** Creates the directories that are missing. Throws UNREADABLE if others could write there. */
   open(): void {
-    makeStorePlaces(this.#places);
-    makeSourcePlaces(this.#own);
+    makeStorePaths(this.#paths);
+    makeSourcePaths(this.#own);
   }
 
   /** As it is on disk. */
@@ -71,7 +71,7 @@ export class SourceCopies {
 
   /** The bytes of the copies of all other sources. */
   otherBytes(): number {
-    const others = statesIn(this.#places).filter(({ directory }) => directory !== this.#own.directory);
+    const others = statesIn(this.#paths).filter(({ directory }) => directory !== this.#own.directory);
     return others.flatMap(({ state }) => state?.skills ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
@@ -106,14 +106,14 @@ export class SourceCopies {
   async #correct(turn: Turn, { place, target }: Difference): Promise<void> {
     const found = lstatSync(place, { throwIfNoEntry: false });
     if (found?.isSymbolicLink() === false)
-      turn.move(place, path.join(this.#places.trash, randomBytes(8).toString("hex")));
+      turn.move(place, path.join(this.#paths.trash, randomBytes(8).toString("hex")));
     else if (target === undefined) turn.remove(place);
     if (target !== undefined) await turn.link(place, target);
   }
 
   #differences(): readonly Difference[] {
-    const real = realpathSync.native(this.#places.store);
-    const wanted = new Map(this.state().skills.map((skill) => [skill.slug, copyPlace({ store: real }, skill)]));
+    const real = realpathSync.native(this.#paths.store);
+    const wanted = new Map(this.state().skills.map((skill) => [skill.slug, copyPath({ store: real }, skill)]));
     const links = new Set(readdirSync(this.#own.skills));
     return [
       ...Array.from(wanted, ([slug, target]) => ({ place: path.join(this.#own.skills, slug), target })).filter(
@@ -133,10 +133,10 @@ function leadsTo(link: string, target: string): boolean {
 
 /** The states of all sources that were ever read. */
 export function statesIn(
-  places: StorePlaces,
+  paths: StorePaths,
 ): readonly { readonly directory: string; readonly state: SourceState | undefined }[] {
-  return namesIn(places.sources).map((key) => {
-    const { directory, state } = sourcePlaces(places, key);
+  return namesIn(paths.sources).map((key) => {
+    const { directory, state } = sourcePaths(paths, key);
     return { directory, state: readState(state) };
   });
 }

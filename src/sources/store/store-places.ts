@@ -17,9 +17,9 @@ import { isSlug } from "../../skills/skill.ts";
  *     trash/<random>/…              what is being removed
  *     turns/                        who may change links and states
  */
-export type StorePlaces = Readonly<Record<"store" | "sources" | "incoming" | "trash" | "turns", string>>;
+export type StorePaths = Readonly<Record<"store" | "sources" | "incoming" | "trash" | "turns", string>>;
 
-export function storePlaces(dataDirectory: string, room: "remote" | "cluster" = "remote"): StorePlaces {
+export function storePaths(dataDirectory: string, room: "remote" | "cluster" = "remote"): StorePaths {
   const at = (name: string): string => path.join(dataDirectory, room, name);
   return {
     store: at("store"),
@@ -31,16 +31,16 @@ export function storePlaces(dataDirectory: string, room: "remote" | "cluster" = 
 }
 
 /** The places of one source. */
-export type SourcePlaces = Readonly<Record<"directory" | "skills" | "state", string>>;
+export type SourcePaths = Readonly<Record<"directory" | "skills" | "state", string>>;
 
-export function sourcePlaces({ sources }: Pick<StorePlaces, "sources">, source: Source | string): SourcePlaces {
+export function sourcePaths({ sources }: Pick<StorePaths, "sources">, source: Source | string): SourcePaths {
   const directory = path.join(sources, typeof source === "string" ? source : sourceKey(source));
   return { directory, skills: path.join(directory, "skills"), state: path.join(directory, "state.json") };
 }
 
 /** Where the skill with a digest lies. */
-export function copyPlace(
-  { store }: Pick<StorePlaces, "store">,
+export function copyPath(
+  { store }: Pick<StorePaths, "store">,
   { digest, slug }: { readonly digest: string; readonly slug: string },
 ): string {
   return path.join(store, digest.replace(/^sha256:/, ""), slug);
@@ -49,12 +49,12 @@ export function copyPlace(
 const ownerOnly = 0o700;
 
 /** Creates the places that are missing. Throws UNREADABLE if others could write there. */
-export function makeStorePlaces(places: StorePlaces): void {
-  makeOwnDirectories(path.dirname(places.store), ownerOnly);
-  for (const place of Object.values(places)) makeOwnDirectories(place, ownerOnly);
+export function makeStorePaths(paths: StorePaths): void {
+  makeOwnDirectories(path.dirname(paths.store), ownerOnly);
+  for (const place of Object.values(paths)) makeOwnDirectories(place, ownerOnly);
 }
 
-export function makeSourcePlaces({ directory, skills }: SourcePlaces): void {
+export function makeSourcePaths({ directory, skills }: SourcePaths): void {
   for (const place of [directory, skills]) makeOwnDirectories(place, ownerOnly);
 }
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import { namesIn } from "../../base/paths/directories.ts";
 import type { TurnLock } from "../../base/processes/turn-lock.ts";
 import { statesIn } from "./source-copies.ts";
-import type { StorePlaces } from "./store-places.ts";
+import type { StorePaths } from "./store-places.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** Sessions follow new versions at once; a run that has begun with an older one takes at most 10 minutes. */
@@ -15,28 +15,26 @@ export const sourceRetentionMs = 30 * dayMs;
 const incomingKeptMs = dayMs;
 
 /** Removes the copies that no source has referred to for a day, and sources that nobody has looked at for 30 days. */
-export async function sweepStore(places: StorePlaces, turns: TurnLock, now: number): Promise<void> {
+export async function sweepStore(paths: StorePaths, turns: TurnLock, now: number): Promise<void> {
   await turns.exclusive(async (turn) => {
-    const away = (place: string): void => turn.move(place, path.join(places.trash, randomBytes(8).toString("hex")));
-    for (const { directory, state } of statesIn(places)) {
+    const away = (place: string): void => turn.move(place, path.join(paths.trash, randomBytes(8).toString("hex")));
+    for (const { directory, state } of statesIn(paths)) {
       if (now - (state?.lastLook ?? (await modifiedAt(directory))) > sourceRetentionMs) away(directory);
     }
     const used = new Set(
-      statesIn(places).flatMap(({ state }) =>
-        (state?.skills ?? []).map(({ digest }) => digest.replace(/^sha256:/, "")),
-      ),
+      statesIn(paths).flatMap(({ state }) => (state?.skills ?? []).map(({ digest }) => digest.replace(/^sha256:/, ""))),
     );
-    for (const name of namesIn(places.store)) {
-      const place = path.join(places.store, name);
+    for (const name of namesIn(paths.store)) {
+      const place = path.join(paths.store, name);
       if (!used.has(name) && now - (await modifiedAt(place)) > copyRetentionMs) away(place);
     }
-    for (const name of namesIn(places.incoming)) {
-      const place = path.join(places.incoming, name);
+    for (const name of namesIn(paths.incoming)) {
+      const place = path.join(paths.incoming, name);
       if (now - (await modifiedAt(place)) > incomingKeptMs) away(place);
     }
   });
   // Nobody else moves something there and still needs it.
-  for (const name of namesIn(places.trash)) await rm(path.join(places.trash, name), { recursive: true, force: true });
+  for (const name of namesIn(paths.trash)) await rm(path.join(paths.trash, name), { recursive: true, force: true });
 }
 
 /** Infinity for what is gone. */

@@ -31,7 +31,7 @@ interface YoungVersionsOptions {
 }
 
 const day = 24 * 60 * 60 * 1_000;
-const mostNoted = 10_000;
+const maxNoted = 10_000;
 
 /**
  * Without the word of a registry, the age of a version counts from when this machine saw it first, which nobody who publishes one can
@@ -49,7 +49,7 @@ export function openYoungVersions(
     noted ??= readNotes(file);
     const before = noted.get(name);
     const at = before?.id === id ? Math.min(before.at, now()) : now();
-    if (before?.id !== id && (before !== undefined || noted.size < mostNoted)) {
+    if (before?.id !== id && (before !== undefined || noted.size < maxNoted)) {
       noted.set(name, { id, at });
       isChanged = true;
     }

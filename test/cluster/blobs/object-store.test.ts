@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { BlobStore, BlobUpkeep } from "../../../src/runtime/blobs.ts";
 import { openClusterBlobs, openObjectStore } from "../../../src/cluster/blobs.ts";
-import { type ObjectStore, parseObjectPlace } from "../../../src/cluster/blobs/object-store.ts";
+import { type ObjectStore, parseObjectLocation } from "../../../src/cluster/blobs/object-store.ts";
 import type { Database } from "../../../src/cluster/database.ts";
 import { describeBlobStore } from "../../contract/blob-store.ts";
 import { gather, streamOf } from "../../runtime/blobs/gather.ts";
@@ -22,14 +22,14 @@ afterAll(async () => await database.close());
 
 describe("the URL of an object store", () => {
   test("names endpoint, bucket, prefix, region and from which size on it is used", () => {
-    expect(parseObjectPlace("https://s3.example.com/acme/skills/blobs?region=eu-central-1&above=1048576")).toEqual({
+    expect(parseObjectLocation("https://s3.example.com/acme/skills/blobs?region=eu-central-1&above=1048576")).toEqual({
       endpoint: "https://s3.example.com",
       bucket: "acme",
       prefix: "skills/blobs/",
       region: "eu-central-1",
       above: mebibyte,
     });
-    expect(parseObjectPlace("https://s3.example.com/acme/")).toMatchObject({ prefix: "", above: 8 * mebibyte });
+    expect(parseObjectLocation("https://s3.example.com/acme/")).toMatchObject({ prefix: "", above: 8 * mebibyte });
   });
 
   test.each([
@@ -42,8 +42,8 @@ describe("the URL of an object store", () => {
     ["https://s3.example.com/acme?above=1", /above must be a number of bytes from 65536 to 67108864/],
     ["https://s3.example.com/acme?above=8MB", /above must be a number of bytes/],
   ])("is refused: %s", (text, message) => {
-    expect(() => parseObjectPlace(text)).toThrow(message);
-    expect(() => parseObjectPlace(text)).toThrow(expect.not.stringContaining("secret@") as never);
+    expect(() => parseObjectLocation(text)).toThrow(message);
+    expect(() => parseObjectLocation(text)).toThrow(expect.not.stringContaining("secret@") as never);
   });
 
   test("is none where the variable is empty", async () => {

@@ -1,10 +1,10 @@
 import path from "node:path";
 import { computedHash } from "../../../.build/sources/lock.js";
-import { projectPlace } from "../../../.build/sources/skills-place.js";
+import { projectScope } from "../../../.build/sources/skills-place.js";
 
 /** The place of skills of `DIRECTORY/project`; records are in `DIRECTORY/data`. @param {string} directory */
 export function placeIn(directory) {
-  return projectPlace(path.join(directory, "project"), directory, { ACP_SKILLS_HOME: path.join(directory, "data") });
+  return projectScope(path.join(directory, "project"), directory, { ACP_SKILLS_HOME: path.join(directory, "data") });
 }
 
 /** @param {string} name @param {number} version */

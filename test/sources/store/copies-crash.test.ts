@@ -4,7 +4,7 @@ import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { openSourceCopies } from "../../../src/sources/store.ts";
-import { readState, sourcePlaces, storePlaces } from "../../../src/sources/store/store-places.ts";
+import { readState, sourcePaths, storePaths } from "../../../src/sources/store/store-places.ts";
 import { dieAtEachChange } from "../../base/processes/die-at-each-change.ts";
 import { newDataDirectory, openStore, source } from "./open-store.ts";
 import { openVersions, published } from "./versions.js";
@@ -21,7 +21,7 @@ async function expectWhole(dataDirectory: string, moment: string): Promise<Recor
     const versions = Object.values<Record<string, string>>(published).map((version) => version[slug]);
     expect(versions, moment).toContain(text);
   }
-  for (const skill of readState(sourcePlaces(storePlaces(dataDirectory), source).state)?.skills ?? [])
+  for (const skill of readState(sourcePaths(storePaths(dataDirectory), source).state)?.skills ?? [])
     expect(await store.isWhole(skill, signal), moment).toBe(true);
   return found;
 }
@@ -65,7 +65,7 @@ describe("copies of many processes", () => {
     const ending = { isOver: false };
     const all = Promise.all(children).finally(() => (ending.isOver = true));
     while (!ending.isOver) {
-      const { skills } = sourcePlaces(storePlaces(dataDirectory), source);
+      const { skills } = sourcePaths(storePaths(dataDirectory), source);
       for (const slug of readdirSync(skills)) expect(["alpha", "beta"]).toContain(slug);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

@@ -11,12 +11,7 @@ import { refreshSource } from "../../../src/sources/store/refresh-source.ts";
 import { SourceRefresh } from "../../../src/sources/store/refresh.ts";
 import { SkillStore } from "../../../src/sources/store/skill-store.ts";
 import { SourceCopies } from "../../../src/sources/store/source-copies.ts";
-import {
-  type SourceState,
-  type StorePlaces,
-  sourcePlaces,
-  storePlaces,
-} from "../../../src/sources/store/store-places.ts";
+import { type SourceState, type StorePaths, sourcePaths, storePaths } from "../../../src/sources/store/store-places.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { type YoungVersions, openYoungVersions } from "../../../src/sources/store/young-versions.ts";
 import { type ManualClock, manualClock } from "../../manual-clock.ts";
@@ -94,7 +89,7 @@ export function fakeSource(...names: readonly string[]): FakeSource {
 export const isDown = new SkillsError("ENDPOINT_UNREACHABLE", "skills.example: no connection");
 
 export interface OpenStore {
-  readonly places: StorePlaces;
+  readonly paths: StorePaths;
   readonly store: SkillStore;
   readonly copies: SourceCopies;
   readonly turns: TurnLock;
@@ -109,14 +104,14 @@ export interface OpenStore {
 }
 
 export function openStore(dataDirectory = newDataDirectory(), now = (): number => 1_000, minimumDays = 0): OpenStore {
-  const places = storePlaces(dataDirectory);
-  const turns = new TurnLock(places.turns, { pause: () => new Promise((resolve) => setImmediate(resolve)) });
-  const store = new SkillStore(places, createSkillHasher());
-  const copies = new SourceCopies({ source, places, store, turns, now });
+  const paths = storePaths(dataDirectory);
+  const turns = new TurnLock(paths.turns, { pause: () => new Promise((resolve) => setImmediate(resolve)) });
+  const store = new SkillStore(paths, createSkillHasher());
+  const copies = new SourceCopies({ source, paths, store, turns, now });
   copies.open();
-  const { skills } = sourcePlaces(places, source);
+  const { skills } = sourcePaths(paths, source);
   return {
-    places,
+    paths,
     store,
     copies,
     turns,

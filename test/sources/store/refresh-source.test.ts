@@ -3,30 +3,30 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
 import { sourceLimits } from "../../../src/sources/store/refresh-source.ts";
-import { copyPlace, sourcePlaces } from "../../../src/sources/store/store-places.ts";
+import { copyPath, sourcePaths } from "../../../src/sources/store/store-places.ts";
 import { fakeSource, fileOf, isDown, listed, openStore, skillFiles, source } from "./open-store.ts";
 
 describe("a look at a source", () => {
   test("copies each skill to the place of its digest, and links it under its name", async () => {
-    const { look, bodies, state, places } = openStore();
+    const { look, bodies, state, paths } = openStore();
     await look(fakeSource("alpha", "beta"));
     expect(bodies()).toEqual({ alpha: "version 1", beta: "version 1" });
     const [alpha] = state().skills;
     expect(alpha).toMatchObject({ name: "alpha", slug: "alpha" });
-    const link = path.join(sourcePlaces(places, source).skills, "alpha");
-    expect(path.resolve(readlinkSync(link))).toBe(copyPlace(places, alpha!));
+    const link = path.join(sourcePaths(paths, source).skills, "alpha");
+    expect(path.resolve(readlinkSync(link))).toBe(copyPath(paths, alpha!));
     expect(state()).toMatchObject({ label: source.label, lastGood: 1_000, failures: 0, problems: [] });
   });
 
   test("lets only this user enter, and nobody write into a copy", async () => {
-    const { look, state, places } = openStore();
+    const { look, state, paths } = openStore();
     await look(fakeSource("alpha"));
-    const place = copyPlace(places, state().skills[0]!);
+    const place = copyPath(paths, state().skills[0]!);
     const modeOf = (file: string): number => statSync(file).mode & 0o777;
-    for (const directory of [...Object.values<string>({ ...places }), place, path.dirname(place)])
+    for (const directory of [...Object.values<string>({ ...paths }), place, path.dirname(place)])
       expect(modeOf(directory)).toBe(0o700);
     expect(modeOf(path.join(place, "SKILL.md"))).toBe(0o400);
-    expect(modeOf(sourcePlaces(places, source).state)).toBe(0o600);
+    expect(modeOf(sourcePaths(paths, source).state)).toBe(0o600);
   });
 
   test("asks only whether anything changed, if that can be known", async () => {
@@ -162,15 +162,15 @@ describe("a skill that cannot be downloaded", () => {
     ["is a file and a directory", [fileOf("SKILL.md", "a"), fileOf("SKILL.md/b", "b")]],
     ["occurs twice", [fileOf("SKILL.md", "a"), fileOf("SKILL.md", "b")]],
   ])("a path that %s is refused, and nothing of it stays", async (_what, files) => {
-    const { look, bodies, state, places } = openStore();
+    const { look, bodies, state, paths } = openStore();
     const fake = fakeSource("alpha");
     fake.files.set("alpha 1", files);
     await look(fake);
     expect(bodies()).toEqual({});
     expect(state().problems).toMatchObject([expect.stringContaining("cannot be stored")]);
-    expect(readdirSync(places.incoming)).toEqual([]);
-    expect(readdirSync(places.store)).toEqual([]);
-    expect(existsSync(path.join(places.incoming, "..", "escaped"))).toBe(false);
+    expect(readdirSync(paths.incoming)).toEqual([]);
+    expect(readdirSync(paths.store)).toEqual([]);
+    expect(existsSync(path.join(paths.incoming, "..", "escaped"))).toBe(false);
   });
 
   test("that the index itself calls unusable is reported once", async () => {
@@ -187,12 +187,12 @@ describe("a skill that cannot be downloaded", () => {
 
 describe("what a copy contains", () => {
   test("no hidden files, which are neither served nor part of its digest", async () => {
-    const { look, state, places } = openStore();
+    const { look, state, paths } = openStore();
     const fake = fakeSource("alpha");
     const hidden = [fileOf(".env", "x"), fileOf(".git/config", "x"), fileOf("a/__pycache__/b.pyc", "x")];
     fake.files.set("alpha 1", [...skillFiles("alpha"), fileOf("a/b.txt", "b"), ...hidden]);
     await look(fake);
-    expect(readdirSync(copyPlace(places, state().skills[0]!), { recursive: true }).sort()).toEqual([
+    expect(readdirSync(copyPath(paths, state().skills[0]!), { recursive: true }).sort()).toEqual([
       "SKILL.md",
       "a",
       "a/b.txt",
@@ -200,11 +200,11 @@ describe("what a copy contains", () => {
   });
 
   test("executable files stay executable", async () => {
-    const { look, state, places } = openStore();
+    const { look, state, paths } = openStore();
     const fake = fakeSource("alpha");
     fake.files.set("alpha 1", [...skillFiles("alpha"), { ...fileOf("run.sh", "x"), executable: true }]);
     await look(fake);
-    expect(statSync(path.join(copyPlace(places, state().skills[0]!), "run.sh")).mode & 0o777).toBe(0o500);
+    expect(statSync(path.join(copyPath(paths, state().skills[0]!), "run.sh")).mode & 0o777).toBe(0o500);
   });
 
   test("is named as the skill names itself, not as its index does", async () => {
@@ -228,17 +228,17 @@ describe("what a copy contains", () => {
   });
 
   test("that was changed on disk is downloaded again", async () => {
-    const { look, bodies, state, places } = openStore();
+    const { look, bodies, state, paths } = openStore();
     const fake = fakeSource("alpha");
     fake.index = { etags: { a: "b" } };
     await look(fake);
-    const file = path.join(copyPlace(places, state().skills[0]!), "SKILL.md");
+    const file = path.join(copyPath(paths, state().skills[0]!), "SKILL.md");
     chmodSync(file, 0o600);
     writeFileSync(file, readFileSync(file, "utf8").replace("version 1", "tampered"));
     fake.isUnchanged = true;
     await look(fake);
     expect(bodies()).toEqual({ alpha: "version 1" });
-    expect(readdirSync(places.trash)).toEqual([]);
+    expect(readdirSync(paths.trash)).toEqual([]);
   });
 
   test("the commit, if the source is that repository", async () => {

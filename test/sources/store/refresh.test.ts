@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
-import { firstRetryMs, longestRetryMs, usualIntervalMs } from "../../../src/sources/store/refresh.ts";
-import { copyPlace } from "../../../src/sources/store/store-places.ts";
+import { firstRetryMs, maxRetryMs, usualIntervalMs } from "../../../src/sources/store/refresh.ts";
+import { copyPath } from "../../../src/sources/store/store-places.ts";
 import { fakeSource, isDown, listed, newDataDirectory, openRefresh } from "./open-store.ts";
 
 const { signal } = new AbortController();
@@ -68,11 +68,11 @@ describe("when a source is looked at", () => {
       waits.push(state().nextLook - clock.now());
       await pass(state().nextLook - clock.now());
     }
-    const doubled = Array.from({ length: 11 }, (_, count) => Math.min(firstRetryMs * 2 ** count, longestRetryMs));
+    const doubled = Array.from({ length: 11 }, (_, count) => Math.min(firstRetryMs * 2 ** count, maxRetryMs));
     expect(waits).toEqual(doubled);
     expect(waits.at(-1)).toBe(24 * 60 * 60 * 1_000);
     fake.skills = [listed("alpha", "1")];
-    await pass(longestRetryMs);
+    await pass(maxRetryMs);
     expect(state()).toMatchObject({ failures: 0, nextLook: clock.now() + usualIntervalMs });
   });
 
@@ -91,7 +91,7 @@ describe("when a source is looked at", () => {
     fake.skills = new SkillsError("RATE_LIMITED", "skills.example: 429", { facts });
     const { pass, state } = await started(fake);
     await pass(0);
-    expect(state().nextLook).toBe(longestRetryMs);
+    expect(state().nextLook).toBe(maxRetryMs);
   });
 });
 
@@ -154,7 +154,7 @@ test("a copy that disappeared is downloaded again at the start, without waiting 
   const dataDirectory = newDataDirectory();
   const first = await started(fakeSource("alpha"), { dataDirectory });
   await first.pass(0);
-  rmSync(copyPlace(first.places, first.state().skills[0]!), { recursive: true });
+  rmSync(copyPath(first.paths, first.state().skills[0]!), { recursive: true });
   const fake = fakeSource("alpha");
   const second = await started(fake, { dataDirectory });
   await second.pass(0);
@@ -179,7 +179,7 @@ test("closing ends a download, does not count it as a failure, and leaves no tim
       },
     }),
   };
-  const { refresh, clock, state, told, places } = await started(stuck);
+  const { refresh, clock, state, told, paths } = await started(stuck);
   clock.pass(0);
   await hasBegun;
   await refresh.close();
@@ -187,15 +187,15 @@ test("closing ends a download, does not count it as a failure, and leaves no tim
   expect(state()).toMatchObject({ failures: 0, nextLook: 0, skills: [] });
   expect(told).toEqual([]);
   expect(clock.pending).toBe(0);
-  expect(existsSync(places.trash)).toBe(true);
+  expect(existsSync(paths.trash)).toBe(true);
 });
 
 test("a data directory that cannot be used is a warning, and ends nothing else", async () => {
   const fake = fakeSource("alpha");
   const opened = openRefresh(fake);
-  rmSync(opened.places.sources, { recursive: true });
+  rmSync(opened.paths.sources, { recursive: true });
   const { writeFileSync } = await import("node:fs");
-  writeFileSync(opened.places.sources, "");
+  writeFileSync(opened.paths.sources, "");
   opened.refresh.start();
   await opened.refresh.settled();
   expect(opened.told).toMatchObject([expect.stringContaining("cannot be changed")]);

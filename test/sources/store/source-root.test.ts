@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { copyPlace, formatState, newState, readState, sourcePlaces } from "../../../src/sources/store/store-places.ts";
+import { copyPath, formatState, newState, readState, sourcePaths } from "../../../src/sources/store/store-places.ts";
 import { fakeSource, listed, newDataDirectory, openStore, source } from "./open-store.ts";
 import { sourceRoot } from "../../../src/sources/skills-place.ts";
 
@@ -10,33 +10,33 @@ const at = (commit: string) =>
 
 test("a copy is of the commit that was read last, also if its bytes are the same in both", async () => {
   const dataDirectory = newDataDirectory();
-  const { look, state, places } = openStore(dataDirectory);
+  const { look, state, paths } = openStore(dataDirectory);
   const { remote, path } = sourceRoot(dataDirectory, source);
-  expect(path).toBe(sourcePlaces(places, source).skills);
+  expect(path).toBe(sourcePaths(paths, source).skills);
   expect(remote.label).toBe(source.label);
   const fake = fakeSource();
   for (const commit of commits) {
     fake.skills = [at(commit)];
     await look(fake);
     const [alpha] = state().skills;
-    expect(remote.provenanceOf(copyPlace(places, alpha!))).toEqual({ digest: alpha!.digest, commit });
+    expect(remote.provenanceOf(copyPath(paths, alpha!))).toEqual({ digest: alpha!.digest, commit });
   }
 });
 
 test("an older version, or any other directory, is of no commit", async () => {
   const dataDirectory = newDataDirectory();
-  const { look, state, places } = openStore(dataDirectory);
+  const { look, state, paths } = openStore(dataDirectory);
   const { remote } = sourceRoot(dataDirectory, source);
   expect(remote.provenanceOf("/elsewhere")).toBeUndefined();
   const fake = fakeSource();
   fake.skills = [at(commits[0])];
   await look(fake);
-  const old = copyPlace(places, state().skills[0]!);
+  const old = copyPath(paths, state().skills[0]!);
   fake.files.set("alpha 1", []);
   fake.skills = [listed("alpha", "2")];
   await look(fake);
   expect(remote.provenanceOf(old)).toBeUndefined();
-  expect(remote.provenanceOf(copyPlace(places, state().skills[0]!))).toEqual({ digest: state().skills[0]!.digest });
+  expect(remote.provenanceOf(copyPath(paths, state().skills[0]!))).toEqual({ digest: state().skills[0]!.digest });
 });
 
 test.each([
@@ -56,8 +56,8 @@ test.each([
     formatState({ ...newState(source, 0), skills: [{ name: "a", slug: "a", digest: "sha256:../..", bytes: 1 }] }),
   ],
 ])("a state that is %s counts as none, and is replaced by the next look", async (_what, text) => {
-  const { look, places, bodies } = openStore();
-  const { state } = sourcePlaces(places, source);
+  const { look, paths, bodies } = openStore();
+  const { state } = sourcePaths(paths, source);
   writeFileSync(state, text);
   expect(readState(state)).toBeUndefined();
   await look(fakeSource("alpha"));

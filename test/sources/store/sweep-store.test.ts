@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { sourcePlaces } from "../../../src/sources/store/store-places.ts";
+import { sourcePaths } from "../../../src/sources/store/store-places.ts";
 import { copyRetentionMs, sourceRetentionMs, sweepStore } from "../../../src/sources/store/sweep-store.ts";
 import { fakeSource, listed, newDataDirectory, openStore, source } from "./open-store.ts";
 
@@ -14,13 +14,13 @@ function opened() {
   return {
     ...store,
     at: (ms: number) => (time = start + ms),
-    sweep: () => sweepStore(store.places, store.turns, time),
-    copies: () => readdirSync(store.places.store).length,
+    sweep: () => sweepStore(store.paths, store.turns, time),
+    copies: () => readdirSync(store.paths.store).length,
   };
 }
 
 test("an old version stays for a day after a new one took its place, then it is removed", async () => {
-  const { look, at, sweep, copies, places, bodies } = opened();
+  const { look, at, sweep, copies, paths, bodies } = opened();
   const fake = fakeSource("alpha");
   await look(fake);
   at(100 * copyRetentionMs);
@@ -31,7 +31,7 @@ test("an old version stays for a day after a new one took its place, then it is 
   at(100 * copyRetentionMs + copyRetentionMs + 1);
   await sweep();
   expect(copies()).toBe(1);
-  expect(readdirSync(places.trash)).toEqual([]);
+  expect(readdirSync(paths.trash)).toEqual([]);
   expect(bodies()).toEqual({ alpha: "version 2" });
 });
 
@@ -47,26 +47,26 @@ test("a copy that a source refers to is never removed, however old it is", async
 });
 
 test("a source that nobody looked at for 30 days is removed with its copies", async () => {
-  const { look, at, sweep, copies, places } = opened();
+  const { look, at, sweep, copies, paths } = opened();
   await look(fakeSource("alpha"));
   at(sourceRetentionMs);
   await sweep();
   expect(copies()).toBe(1);
   at(sourceRetentionMs + 1);
   await sweep();
-  expect(existsSync(sourcePlaces(places, source).directory)).toBe(false);
+  expect(existsSync(sourcePaths(paths, source).directory)).toBe(false);
   expect(copies()).toBe(0);
 });
 
 test("what a process that died was writing is removed after a day", async () => {
-  const { at, sweep, places } = opened();
-  const left = path.join(places.incoming, "left");
+  const { at, sweep, paths } = opened();
+  const left = path.join(paths.incoming, "left");
   mkdirSync(left);
   utimesSync(left, start / 1_000, start / 1_000);
   at(copyRetentionMs - 1_000);
   await sweep();
-  expect(readdirSync(places.incoming)).toEqual(["left"]);
+  expect(readdirSync(paths.incoming)).toEqual(["left"]);
   at(copyRetentionMs + 1_000);
   await sweep();
-  expect(readdirSync(places.incoming)).toEqual([]);
+  expect(readdirSync(paths.incoming)).toEqual([]);
 });

@@ -11,9 +11,9 @@ import { type RefusedPrompt, findSkillBlocks, replaceBlocks } from "./amend-prom
 import { toSkillBlock, toText } from "./amend-prompt/skill-text.ts";
 
 /** How long a prompt waits for the text of the skill that it invokes. */
-const invokeTimeout = 5_000;
+const invokeTimeoutMs = 5_000;
 /** How long a session's first prompt waits until the skills were read. */
-const readTimeout = 2_000;
+const readTimeoutMs = 2_000;
 
 /**
  * Replaces the invocations of skills by their instructions, and appends the index of skills. A promise only if skills must be
@@ -29,20 +29,20 @@ export function amendPrompt(
   const isOn = announce !== "none";
   const blocks = isOn && negotiation.protocol === 2 ? findSkillBlocks(prompt) : [];
   // Words after a block are the user's about that skill, whatever they begin with.
-  const invocation = isOn && blocks[0]?.place !== 0 ? findInvocation(prompt) : undefined;
+  const invocation = isOn && blocks[0]?.index !== 0 ? findInvocation(prompt) : undefined;
   // A steering message does not begin a turn.
   const getsIndex = instructModel && session.getsIndex && method === sessionPrompt;
   const withIndex = (amendments: readonly Amendment[]): readonly Amendment[] =>
     getsIndex ? addIndex(session, prompt, amendments) : amendments;
   const waits = getsIndex && !session.isRead && !session.hasWaited;
   if (waits) session.hasWaited = true;
-  const read = waits ? session.untilRead(readTimeout) : undefined;
+  const read = waits ? session.untilRead(readTimeoutMs) : undefined;
   if (invocation === undefined && blocks.length === 0)
     return read === undefined ? withIndex([]) : read.then(() => withIndex([]));
   const invoke: Invoke = async (name, form) => {
     const work = Promise.resolve(session.service.invoke(session.key, name, form)).then((invoked) => ({ invoked }));
-    const late = { invoked: { refused: `it was not read within ${invokeTimeout / 1_000} s; send the prompt again` } };
-    return ((await withinTime(work, clock, invokeTimeout)) ?? late).invoked;
+    const late = { invoked: { refused: `it was not read within ${invokeTimeoutMs / 1_000} s; send the prompt again` } };
+    return ((await withinTime(work, clock, invokeTimeoutMs)) ?? late).invoked;
   };
   const ofBlocks = blocks.length === 0 ? [] : replaceBlocks(prompt, blocks, negotiation, invoke);
   const ofText = invocation === undefined ? [] : replaceWords(invocation, negotiation.takesResources, invoke);
@@ -85,7 +85,7 @@ function addIndex(session: RelayedSession, prompt: unknown, amendments: readonly
 /** The invocation of a skill in a prompt. */
 interface Invocation {
   /** The index of its block. */
-  readonly place: number;
+  readonly index: number;
   /** As the user wrote it: a slug or a dotted name. */
   readonly name: string;
   readonly sigil: "/" | "$";
@@ -104,8 +104,8 @@ const [openingTag, closingTag] = ["<previous_user_message>", "</previous_user_me
 /** Finds `/name` or `$name` at the start of the first text block of a prompt. */
 export function findInvocation(prompt: unknown): Invocation | undefined {
   if (!Array.isArray(prompt)) return undefined;
-  const place = prompt.findIndex((block) => isRecord(block) && block["type"] === "text");
-  const block: unknown = prompt[place];
+  const index = prompt.findIndex((block) => isRecord(block) && block["type"] === "text");
+  const block: unknown = prompt[index];
   const sent = isRecord(block) ? block["text"] : undefined;
   if (typeof sent !== "string") return undefined;
   const isTagged = sent.startsWith(openingTag) && sent.endsWith(closingTag);
@@ -114,7 +114,7 @@ export function findInvocation(prompt: unknown): Invocation | undefined {
   const name = match?.[2];
   if (match === null || name === undefined) return undefined;
   const typed = isTagged ? "" : match[0].trim();
-  return { place, name, sigil: match[1] === "$" ? "$" : "/", typed, words: text.slice(match[0].length) };
+  return { index, name, sigil: match[1] === "$" ? "$" : "/", typed, words: text.slice(match[0].length) };
 }
 
 /**
@@ -130,22 +130,22 @@ const goneText =
   "This skill was deleted while you ran. Do not use what you have read of it; say to the user that it is gone.\n";
 
 function replaceInvocation(
-  { place, words }: Invocation,
+  { index, words }: Invocation,
   slug: string,
   given: string,
   takesResources: boolean,
 ): Amendment[] {
   return [
-    { path: ["params", "prompt", place, "text"], value: `${toInvocationSentence(slug, words.trimEnd())}\n\n` },
-    { path: ["params", "prompt"], at: place + 1, remove: 0, insert: [toSkillBlock(slug, given, takesResources)] },
+    { path: ["params", "prompt", index, "text"], value: `${toInvocationSentence(slug, words.trimEnd())}\n\n` },
+    { path: ["params", "prompt"], at: index + 1, remove: 0, insert: [toSkillBlock(slug, given, takesResources)] },
   ];
 }
 
 /** Rewrites an invocation to the agent's own command for the skill: `$name`, `skill:name`. Empty if that was sent. */
-export function callByCommand({ place, words, typed }: Invocation, command: string): Amendment[] {
+export function callByCommand({ index, words, typed }: Invocation, command: string): Amendment[] {
   const native = command.startsWith("$") ? command : `/${command}`;
   if (typed === native) return [];
-  return [{ path: ["params", "prompt", place, "text"], value: words === "" ? native : `${native} ${words}` }];
+  return [{ path: ["params", "prompt", index, "text"], value: words === "" ? native : `${native} ${words}` }];
 }
 
 /**
@@ -170,10 +170,10 @@ export function addBlock(
   const path = ["params", "prompt"];
   const at = prompt.length;
   // Amendments must not overlap.
-  const place = amendments.findIndex((amendment) => "insert" in amendment && amendment.at === at);
-  const last = amendments[place];
+  const index = amendments.findIndex((amendment) => "insert" in amendment && amendment.at === at);
+  const last = amendments[index];
   if (last !== undefined && "insert" in last && Array.isArray(last.insert))
-    return amendments.with(place, { ...last, insert: [...(last.insert as readonly unknown[]), block] });
+    return amendments.with(index, { ...last, insert: [...(last.insert as readonly unknown[]), block] });
   return [{ path, at, remove: 0, insert: [block] }, ...amendments];
 }
 

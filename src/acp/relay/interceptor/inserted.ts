@@ -10,7 +10,7 @@ const closing = `</${id}-acp-skills>`;
 const closingInText = new RegExp(`<(?=/\\s*(?:${id}-)?acp-skills)`, "gi");
 const indexLabel = new RegExp(`^${opening} index="([^"]*)">`);
 /** An upper limit for the length of a mark that begins with `opening`. */
-const longestMark = 256;
+const maxMarkLength = 256;
 
 /** Our text between marks, which the text cannot close. `label` has no quotes or angle brackets. */
 export function toInserted(kind: "index" | "skill", label: string, text: string): string {
@@ -58,7 +58,7 @@ function withoutInsertions(text: string): string {
   let remaining = marks.read(text) + marks.end();
   for (let found = address.exec(remaining), from = 0; found !== null; found = address.exec(remaining.slice(from))) {
     const start = from + found.index;
-    const before = remaining.slice(Math.max(0, start - longestFrame), start);
+    const before = remaining.slice(Math.max(0, start - maxFrameLength), start);
     const lead = beforeAddress.exec(before)?.[0] ?? "";
     const rest = remaining.slice(start + found[0].length);
     // Otherwise the user typed it.
@@ -72,7 +72,7 @@ function withoutInsertions(text: string): string {
   return withoutFrames(remaining).trimEnd();
 }
 
-const longestFrame = 256;
+const maxFrameLength = 256;
 
 function withoutFrames(text: string): string {
   let remaining = text;
@@ -168,8 +168,8 @@ function openMarkFilter(found: (label: string) => void = () => undefined) {
           held = incomplete;
           return shown;
         }
-        const mark = held.slice(start, start + longestMark).indexOf(">");
-        if (mark === -1 && held.length - start >= longestMark) {
+        const mark = held.slice(start, start + maxMarkLength).indexOf(">");
+        if (mark === -1 && held.length - start >= maxMarkLength) {
           // Our marks are shorter: the user typed it.
           shown += held.slice(0, start + opening.length);
           held = held.slice(start + opening.length);

@@ -100,16 +100,14 @@ export function handlePermissionRequest(
     return allow(run, "it needs nothing beyond its sandbox", { content: allowedRun(call) });
   };
   const deciding = session.service.answersRun(session.key, run.tool, call.input ?? known?.input ?? {});
-  return deciding instanceof Promise
-    ? withinTime(deciding, settings.clock, decidingTime).then(decide)
-    : decide(deciding);
+  return deciding instanceof Promise ? withinTime(deciding, settings.clock, decidingMs).then(decide) : decide(deciding);
 }
 
 /**
  * How long a request waits until we know whether we decide about its skill: after that, the person is asked by the agent. The first of
  * a connection waits for a sandbox to be tried, which takes seconds where the processors are busy.
  */
-const decidingTime = 10_000;
+const decidingMs = 10_000;
 
 /** The answer that we give for the user. */
 interface Approval {

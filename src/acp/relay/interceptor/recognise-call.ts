@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parseIfJson } from "../../../base/json/json-value.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import { type JsonRecord, isGiven, isRecord, recordAt } from "../../messages/raw-message.ts";
-import { longestJson, resultIn } from "../../messages/call-result.ts";
+import { maxJsonLength, resultIn } from "../../messages/call-result.ts";
 import { type AgentFacts, type Spelling, spell, toWord, usualSpellings } from "../../negotiation/agents.ts";
 import { servedTools } from "../../../wire/tools.ts";
 import { type BlobFacts, isFinal, type OwnCall } from "../../messages/describe-call.ts";
@@ -122,7 +122,7 @@ export function inputOf({ rawInput, content, status }: JsonRecord): JsonRecord |
   if (isGiven(status) && status !== "pending") return undefined;
   const [part, ...more] = Array.isArray(content) ? (content as unknown[]) : [];
   const text = more.length === 0 ? recordAt(part, "content")?.["text"] : undefined;
-  if (typeof text !== "string" || !text.startsWith("{") || text.length > longestJson) return undefined;
+  if (typeof text !== "string" || !text.startsWith("{") || text.length > maxJsonLength) return undefined;
   const value = parseIfJson(text);
   return isRecord(value) ? value : undefined;
 }

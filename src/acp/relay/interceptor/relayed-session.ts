@@ -23,11 +23,11 @@ export interface RelayContext {
 }
 
 /** An editor may open a session without waiting for the response to `initialize`; agents can take long to start. */
-const initializeTimeout = 60_000;
+const initializeTimeoutMs = 60_000;
 /** How long the request waits for our MCP server. */
-const equipTimeout = 6_000;
+const equipTimeoutMs = 6_000;
 /** How long it waits for skills to be read, so that the system prompt can name them. */
-const readTimeout = 500;
+const readTimeoutMs = 500;
 
 /** One session as the relay knows it, from the request that opens it. */
 export class RelayedSession {
@@ -72,7 +72,7 @@ export class RelayedSession {
   async equip(params: JsonRecord): Promise<readonly Amendment[]> {
     const { settings, logOnce } = this.#context;
     const { clock, instructModel } = settings;
-    const negotiation = await withinTime(this.#context.negotiation(), clock, initializeTimeout);
+    const negotiation = await withinTime(this.#context.negotiation(), clock, initializeTimeoutMs);
     if (this.#hasEnded()) return [];
     if (negotiation === undefined) {
       logOnce("info", "No MCP server was added to the session: the agent has not answered initialize.");
@@ -86,13 +86,13 @@ export class RelayedSession {
     } else if (!takesServer(params)) return [];
     const name = chooseServerName(params["mcpServers"]);
     const request = { sessionId: this.requestedId, negotiation, transport, name };
-    const entry = await withinTime(Promise.resolve(this.service.equip(this.key, request)), clock, equipTimeout);
+    const entry = await withinTime(Promise.resolve(this.service.equip(this.key, request)), clock, equipTimeoutMs);
     if (entry === undefined || this.#hasEnded()) return [];
     this.calls = new KnownCalls({ name, others: serverNames(params["mcpServers"]) }, negotiation.facts);
     this.getsIndex = true;
     const server = addServer(params, entry);
     if (!instructModel || !negotiation.systemPrompt) return [server];
-    await this.untilRead(readTimeout);
+    await this.untilRead(readTimeoutMs);
     const prompt = this.nextIndex && addToSystemPrompt(params, this.nextIndex.text);
     if (prompt === undefined) return [server];
     this.indexSent();

@@ -13,7 +13,7 @@ const serviceEnded = {
 } as const;
 
 /** The limits for the editor's unanswered requests and unread lines; beyond them, its next request waits. */
-const mostUnread = 256;
+const maxUnread = 256;
 
 /** The editor's own `_acp-skills/…` requests that have no response yet, and how much of what we sent it has not read. */
 export class EditorRequests {
@@ -74,7 +74,7 @@ export class EditorRequests {
   }
 
   get #isFull(): boolean {
-    return !this.#hasLeft && this.#waiting.size + this.#unread >= mostUnread;
+    return !this.#hasLeft && this.#waiting.size + this.#unread >= maxUnread;
   }
 
   #makeRoom(): void {

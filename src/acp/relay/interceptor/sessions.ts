@@ -27,7 +27,7 @@ export interface Agreed {
 }
 
 /** How long an agent's command list waits for our commands; after that it is forwarded, and sent again with them later. */
-const mergeTimeout = 100;
+const mergeTimeoutMs = 100;
 /** How many sessions may have listed commands before their response arrives. */
 const earlyLimit = 64;
 
@@ -174,7 +174,7 @@ export class Sessions {
     for (const sessions of [this.#byId, this.#loading, this.subagents.byId])
       for (const { calls } of sessions.values())
         if (calls !== undefined && calls.open.length > 0) ids = ids.length === 0 ? calls.open : [...ids, ...calls.open];
-    if (ids.length !== this.#openCalls.length || ids.some((id, place) => id !== this.#openCalls[place]))
+    if (ids.length !== this.#openCalls.length || ids.some((id, index) => id !== this.#openCalls[index]))
       this.#openCalls = ids;
     return this.#openCalls;
   }
@@ -274,7 +274,7 @@ export class Sessions {
     merging: Promise<ListAmendments | undefined>,
   ): Promise<Verdict> {
     const wrapped = merging.then((amendments) => ({ amendments }));
-    const merged = await withinTime(wrapped, this.#context.settings.clock, mergeTimeout);
+    const merged = await withinTime(wrapped, this.#context.settings.clock, mergeTimeoutMs);
     if (merged === undefined) service.listPassed(key);
     return merged?.amendments === undefined ? untouched : toVerdict(commandsAmendments(message, merged.amendments));
   }

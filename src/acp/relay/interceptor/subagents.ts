@@ -35,9 +35,9 @@ interface SubagentsOptions {
 }
 
 /** How many subagents of one connection are remembered: agents announce as many as they like. */
-export const mostSubagents = 256;
+export const maxSubagents = 256;
 /** In characters. */
-const longestId = 1_024;
+const maxIdLength = 1_024;
 
 /** The states of a subagent that ended. Where the state is an object, subagents are idle instead, and can be used again. */
 const ended: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled", "disconnected"]);
@@ -110,7 +110,7 @@ export class Subagents {
     const id = subagentSessionId ?? sessionId;
     if (typeof id !== "string" || id === "") return "it has no id of a session";
     const [name, parentName] = [shown(id), shown(parent)];
-    if (id.length > longestId) return `the id ${name} has more than ${longestId} characters`;
+    if (id.length > maxIdLength) return `the id ${name} has more than ${maxIdLength} characters`;
     if (id === parent) return `the session ${name} is its own parent`;
     const { find } = this.#options;
     if (find(id) !== undefined) return `the session ${name} was opened by the editor`;
@@ -131,7 +131,7 @@ export class Subagents {
       if (typeof state === "string") known.isIdle = idle.has(state);
       return undefined;
     }
-    if (!this.#makeRoom(parent)) return `${mostSubagents} others are running`;
+    if (!this.#makeRoom(parent)) return `${maxSubagents} others are running`;
     const calls = session.calls?.ofSubagent();
     const root = above?.root ?? parent;
     this.#byId.set(id, { id, session, calls, subagent: id, parent, root, isIdle: idle.has(state) });
@@ -140,12 +140,12 @@ export class Subagents {
 
   /** Forgets one if there are many: of those without subagents the oldest that is idle, or else the oldest. Never the parent of the next. */
   #makeRoom(parent: string): boolean {
-    if (this.#byId.size < mostSubagents) return true;
+    if (this.#byId.size < maxSubagents) return true;
     const parents = new Set([parent, ...[...this.#byId.values()].map((subagent) => subagent.parent)]);
     const leaves = [...this.#byId.values()].filter(({ id }) => !parents.has(id));
     const dropped = leaves.find(({ isIdle }) => isIdle) ?? leaves[0];
     if (dropped === undefined) return false;
-    this.#options.logOnce("warning", `There are more than ${mostSubagents} subagents: the oldest are not followed.`);
+    this.#options.logOnce("warning", `There are more than ${maxSubagents} subagents: the oldest are not followed.`);
     this.#forget(dropped.id);
     return true;
   }

@@ -45,7 +45,7 @@ export function mergeCommands(
         ...(dialect.form === "skill" && { type: "skill", ...pathOf(offered) }),
         ...((shown.kind === "as-copy" || shown.isOutdated) && { description }),
       };
-      annotated.set(shown.place, { ...fields, ...toMeta(offered, dialect, known, { ...shown.command, ...fields }) });
+      annotated.set(shown.index, { ...fields, ...toMeta(offered, dialect, known, { ...shown.command, ...fields }) });
     }
   }
   return { annotated, added };

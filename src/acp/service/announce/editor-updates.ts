@@ -9,7 +9,7 @@ import { notice, problemsNotification, sessionUpdate } from "../../../wire/metho
 
 /** After a list of more bytes the next one waits for a while, because each change of one skill sends the whole list again. */
 const largeList = 100_000;
-const restTime = 500;
+const restMs = 500;
 
 /** Returns how many bytes it sends. `written` is called when the message was written, or never will be. */
 export type SendToEditor = (message: Notification, written: () => void) => number;
@@ -131,7 +131,7 @@ export class EditorUpdates {
     });
     if (bytes <= largeList || this.#isResting) return;
     this.#isResting = true;
-    this.#context.clock.after(restTime, () => {
+    this.#context.clock.after(restMs, () => {
       this.#isResting = false;
       this.#goOn();
     });

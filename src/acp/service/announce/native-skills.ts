@@ -18,7 +18,7 @@ export function findListed(
 /** A command of the agent with a skill's name. */
 interface NamedCommand {
   /** Its index in the agent's list. */
-  readonly place: number;
+  readonly index: number;
   readonly command: JsonRecord;
 }
 
@@ -29,9 +29,9 @@ export class AgentCommands {
 
   constructor(commands: readonly unknown[]) {
     this.commands = commands;
-    for (const [place, command] of commands.entries())
+    for (const [index, command] of commands.entries())
       if (isRecord(command) && !this.#byName.has(command["name"]))
-        this.#byName.set(command["name"], { place, command });
+        this.#byName.set(command["name"], { index, command });
   }
 
   /** The commands under which a skill of this name may be shown. */
@@ -69,10 +69,10 @@ interface FormerSkill {
 }
 
 /** How many commands of agents are remembered. */
-const mostNative = 20_000;
+const maxNative = 20_000;
 /** How many changed skills are remembered, and how many descriptions of each. */
-const mostChanged = 256;
-const mostFormer = 8;
+const maxChanged = 256;
+const maxFormer = 8;
 
 /** The skills that a connection's agent shows itself. It may have read them once, at its start. */
 export class NativelyListedSkills {
@@ -82,9 +82,9 @@ export class NativelyListedSkills {
   readonly #made = new LimitedMap<
     string,
     { readonly slug: string; readonly sources: readonly string[]; readonly directory: string | undefined }
-  >(mostNative);
+  >(maxNative);
   /** By slug, skills as they were before changes: an agent may list what it read then. */
-  readonly #former = new LimitedMap<string, readonly FormerSkill[]>(mostChanged);
+  readonly #former = new LimitedMap<string, readonly FormerSkill[]>(maxChanged);
   #hasListed = false;
 
   /** Skills of a session changed. */
@@ -95,7 +95,7 @@ export class NativelyListedSkills {
       const others = before.filter(
         (former) => former.directory !== directory || former.offered.skill.description !== description,
       );
-      this.#former.set(slug, [...others, { offered, directory }].slice(-mostFormer));
+      this.#former.set(slug, [...others, { offered, directory }].slice(-maxFormer));
     }
   }
 

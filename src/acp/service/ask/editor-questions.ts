@@ -11,7 +11,7 @@ import { type AskedAs, type EditorReply, fromEditorReply } from "../../messages/
 import { toElicitation, toPermissionRequest } from "./permission-request.ts";
 
 /** How long a person has to answer. */
-const answerTime = 5 * 60_000;
+const answerMs = 5 * 60_000;
 /** How many questions may be open. */
 const maxOpen = 32;
 
@@ -98,7 +98,7 @@ export class EditorQuestions {
     const toRequest = showsForms ? toElicitation : toPermissionRequest;
     const { method, params, fields, asked } = toRequest(question, { sessionId, toolCallId, protocol });
     const { promise: answered, resolve } = createDeferred<Reply>();
-    const stopTimer = this.#clock.after(answerTime, () => resolve({ missing: "timeout" }));
+    const stopTimer = this.#clock.after(answerMs, () => resolve({ missing: "timeout" }));
     const abort = (): void => resolve({ missing: "cancelled" });
     signal.addEventListener("abort", abort, { once: true });
     this.#open.set(id, { sessionId, asked, shown, resolve });

@@ -39,7 +39,7 @@ export function toPermissionRequest(question: Question, where: AskedWhere): Ques
 }
 
 /** The limit for the text of changes in a form, in characters; the tool call beside it has each file's diff. */
-const longestPatch = 16 * 1024;
+const maxPatchLength = 16 * 1024;
 
 /**
  * A question as a form (ACP, "Elicitation"): all that the person decides about, the answers, and a field for the reason of a no. It belongs
@@ -48,7 +48,7 @@ const longestPatch = 16 * 1024;
 export function toElicitation(question: Question, where: AskedWhere): QuestionRequest {
   const { options, about } = question;
   const { sessionId, toolCallId } = where;
-  const patch = toPatch(question, longestPatch);
+  const patch = toPatch(question, maxPatchLength);
   const answer = { type: "string", title: "Answer", enum: options.map(({ label }) => label) };
   const why = { type: "string", title: "Why not?", description: "Goes to the model, if you say no.", maxLength: 500 };
   return {

@@ -30,11 +30,11 @@ import type { BeginRequest, ListAmendments } from "../../skill-service.ts";
 import { SkillStates } from "./skill-states.ts";
 
 /** Editors drop updates about a session right after its response. */
-const responseTime = 50;
+const responseMs = 50;
 /** How long to wait for the command list of an agent that is known to send one, so that the editor gets one list, not two. */
-const listingTime = 1_500;
+const listingMs = 1_500;
 /** How long the first list waits for facts about this machine and approvals; otherwise they need a second whole list. */
-const factsTime = 1_000;
+const factsMs = 1_000;
 
 /** What announcing skills needs of a connection. */
 export interface SessionContext {
@@ -114,11 +114,11 @@ export class Session {
     this.#areFactsAwaited = this.#wantsFacts = negotiation.declaresSkills || request.forms.skills !== undefined;
     const update = (): void => this.#update();
     this.#updates = new EditorUpdates(request, { send: context.send, clock: settings.clock, caughtUp: update });
-    this.#stopTimer = settings.clock.after(responseTime, () => {
+    this.#stopTimer = settings.clock.after(responseMs, () => {
       this.#isAnswered = true;
       this.#update();
       if (!this.#isListAwaited) return;
-      this.#stopTimer = settings.clock.after(listingTime - responseTime, () => {
+      this.#stopTimer = settings.clock.after(listingMs - responseMs, () => {
         this.#isListAwaited = false;
         this.#update();
       });
@@ -155,7 +155,7 @@ export class Session {
           context.environments.prepare(found);
           this.#states.inspect(found);
         }
-        stopWaiting = settings.clock.after(factsTime, () => {
+        stopWaiting = settings.clock.after(factsMs, () => {
           this.#areFactsAwaited = false;
           this.#update();
         });

@@ -44,7 +44,7 @@ interface EditorCallsOptions {
 /** How many calls may be running or have unread responses; more are refused. */
 const maxCalls = 128;
 /** The limit of output that the editor has not read; beyond it, the beginning is dropped. */
-const longestUnread = 64 * 1024;
+const maxUnreadLength = 64 * 1024;
 
 /** ACP's error for a cancelled request. */
 const cancelled = { code: -32800, message: "Request cancelled" } as const;
@@ -119,7 +119,7 @@ export class EditorCalls {
     return (event) => {
       // A cancelled request is answered already.
       if (event.type !== "printed" || signal.aborted) return;
-      unread = `${unread}${event.text}`.slice(-longestUnread);
+      unread = `${unread}${event.text}`.slice(-maxUnreadLength);
       report();
     };
   }
@@ -175,7 +175,7 @@ function unknownSession(tool: string, sessionId: unknown, ids: readonly string[]
 }
 
 const usualLimit = 100;
-const mostLimit = 200;
+const maxLimit = 200;
 
 /**
  * The answer to `_acp-skills/list_problems`, a page of the problems of a session's skills: `{offset?, limit?}`, by default the first 100.
@@ -184,8 +184,8 @@ const mostLimit = 200;
 function pageOfProblems(params: unknown, { snapshot: { problems } }: SessionSkills["catalog"]) {
   const { offset = 0, limit = usualLimit } = isRecord(params) ? params : {};
   if (!isWhole(offset, 0)) throw invalid("offset", "a whole number, 0 or more", offset);
-  if (!isWhole(limit, 1)) throw invalid("limit", `a whole number from 1 to ${mostLimit}`, limit);
-  const end = offset + Math.min(limit, mostLimit);
+  if (!isWhole(limit, 1)) throw invalid("limit", `a whole number from 1 to ${maxLimit}`, limit);
+  const end = offset + Math.min(limit, maxLimit);
   return {
     problems: problems.slice(offset, end),
     total: problems.length,

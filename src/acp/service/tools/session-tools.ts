@@ -8,7 +8,7 @@ import type { BlobFacts } from "../../messages/describe-call.ts";
 import type { EquipRequest, ReportedCall } from "../../skill-service.ts";
 import type { AgentTools, AgentToolSession, SessionServer } from "./agent-tools.ts";
 import { toServerEntry, type Transport } from "../../messages/server-entry.ts";
-import { followCall, longestPrinted } from "../../messages/report-tool-call.ts";
+import { followCall, maxPrintedLength } from "../../messages/report-tool-call.ts";
 
 /** Our MCP server in one session, with its entry in `mcpServers`. */
 export interface SessionTools extends Omit<SessionServer, "address" | "cancel"> {
@@ -39,7 +39,7 @@ interface EquipOptions extends Pick<AgentToolSession, "toolsListed" | "askIn"> {
 }
 
 /** How long opening the server may take. */
-const openingTime = 5_000;
+const openingMs = 5_000;
 
 /** Opens our MCP server for a session. Rejects if it cannot be opened in time. */
 export async function equipSession(
@@ -76,7 +76,7 @@ export async function equipSession(
         const [call, shownIn] = [claim(), subagent() ?? id];
         if (call !== undefined && shownIn !== undefined)
           show ??= followCall({ sessionId: shownIn, toolCallId: call }, send);
-        early = `${early}${event.text}`.slice(-longestPrinted);
+        early = `${early}${event.text}`.slice(-maxPrintedLength);
         if (show === undefined) return;
         show(early);
         early = "";
@@ -106,11 +106,11 @@ export async function equipSession(
 }
 
 async function openInTime(opening: Promise<SessionServer>, clock: Clock): Promise<SessionServer> {
-  const server = await withinTime(opening, clock, openingTime);
+  const server = await withinTime(opening, clock, openingMs);
   if (server !== undefined) return server;
   // Abandoned.
   opening.then((late) => late.close()).catch(() => undefined);
-  throw new Error(`it was not ready within ${openingTime} ms`);
+  throw new Error(`it was not ready within ${openingMs} ms`);
 }
 
 /** How many calls of a session are remembered. */

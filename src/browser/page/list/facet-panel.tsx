@@ -8,7 +8,7 @@ import { useBrowser } from "../state/browser.ts";
 import { stateDisplays } from "../parts/state-mark.tsx";
 
 /** Counts follow when typing pauses, so that the list need not wait for them. */
-const debounceMilliseconds = 150;
+const debounceMs = 150;
 
 /** Every way to narrow the list, with how many skills each would leave. */
 export function FacetPanel(): JSX.Element | null {
@@ -17,7 +17,7 @@ export function FacetPanel(): JSX.Element | null {
   const counted = useSignal<Facets | undefined>(undefined);
   const facets = counted.value;
   useEffect(() => {
-    const timer = setTimeout(() => void (counted.value = shown.facets.peek()), debounceMilliseconds);
+    const timer = setTimeout(() => void (counted.value = shown.facets.peek()), debounceMs);
     return () => clearTimeout(timer);
   }, [shown.rows.value]);
   // A facet whose every value occurs once narrows nothing.
@@ -59,7 +59,7 @@ function Facet({ facet, title, values, chosen }: FacetProps): JSX.Element {
   };
   const listed = isWhole.value
     ? values.slice(0, most)
-    : values.filter(({ value }, place) => place < few || chosen.includes(value));
+    : values.filter(({ value }, index) => index < few || chosen.includes(value));
   return (
     <fieldset>
       <legend>{title}</legend>

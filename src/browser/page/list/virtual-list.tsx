@@ -165,7 +165,7 @@ const beyond = 6;
 
 /** Where the row at `first` is after a change; if it is gone, the nearest one below it that is still there, then above it. */
 function anchorAfter(before: readonly SkillRow[], after: readonly SkillRow[], first: number): number {
-  const places = new Map(after.map(({ id }, place) => [id, place]));
+  const places = new Map(after.map(({ id }, index) => [id, index]));
   const nearest = [...before.slice(first), ...before.slice(0, first).reverse()].find(({ id }) => places.has(id));
   return (nearest && places.get(nearest.id)) ?? 0;
 }

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { visibleText } from "./foreign-text.tsx";
 
-const mostLines = 1_000;
-const longestLine = 1_000;
+const maxLines = 1_000;
+const maxLineLength = 1_000;
 
 /** A unified diff. Each line keeps its sign, so that colour only repeats it. Absent: the file cannot be compared. */
 export function DiffText({ diff, label }: { readonly diff: string | undefined; readonly label: string }): JSX.Element {
@@ -11,15 +11,15 @@ export function DiffText({ diff, label }: { readonly diff: string | undefined; r
   return (
     <div class="diff" role="group" aria-label={label} tabIndex={0}>
       <pre dir="ltr">
-        {lines.slice(0, mostLines).map((line, index) => (
+        {lines.slice(0, maxLines).map((line, index) => (
           <span key={index} class={kindOf(line)}>
-            {visibleText(line.slice(0, longestLine))}
-            {line.length > longestLine && ` ⟨${String(line.length - longestLine)} more characters⟩`}
+            {visibleText(line.slice(0, maxLineLength))}
+            {line.length > maxLineLength && ` ⟨${String(line.length - maxLineLength)} more characters⟩`}
             {"\n"}
           </span>
         ))}
       </pre>
-      {lines.length > mostLines && <p class="muted">And {lines.length - mostLines} more lines.</p>}
+      {lines.length > maxLines && <p class="muted">And {lines.length - maxLines} more lines.</p>}
     </div>
   );
 }

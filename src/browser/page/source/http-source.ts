@@ -23,8 +23,8 @@ import {
 } from "./http-request.ts";
 import { type BrowserSkillSource, type ConnectionState, type ServerEvents, SourceError } from "./skill-source.ts";
 
-const firstRetryMilliseconds = 250;
-const longestRetryMilliseconds = 15_000;
+const firstRetryMs = 250;
+const maxRetryMs = 15_000;
 
 type Listener = (event: never) => void;
 
@@ -90,7 +90,7 @@ export function createHttpSource(base: string, { wait = waitAbortably } = {}): B
       }
       if (isOver()) return;
       connection.value = "lost";
-      await wait(Math.min(longestRetryMilliseconds, firstRetryMilliseconds * 2 ** attempts++), closing.signal);
+      await wait(Math.min(maxRetryMs, firstRetryMs * 2 ** attempts++), closing.signal);
     }
   };
   void keepConnected();
@@ -111,8 +111,8 @@ export function createHttpSource(base: string, { wait = waitAbortably } = {}): B
   };
 }
 
-async function waitAbortably(milliseconds: number, aborted: AbortSignal): Promise<void> {
-  const either = AbortSignal.any([aborted, AbortSignal.timeout(milliseconds)]);
+async function waitAbortably(ms: number, aborted: AbortSignal): Promise<void> {
+  const either = AbortSignal.any([aborted, AbortSignal.timeout(ms)]);
   await new Promise((resolve) => either.addEventListener("abort", resolve));
 }
 

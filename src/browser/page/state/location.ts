@@ -88,7 +88,7 @@ export interface PageNavigation {
 }
 
 /** Browsers refuse many changes of the address in a short time, and typing makes one for every key. */
-const debounceMilliseconds = 200;
+const debounceMs = 200;
 
 export function createMemoryNavigation(): PageNavigation {
   const current = signal<PageLocation>({ route: { view: "skills" }, filter: noFilter });
@@ -131,7 +131,7 @@ export function createUrlNavigation(window: Window): PageNavigation {
     narrow: (filter) => {
       current.value = { ...current.value, filter };
       window.clearTimeout(timer);
-      timer = window.setTimeout(writeUrl, debounceMilliseconds);
+      timer = window.setTimeout(writeUrl, debounceMs);
     },
     back: () => {
       const outer = outerRoute(current.value.route);

@@ -7,7 +7,7 @@ import { titledTable } from "../parts/table.tsx";
 import { skillLink, skillNames } from "../parts/route-link.tsx";
 import { useBrowser } from "../state/browser.ts";
 
-const mostRows = 50;
+const maxRows = 50;
 
 /** What skills cost in the context of models, and which of them agents cut. */
 export function BudgetView(): JSX.Element {
@@ -53,15 +53,15 @@ function agentCard({ agent, says, reference, truncated, omitted }: AgentBudget):
         </a>
         ).
       </p>
-      {skillNames(`cuts ${counted(truncated.length, "description")}`, truncated.slice(0, mostRows), truncated.length)}
-      {skillNames(`leaves out ${counted(omitted.length, "skill")}`, omitted.slice(0, mostRows), omitted.length)}
+      {skillNames(`cuts ${counted(truncated.length, "description")}`, truncated.slice(0, maxRows), truncated.length)}
+      {skillNames(`leaves out ${counted(omitted.length, "skill")}`, omitted.slice(0, maxRows), omitted.length)}
     </article>
   );
 }
 
 /** The most expensive ones, of which a shorter text saves most. */
 function Costs({ rows }: { readonly rows: readonly SkillRow[] }): JSX.Element | null {
-  const dear = [...rows].sort((a, b) => b.tokens.listed - a.tokens.listed).slice(0, mostRows);
+  const dear = [...rows].sort((a, b) => b.tokens.listed - a.tokens.listed).slice(0, maxRows);
   if (dear.length === 0) return null;
   return (
     <section aria-label="Cost by skill">

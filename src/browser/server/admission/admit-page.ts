@@ -55,9 +55,9 @@ export interface PageSessions {
 
 const codeValidMs = 5 * 60 * 1_000;
 /** Browsers that are signed in; the one that was first leaves. */
-const mostSessions = 16;
+const maxSessions = 16;
 /** Wrong codes in a minute. */
-const mostAttempts = 20;
+const maxAttempts = 20;
 const attemptsMs = 60_000;
 const maxCookiesOfName = 8;
 
@@ -70,7 +70,7 @@ export function createPageSessions(port: number, clock: Pick<Clock, "now">): Pag
 
   function isLimited(): boolean {
     if (clock.now() - attempts.since >= attemptsMs) attempts = { since: clock.now(), count: 0 };
-    return attempts.count >= mostAttempts;
+    return attempts.count >= maxAttempts;
   }
 
   return {
@@ -89,7 +89,7 @@ export function createPageSessions(port: number, clock: Pick<Clock, "now">): Pag
       code = undefined;
       const [value, key] = [newToken(), newToken()];
       sessions.push(digestOf(value, key));
-      if (sessions.length > mostSessions) sessions.shift();
+      if (sessions.length > maxSessions) sessions.shift();
       return { cookie: `${name}=${value}; HttpOnly; SameSite=Strict; Path=/`, key };
     },
     isOpenedBy(cookies = "", key) {

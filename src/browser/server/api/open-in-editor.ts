@@ -2,7 +2,7 @@ import { launchProgram } from "../../../base/processes/spawn-process.ts";
 import type { OpenFile } from "../../wire/skills.ts";
 
 /** A place in a file. */
-export interface EditedPlace extends Omit<OpenFile, "path"> {
+export interface FilePosition extends Omit<OpenFile, "path"> {
   /** Absolute real path. */
   readonly file: string;
 }
@@ -27,8 +27,8 @@ const advice =
  * The program and its arguments: that of `$ACP_SKILLS_EDITOR`, whatever it is; else that of `$VISUAL` or `$EDITOR` if it is known to open a
  * window, because there is no terminal for others. Undefined if there is none.
  */
-export function editorCommand(place: EditedPlace, env: Environment): readonly [string, ...string[]] | undefined {
-  const { file, line = 1, column = 1 } = place;
+export function editorCommand(position: FilePosition, env: Environment): readonly [string, ...string[]] | undefined {
+  const { file, line = 1, column = 1 } = position;
   for (const name of ["ACP_SKILLS_EDITOR", "VISUAL", "EDITOR"]) {
     const [program = "", ...given] = (env[name] ?? "").trim().split(/\s+/);
     const base = program.replace(/^.*[/\\]/, "").replace(/\.(?:exe|cmd)$/i, "");
@@ -45,8 +45,11 @@ export function editorCommand(place: EditedPlace, env: Environment): readonly [s
 }
 
 /** Opens a file in the person's editor, without a shell. Resolves with a sentence if that is not possible. */
-export async function openInEditor(place: EditedPlace, env: Environment = process.env): Promise<string | undefined> {
-  const command = editorCommand(place, env);
+export async function openInEditor(
+  position: FilePosition,
+  env: Environment = process.env,
+): Promise<string | undefined> {
+  const command = editorCommand(position, env);
   if (command === undefined) return `No editor with a window is set. ${advice}`;
   const [program, ...args] = command;
   const fault = await launchProgram(program, args, 0);

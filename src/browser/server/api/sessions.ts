@@ -5,9 +5,9 @@ import { nativeWatchers } from "../../../skills/skillset.ts";
 import type { SessionList } from "../../wire/sessions.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
 
-const mostSessions = 100;
+const maxSessions = 100;
 /** The uses shown of one session. */
-const mostUses = 100;
+const maxUses = 100;
 /** Changes within this time are reported once. */
 const debounceMs = 150;
 
@@ -35,7 +35,7 @@ export const mountSessions: MountBrowse = ({ app, events, home, dataDirectory, s
   return {
     async "GET /api/sessions"() {
       watch();
-      const sessions = (await app.sessionRecords.read()).slice(0, mostSessions);
+      const sessions = (await app.sessionRecords.read()).slice(0, maxSessions);
       const uses = await usesOf(new Set(sessions.map(({ sessionId }) => sessionId)), app.ledger);
       const list: SessionList = {
         sessions: sessions.map(({ sessionId: id, directory, openedAt, closedAt, ...session }) => {
@@ -66,7 +66,7 @@ async function usesOf(
     const known = uses.get(sessionId) ?? [];
     uses.set(sessionId, known);
     known.unshift(entry);
-    if (known.length > mostUses) known.pop();
+    if (known.length > maxUses) known.pop();
   }
   return uses;
 }

@@ -21,7 +21,7 @@ const shownRun = z.object({
   number: z.coerce.number().int().positive(),
 });
 
-const mostTries = 10;
+const maxTries = 10;
 const againMs = 100;
 
 /** `/api/skills`: the list, what is known of one, its files, its evaluations, decisions about it, and opening a file of it. */
@@ -30,7 +30,7 @@ export const mountSkills: MountBrowse = (door) => ({
   async "GET /api/skills/:id"({ param, query, signal }) {
     const asked = query.getAll("part");
     const parts = asked.length === 0 ? skillParts : skillParts.filter((part) => asked.includes(part));
-    for (let triesLeft = mostTries; ; triesLeft -= 1) {
+    for (let triesLeft = maxTries; ; triesLeft -= 1) {
       const shown = await door.skills.find(param("id"));
       const { detail, isBehind } = await readSkillDetail(shown, parts, door, signal);
       // The list is read a moment after the files changed.

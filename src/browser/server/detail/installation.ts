@@ -7,8 +7,8 @@ import { readLock } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/skills-place.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-door.ts";
-import { installPlaces } from "../../wire/sources.ts";
-import { toSkillsPlace } from "../sources/places.ts";
+import { scopeNames } from "../../wire/sources.ts";
+import { toInstallScope } from "../sources/places.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import { invalidPath, locateSkillFile, skillPathFault } from "../../../skills/hash.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
@@ -18,8 +18,8 @@ export async function findInstallation(
   directory: string,
   door: Pick<BrowseDoor, "directory" | "home">,
 ): Promise<SkillDetail["installed"]> {
-  for (const place of installPlaces) {
-    const where = toSkillsPlace(place, door);
+  for (const place of scopeNames) {
+    const where = toInstallScope(place, door);
     if (!existsSync(where.lockFile)) continue;
     try {
       const skills = findSkillsDirectory(where);

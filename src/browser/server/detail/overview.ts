@@ -46,8 +46,8 @@ function frontmatterOf(head: Buffer): Readonly<Record<string, unknown>> {
 type Hidden = SkillDetail["hidden"][number];
 
 /** The places that are listed; one is enough to inspect the source. */
-const mostHidden = 1_000;
-const longestText = 2_000;
+const maxHidden = 1_000;
+const maxTextLength = 2_000;
 
 const tags = /[\u{e0000}-\u{e007f}]/u;
 const forms: readonly (readonly [kind: Hidden["kind"], form: RegExp, toText: (found: string) => string])[] = [
@@ -63,12 +63,12 @@ export function findHidden(markdown: string): readonly Hidden[] {
   const found: Hidden[] = [];
   for (const [kind, form, toText] of forms)
     for (const { 0: text, 1: fence, index: start } of markdown.matchAll(form)) {
-      if (found.length >= mostHidden) break;
+      if (found.length >= maxHidden) break;
       if (fence === undefined) found.push({ kind, start, end: start + text.length, text: cut(toText(text)) });
     }
   const runs: { readonly start: number; end: number }[] = [];
   for (const { character, offset: start } of everyInvisibleIn(markdown)) {
-    if (found.length + runs.length >= mostHidden) break;
+    if (found.length + runs.length >= maxHidden) break;
     const last = runs.at(-1);
     if (tags.test(character)) continue;
     if (last?.end === start) last.end += character.length;
@@ -76,7 +76,7 @@ export function findHidden(markdown: string): readonly Hidden[] {
   }
   for (const { start, end } of runs)
     found.push({ kind: "zero-width", start, end, text: cut(toCodes(markdown.slice(start, end))) });
-  return found.sort((a, b) => a.start - b.start).slice(0, mostHidden);
+  return found.sort((a, b) => a.start - b.start).slice(0, maxHidden);
 }
 
 /** What a model can read in tag characters. */
@@ -85,10 +85,10 @@ function fromTags(tags: string): string {
 }
 
 function toCodes(characters: string): string {
-  const shown = Array.from(characters.slice(0, longestText / 4));
+  const shown = Array.from(characters.slice(0, maxTextLength / 4));
   return shown.map((one) => `U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ");
 }
 
 function cut(text: string): string {
-  return text.length <= longestText ? text : `${text.slice(0, longestText)}…`;
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;
 }

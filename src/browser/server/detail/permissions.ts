@@ -13,8 +13,8 @@ import type { BrowseDoor } from "../browse-door.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 
 /** The lines shown of one file. */
-const mostDiffLines = 400;
-const mostChangedFiles = 200;
+const maxDiffLines = 400;
+const maxChangedFiles = 200;
 
 /**
  * What a skill wants, what was approved, and what changed since. `digest`: absent if not all files can be read: then nothing can be approved.
@@ -81,17 +81,17 @@ function grantsOf(
 
 function* diffs(changed: readonly ChangedFile[]): Steps<SkillPermissions["changedFiles"]> {
   const shown = [];
-  for (const { path, before, after } of changed.slice(0, mostChangedFiles)) {
+  for (const { path, before, after } of changed.slice(0, maxChangedFiles)) {
     const isText = before !== undefined || after !== undefined;
-    shown.push({ path, diff: isText ? unifiedDiff(before ?? "", after ?? "", mostDiffLines).join("\n") : undefined });
+    shown.push({ path, diff: isText ? unifiedDiff(before ?? "", after ?? "", maxDiffLines).join("\n") : undefined });
     yield;
   }
   return shown;
 }
 
-const mostFiles = 64;
-const mostBytes = 256 * 1024;
-const mostNames = 200;
+const maxFiles = 64;
+const maxBytes = 256 * 1024;
+const maxNames = 200;
 const piece = 16 * 1024;
 
 const code = /\.(?:py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|ps1|php|go|rs)$/i;
@@ -112,8 +112,8 @@ const shellOwn = /(?:^|[\s;])(?:(?:export|local|readonly|declare)\s{1,8})?([A-Z]
 export function* findMentions(walked: readonly WalkedFile[], source: SkillSource): Steps<SkillDetail["detected"]> {
   const hosts = new Set<string>();
   const environment = new Set<string>();
-  for (const { path, real } of walked.filter((file) => code.test(file.path)).slice(0, mostFiles)) {
-    const bytes = orNothing(() => source.bytes.head(real, mostBytes))?.bytes;
+  for (const { path, real } of walked.filter((file) => code.test(file.path)).slice(0, maxFiles)) {
+    const bytes = orNothing(() => source.bytes.head(real, maxBytes))?.bytes;
     if (bytes === undefined || bytes.includes(0)) continue;
     const text = Buffer.from(bytes).toString("utf8");
     const isShell = /\.(?:sh|bash|zsh)$/i.test(path);
@@ -134,5 +134,5 @@ export function* findMentions(walked: readonly WalkedFile[], source: SkillSource
 }
 
 function add(names: Set<string>, name: string): void {
-  if (names.size < mostNames) names.add(name);
+  if (names.size < maxNames) names.add(name);
 }

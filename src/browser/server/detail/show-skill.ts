@@ -18,7 +18,7 @@ import { findInstallation } from "./installation.ts";
 import type { SkillFiles, SkillSource } from "../../../skills/files.ts";
 import type { Problem } from "../../../skills/rules.ts";
 
-const mostFiles = 4_096;
+const maxFiles = 4_096;
 
 type Shown = Pick<BrowseDoor, "app" | "session" | "nonces" | "readOnly" | "directory" | "home" | "machine">;
 
@@ -164,8 +164,8 @@ export async function readSkillDetail(
   const detail = {
     row,
     scripts: files.map((one) => one.path).filter(isScript),
-    files: files.slice(0, mostFiles).map((one) => ({ path: one.path, sizeBytes: one.size_bytes, sha256: one.sha256 })),
-    filesOmitted: Math.max(0, files.length - mostFiles) + Number(isUnhashed),
+    files: files.slice(0, maxFiles).map((one) => ({ path: one.path, sizeBytes: one.size_bytes, sha256: one.sha256 })),
+    filesOmitted: Math.max(0, files.length - maxFiles) + Number(isUnhashed),
     digest,
     nonce: isDecided && offered !== undefined && !readOnly ? nonces.of(row.id, digest) : undefined,
   };
@@ -174,22 +174,22 @@ export async function readSkillDetail(
 
 /** Lines before and after the place of a problem. */
 const context = 2;
-const mostLines = 12;
-const longestLine = 400;
+const maxLines = 12;
+const maxLineLength = 400;
 const readBytes = 512 * 1024;
-const mostProblems = 500;
+const maxProblems = 500;
 
 /** Problems with the lines around their places. Those of files that cannot be read have none. */
 function withFrames(problems: readonly Problem[], files: Pick<SkillFiles, "head">): readonly ShownProblem[] {
   const texts = new Map<string, readonly string[]>();
-  return problems.slice(0, mostProblems).map((problem) => {
+  return problems.slice(0, maxProblems).map((problem) => {
     const { file, line, endLine = line } = problem;
     // A directory, or what is gone, has no lines.
     const head = texts.has(file) ? undefined : orNothing(() => files.head(file, readBytes));
     const text = head && Buffer.from(head.bytes).toString("utf8");
     if (text !== undefined) texts.set(file, text.split(/\r\n|\n|\r/));
     const first = Math.max(1, line - context);
-    const shown = texts.get(file)?.slice(first - 1, Math.min(endLine + context, first + mostLines - 1)) ?? [];
-    return { ...problem, frame: shown.map((text, at) => ({ line: first + at, text: text.slice(0, longestLine) })) };
+    const shown = texts.get(file)?.slice(first - 1, Math.min(endLine + context, first + maxLines - 1)) ?? [];
+    return { ...problem, frame: shown.map((text, at) => ({ line: first + at, text: text.slice(0, maxLineLength) })) };
   });
 }

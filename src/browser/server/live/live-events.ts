@@ -17,7 +17,7 @@ export interface LiveEvents {
   readonly close: () => void;
 }
 
-const mostStreams = 16;
+const maxStreams = 16;
 const remembered = 256;
 const beatEveryMs = 15_000;
 /** How soon a page that was disconnected comes back. */
@@ -49,8 +49,8 @@ export function openLiveEvents(clock: Clock, reset: () => object, ended: () => v
     push: events.push,
     connected: () => open.size,
     answer(lastEventId) {
-      const message = `The limit of ${mostStreams} open pages is reached; close one.`;
-      if (isClosed || open.size + starting >= mostStreams)
+      const message = `The limit of ${maxStreams} open pages is reached; close one.`;
+      if (isClosed || open.size + starting >= maxStreams)
         return { refused: { status: 503, code: "RATE_LIMITED", message, headers: { "retry-after": "5" } } };
       starting += 1;
       return {

@@ -22,8 +22,8 @@ interface Watched {
   readonly directories: Set<string>;
 }
 
-const mostSkills = 16;
-const mostDirectories = 64;
+const maxSkills = 16;
+const maxDirectories = 64;
 const debounceMs = 20;
 /** Files of skills that nobody has open, and decisions of other processes that no watcher reported. */
 const refreshEveryMs = 15_000;
@@ -87,7 +87,7 @@ export function openTouchedSkills({ app, skills, events, dataDirectory }: Served
     const { directory } = offered.skill;
     const { files } = await runInSlices(walkSkill(app.source.files, directory));
     for (const place of new Set([directory, ...files.map(({ real }) => path.dirname(real))])) {
-      if (directories.size >= mostDirectories) break;
+      if (directories.size >= maxDirectories) break;
       if (directories.has(place) || closing.signal.aborted) continue;
       directories.add(place);
       watcher.add(place);
@@ -110,7 +110,7 @@ export function openTouchedSkills({ app, skills, events, dataDirectory }: Served
       const one: Watched = { shown, digest, directories: known?.directories ?? new Set() };
       watched.set(id, one);
       const [oldest] = watched.keys();
-      if (watched.size > mostSkills && oldest !== undefined) forget(oldest);
+      if (watched.size > maxSkills && oldest !== undefined) forget(oldest);
       // The list says what cannot be read any more.
       follow(one).catch(() => undefined);
     },

@@ -6,7 +6,7 @@ import type { Standing } from "../../../runtime/trust.ts";
 import type { Summary } from "../../../skills/environment.ts";
 import type { Problem, RuleCode } from "../../../skills/rules.ts";
 import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
-import { unreadPlace } from "../../../skills/skillset.ts";
+import { unreadDirectory } from "../../../skills/skillset.ts";
 import type { SkillRow } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { type Rows, rowsAtOnce, type ShownSkill } from "./row-texts.ts";
@@ -131,10 +131,10 @@ function countProblems(problems: readonly Problem[]): Pick<SkillRow, "errors" | 
   return { errors: count("error"), warnings: count("warning") };
 }
 
-const ofPlaces: ReadonlySet<string> = new Set<RuleCode>([...unreadPlace, "dangling-symlink"]);
+const ofDirectories: ReadonlySet<string> = new Set<RuleCode>([...unreadDirectory, "dangling-symlink"]);
 
 /** The number of places that are listed; others are left out. */
-const mostUnread = 100;
+const maxUnread = 100;
 
 /** What a snapshot has besides the skills that it offers. */
 interface Unoffered {
@@ -161,8 +161,8 @@ function* findUnoffered({ skills, problems }: Snapshot, places: DisplayDirectori
     if (offered.has(directory)) continue;
     const isSkillFile = /^(?:skills?\.md|skill\.toml)$/i.test(path.basename(file));
     // A place that was left out is named by the first skill in it.
-    if (!isSkillFile || (ofPlaces.has(code) && code !== "unreadable" && code !== "dangling-symlink")) {
-      if (severity !== "note" && ofPlaces.has(code) && unread.length < mostUnread)
+    if (!isSkillFile || (ofDirectories.has(code) && code !== "unreadable" && code !== "dangling-symlink")) {
+      if (severity !== "note" && ofDirectories.has(code) && unread.length < maxUnread)
         unread.push(`${placeName(file, places)}: ${message}`);
       continue;
     }

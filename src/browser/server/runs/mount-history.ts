@@ -2,9 +2,9 @@ import { setImmediate } from "node:timers/promises";
 import type { LedgerEvent, SkillHistory } from "../../wire/runs.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
 
-const mostShown = 200;
+const maxShown = 200;
 /** Records that are read to find them. */
-const mostRecords = 2_000;
+const maxRecords = 2_000;
 /** Lines of the ledger that are read before others have a turn. */
 const linesInARow = 200;
 
@@ -25,7 +25,7 @@ async function runsOf({ app }: BrowseDoor, slug: string, signal: AbortSignal): P
     signal.throwIfAborted();
     const { runId: run, skill, door, session, label: agent } = spec;
     if (skill?.slug === slug) found.push({ run, at, status, digest: skill.digest, door, session, agent });
-    if (found.length === mostShown || ++read === mostRecords) break;
+    if (found.length === maxShown || ++read === maxRecords) break;
   }
   return found;
 }
@@ -38,7 +38,7 @@ async function eventsOf({ app }: BrowseDoor, name: string, signal: AbortSignal):
     if (entry.skill !== name) continue;
     const { event: what = "use", sessionId: session, runId: run, ...facts } = entry;
     found.push({ ...facts, what, session, run });
-    if (found.length > 2 * mostShown) found.splice(0, mostShown);
+    if (found.length > 2 * maxShown) found.splice(0, maxShown);
   }
-  return found.sort((one, other) => other.at - one.at).slice(0, mostShown);
+  return found.sort((one, other) => other.at - one.at).slice(0, maxShown);
 }

@@ -48,15 +48,15 @@ function absent(): SkillsError {
 
 const maxBlobBytes = 10 * 1024 * 1024;
 /** The number of uploads at once: each is in memory until it is stored. */
-const mostUploads = 4;
+const maxUploads = 4;
 
 /** `POST /api/blobs`, `GET /api/blobs/ID`: the blobs of the person at this machine, for runs and from runs. */
 export const mountBlobs: MountBrowse = ({ app: { blobs } }) => {
   let uploads = 0;
   return {
     async "POST /api/blobs"({ incoming, bytes, signal }) {
-      if (uploads >= mostUploads)
-        throw new SkillsError("RATE_LIMITED", `${mostUploads} files are being sent already; wait for one.`);
+      if (uploads >= maxUploads)
+        throw new SkillsError("RATE_LIMITED", `${maxUploads} files are being sent already; wait for one.`);
       uploads += 1;
       try {
         const kind = incoming.headers["content-type"] ?? "application/octet-stream";

@@ -20,10 +20,10 @@ export interface PageRuns {
   cancel(run: string): Promise<ShownRun | undefined>;
 }
 
-const mostRunning = 8;
-const mostRemembered = 100;
+const maxRunning = 8;
+const maxRemembered = 100;
 /** The number of blobs that a run may create. */
-const mostBlobs = 512;
+const maxBlobs = 512;
 
 interface PageRun {
   /** What does not change while it runs, and how far it is. */
@@ -43,7 +43,7 @@ export function createPageRuns({ app, session, events, once: allowedNext, stoppe
   function remember(id: string, run: PageRun): void {
     runs.set(id, run);
     for (const [other, { shown }] of runs) {
-      if (runs.size <= mostRemembered) return;
+      if (runs.size <= maxRemembered) return;
       if (shown.status !== "queued" && shown.status !== "running") runs.delete(other);
     }
   }
@@ -51,8 +51,8 @@ export function createPageRuns({ app, session, events, once: allowedNext, stoppe
   async function start(request: Omit<RunRequest, "nonce">, name: string): Promise<string> {
     const { skill, digest, ...input } = request;
     if (stopped.aborted) throw new SkillsError("RUNTIME_BUSY", "The skill browser is being stopped.");
-    if (running >= mostRunning)
-      throw new SkillsError("RATE_LIMITED", `${mostRunning} runs are running already; wait for one, or cancel one.`);
+    if (running >= maxRunning)
+      throw new SkillsError("RATE_LIMITED", `${maxRunning} runs are running already; wait for one, or cancel one.`);
     const controller = new AbortController();
     let id = "";
     let accept: (run: string) => void = () => undefined;
@@ -144,7 +144,7 @@ function follow(event: RunEvent, run: PageRun, notify: (news: RunNews) => void):
       run.printed.push(event.text);
       return;
     case "blob_kept": {
-      if (run.blobs.length >= mostBlobs) return;
+      if (run.blobs.length >= maxBlobs) return;
       const { blobId: id, kind, sizeBytes, path } = event;
       const blob = { id, kind, sizeBytes, path };
       run.blobs.push(blob);
@@ -160,10 +160,10 @@ function follow(event: RunEvent, run: PageRun, notify: (news: RunNews) => void):
 
 type PrintedPart = ShownRun["printed"];
 
-const mostRetained = 256 * 1024;
+const maxRetainedLength = 256 * 1024;
 /** Ten times a second at most, so that a program which prints 64 MiB sends the page a few hundred kilobytes of it. */
 const sendEveryMs = 100;
-const mostSent = 32 * 1024;
+const maxSentLength = 32 * 1024;
 
 /**
  * The last 256 KiB of what a run printed, sent to pages at intervals. Of more than 32 KiB between two notifications, only the last part is sent.
@@ -186,7 +186,7 @@ export class PrintedTail {
     this.#printed += text.length;
     this.#tail += text;
     // Cut seldom, because that copies.
-    if (this.#tail.length > 2 * mostRetained) this.#tail = this.read().text;
+    if (this.#tail.length > 2 * maxRetainedLength) this.#tail = this.read().text;
     if (text !== "") this.#cancel ??= this.#clock.after(sendEveryMs, () => this.flush());
   }
 
@@ -194,12 +194,12 @@ export class PrintedTail {
   flush(): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    if (this.#sent !== this.#printed) this.#notify(this.read(Math.min(mostSent, this.#printed - this.#sent)));
+    if (this.#sent !== this.#printed) this.#notify(this.read(Math.min(maxSentLength, this.#printed - this.#sent)));
     this.#sent = this.#printed;
   }
 
   /** The last characters; no half of a pair. */
-  read(most = mostRetained): PrintedPart {
+  read(most = maxRetainedLength): PrintedPart {
     const end = this.#tail.slice(-most);
     const text = /^[\udc00-\udfff]/.test(end) && this.#tail.length > most ? end.slice(1) : end;
     return { at: this.#printed - text.length, text };

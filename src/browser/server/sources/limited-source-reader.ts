@@ -18,7 +18,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-const mostAtOnce = 4;
+const maxAtOnce = 4;
 const seconds = 120;
 /** The bytes of all skills that one request downloads. */
 const downloadLimit = 64 * 1024 * 1024;
@@ -27,8 +27,8 @@ const downloadLimit = 64 * 1024 * 1024;
 export function createLimitedRead(clock: Clock, allowPrivate: readonly string[], denied: SourceDenial): LimitedRead {
   let busy = 0;
   return async ({ typed, signal: asked }, work) => {
-    if (busy >= mostAtOnce)
-      throw new SkillsError("RUNTIME_BUSY", `${mostAtOnce} sources are being read already; wait until one is done.`);
+    if (busy >= maxAtOnce)
+      throw new SkillsError("RUNTIME_BUSY", `${maxAtOnce} sources are being read already; wait until one is done.`);
     busy += 1;
     const timeout = new AbortController();
     const stop = clock.after(seconds * 1_000, () => {

@@ -23,17 +23,17 @@ import { signatureWords } from "../../../skills/signature.ts";
 import type { Policy } from "../../../runtime/trust.ts";
 import type { Lock } from "../../../sources/lock.ts";
 import { namedSources, readLock } from "../../../sources/lock-file.ts";
-import { type SkillsPlace, findSkillsDirectory } from "../../../sources/skills-place.ts";
+import { type InstallScope, findSkillsDirectory } from "../../../sources/skills-place.ts";
 import { parseSource } from "../../../sources/source.ts";
 import type { PlanRequest, PlannedChange, PlannedFile } from "../../wire/sources.ts";
 import type { BrowseDoor } from "../browse-door.ts";
-import { toSkillsPlace } from "./places.ts";
+import { toInstallScope } from "./places.ts";
 import type { LimitedRead } from "./limited-source-reader.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 
 /** What would be installed, with its bytes, and over what. */
 export interface MadePlan {
-  readonly where: SkillsPlace;
+  readonly where: InstallScope;
   readonly lock: Lock;
   readonly decided: readonly ConfirmedInstall[];
   readonly changes: readonly PlannedChange[];
@@ -52,7 +52,7 @@ interface Planning {
 
 /** Downloads and compares what a person requests; writes nothing. What is refused is a change with the sentence of the command. */
 export async function makePlan(request: PlanRequest, planning: Planning): Promise<MadePlan> {
-  const where = toSkillsPlace(request.place, planning.door);
+  const where = toInstallScope(request.place, planning.door);
   const over = { where, lock: readLock(where), skills: findSkillsDirectory(where) };
   return "update" in request
     ? await planUpdates(request.update, over, planning)
@@ -160,36 +160,36 @@ type ShownChange = Pick<
   "signature" | "description" | "to" | "widened" | "wants" | "problems" | "files" | "moreFiles"
 >;
 
-const mostFiles = 50;
+const maxFiles = 50;
 /** The lines shown of one file. */
-const mostLines = 400;
+const maxLines = 400;
 /** The characters of all diffs of a plan. */
-const mostCharacters = 1024 * 1024;
-const mostWords = 100;
+const maxDiffLength = 1024 * 1024;
+const maxWords = 100;
 
 /** Shows the changes of one plan: their texts together are limited. */
 function createShownChanges(): (downloaded: Downloaded, update: UpdateDiff) => ShownChange {
-  let left = mostCharacters;
+  let left = maxDiffLength;
 
   function toFile({ path, before, after }: UpdateDiff["texts"][number], { added, removed }: UpdateDiff): PlannedFile {
     const change = added.includes(path) ? "added" : removed.includes(path) ? "removed" : "changed";
     const [old, now] = [change === "added" ? "" : before, change === "removed" ? "" : after];
     if (old === undefined || now === undefined || left <= 0) return { path, change };
-    const diff = unifiedDiff(old, now, mostLines).join("\n");
+    const diff = unifiedDiff(old, now, maxLines).join("\n");
     left -= diff.length;
     return { path, change, diff: left >= 0 ? diff : undefined };
   }
 
   return (downloaded, update) => {
     const { inspected, signature } = downloaded;
-    const files = update.texts.slice(0, mostFiles).map((file) => toFile(file, update));
+    const files = update.texts.slice(0, maxFiles).map((file) => toFile(file, update));
     return {
       signature: { state: signature.state, words: signatureWords(signature) },
       description: inspected.description,
       to: latestWords(downloaded),
-      widened: update.widened.slice(0, mostWords),
-      wants: wantedWords(inspected).slice(0, mostWords),
-      problems: inspected.problems.slice(0, mostWords).map(({ severity, file, line, message, fix }) => ({
+      widened: update.widened.slice(0, maxWords),
+      wants: wantedWords(inspected).slice(0, maxWords),
+      problems: inspected.problems.slice(0, maxWords).map(({ severity, file, line, message, fix }) => ({
         severity,
         words: `${file}:${line}: ${message}. ${fix}`,
       })),

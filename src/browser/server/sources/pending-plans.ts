@@ -16,10 +16,10 @@ export interface PendingPlan extends NewPlan {
   readonly digest: string;
 }
 
-const mostPlans = 4;
+const maxPlans = 4;
 const validMs = 10 * 60_000;
 /** The bytes of what is downloaded and what it replaces, in all plans. */
-const mostBytes = 256 * 1024 * 1024;
+const maxBytes = 256 * 1024 * 1024;
 
 /** Plans that a person may still decide about: a few, for ten minutes, the oldest dropped first. */
 export class PendingPlans {
@@ -46,14 +46,14 @@ export class PendingPlans {
   /** Throws QUOTA_EXCEEDED for one that is too large. */
   async add({ where, lock, decided }: NewPlan): Promise<PendingPlan> {
     const bytes = bytesOf(decided);
-    if (bytes > mostBytes) throw new SkillsError("QUOTA_EXCEEDED", "This is more than 256 MiB; choose fewer skills.");
+    if (bytes > maxBytes) throw new SkillsError("QUOTA_EXCEEDED", "This is more than 256 MiB; choose fewer skills.");
     const id = randomUUID();
     const seen = decided.map((one) => one.seen);
     const plan: PendingPlan = { id, where, lock, decided, digest: await digestOf(decided, lock, seen) };
     this.#plans.set(id, { plan, bytes, stop: this.#clock.after(validMs, () => void this.#plans.delete(id)) });
     let held = [...this.#plans.values()].reduce((sum, one) => sum + one.bytes, 0);
     for (const [oldest, one] of this.#plans) {
-      if (this.#plans.size <= mostPlans && held <= mostBytes) break;
+      if (this.#plans.size <= maxPlans && held <= maxBytes) break;
       held -= one.bytes;
       this.drop(oldest);
     }

@@ -5,18 +5,18 @@ import { differenceWords, stateOf } from "../../../sources/installed.ts";
 import { type LockEntry, shownSource } from "../../../sources/lock.ts";
 import { readLock, findLocked, sourceOfEntry } from "../../../sources/lock-file.ts";
 import {
-  type SkillsPlace,
+  type InstallScope,
   findSkillsDirectory,
-  globalPlace,
-  projectPlace,
+  globalScope,
+  projectScope,
   shownSkillsDirectory,
 } from "../../../sources/skills-place.ts";
 import {
   type InstalledSkill,
-  type InstallPlace,
+  type ScopeName,
   type SourceList,
   type Discovered,
-  installPlaces,
+  scopeNames,
 } from "../../wire/sources.ts";
 import type { BrowseDoor } from "../browse-door.ts";
 import { readNow } from "../../../sources/install.ts";
@@ -27,28 +27,28 @@ import type { RemoteIndex } from "../../../sources/reader.ts";
 
 type Directories = Pick<BrowseDoor, "directory" | "home">;
 
-const mostSkills = 500;
-const mostChanges = 10;
+const maxSkills = 500;
+const maxChanges = 10;
 
-export function toSkillsPlace(place: InstallPlace, { directory, home }: Directories): SkillsPlace {
-  return place === "project" ? projectPlace(directory, home, process.env) : globalPlace(home, process.env);
+export function toInstallScope(place: ScopeName, { directory, home }: Directories): InstallScope {
+  return place === "project" ? projectScope(directory, home, process.env) : globalScope(home, process.env);
 }
 
-export function shownDirectory(where: SkillsPlace, { home }: Directories): string {
+export function shownDirectory(where: InstallScope, { home }: Directories): string {
   return homePath(shownSkillsDirectory(where), home);
 }
 
 /** What the locks of both places name, and how it is on disk. One that cannot be read does not hide the other. */
 export async function listInstalled(door: Directories, signal: AbortSignal): Promise<SourceList> {
   const places: SourceList["places"][number][] = [];
-  for (const place of installPlaces) {
-    const where = toSkillsPlace(place, door);
+  for (const place of scopeNames) {
+    const where = toInstallScope(place, door);
     const shown = { place, directory: shownDirectory(where, door) };
     try {
       const entries = [...readLock(where).entries];
       const directory = findSkillsDirectory(where);
       const skills: InstalledSkill[] = [];
-      for (const [name, entry] of entries.slice(0, mostSkills)) {
+      for (const [name, entry] of entries.slice(0, maxSkills)) {
         // The files of each are read at once: between two of them others have their turn.
         await setImmediate();
         signal.throwIfAborted();
@@ -72,7 +72,7 @@ async function showInstalled(skills: string | undefined, name: string, entry: Lo
   if (sourceType === "node_modules") return { ...shown, state: "unknown", changes: ["It is from an npm package."] };
   try {
     const found = await stateOf(skills, name, entry);
-    const changes = found.state === "changed" ? differenceWords(found.difference, mostChanges) : undefined;
+    const changes = found.state === "changed" ? differenceWords(found.difference, maxChanges) : undefined;
     return { ...shown, state: states[found.state], changes };
   } catch (error) {
     if (!isSkillsError(error)) throw error;
@@ -80,8 +80,8 @@ async function showInstalled(skills: string | undefined, name: string, entry: Lo
   }
 }
 
-const mostOffered = 500;
-const mostProblems = 20;
+const maxOffered = 500;
+const maxProblems = 20;
 
 /** What a source offers. Throws INVALID_OPTIONS for a text that names none. */
 export async function discover(
@@ -92,23 +92,23 @@ export async function discover(
 ): Promise<Discovered> {
   const source = parseSource(text);
   const index = await read({ typed: [source], signal }, (reader, reading) => readNow(reader, source, reading));
-  const installed = installPlaces.map((place) => [place, installedNames(place, index, door)] as const);
-  const skills = index.skills.slice(0, mostOffered).map((skill) => {
+  const installed = scopeNames.map((place) => [place, installedNames(place, index, door)] as const);
+  const skills = index.skills.slice(0, maxOffered).map((skill) => {
     const { name, description, version } = skill;
     const use = useOfSkill(skill);
     const places = installed.filter(([, names]) => names.has(name)).map(([place]) => place);
     return { name, description, version, installed: places, unusable: "why" in use ? use.why : undefined };
   });
-  const more = index.problems.length - mostProblems;
-  const problems = [...index.problems.slice(0, mostProblems), ...(more > 0 ? [`and ${more} more problems`] : [])];
+  const more = index.problems.length - maxProblems;
+  const problems = [...index.problems.slice(0, maxProblems), ...(more > 0 ? [`and ${more} more problems`] : [])];
   return { source: source.label, skills, more: index.skills.length - skills.length, problems };
 }
 
 /** The names in the index of what is installed from there. */
-function installedNames(place: InstallPlace, index: RemoteIndex, door: Directories): ReadonlySet<string> {
+function installedNames(place: ScopeName, index: RemoteIndex, door: Directories): ReadonlySet<string> {
   const names = new Set<string>();
   try {
-    for (const [key, entry] of readLock(toSkillsPlace(place, door)).entries) {
+    for (const [key, entry] of readLock(toInstallScope(place, door)).entries) {
       const from = sourceOfEntry(entry, [index.source]);
       const remote = "why" in from || from.url !== index.source.url ? undefined : findLocked(key, entry, index);
       if (remote !== undefined) names.add(remote.name);

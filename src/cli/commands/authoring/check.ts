@@ -82,10 +82,10 @@ export const command = defineCommand({
 
 /** Throws INVALID_OPTIONS for a file that is no SARIF log. */
 async function readAdvice(given: readonly string[], cwd: string, files: SkillFiles): Promise<readonly Advice[]> {
-  const { mostAdviceBytes, parseAdvice } = await loadAdviceReader();
+  const { maxAdviceReadBytes, parseAdvice } = await loadAdviceReader();
   return given.flatMap((file) => {
     try {
-      return parseAdvice(files.head(path.resolve(cwd, file), mostAdviceBytes).bytes, file);
+      return parseAdvice(files.head(path.resolve(cwd, file), maxAdviceReadBytes).bytes, file);
     } catch (error) {
       if (isSkillsError(error)) throw usageError(`--advice ${error.message}`);
       throw usageError(`--advice ${file} cannot be read: ${reasonOf(error)}`);

@@ -79,7 +79,7 @@ export const command = defineCommand({
           agent: { command: agent, args },
           judge: judge === undefined ? undefined : { command: judge, args: judgeArgs },
           runs: toCount("--runs", options.runs, 3, 100),
-          timeout: toCount("--timeout", options.timeout, 600, 86_400) * 1_000,
+          timeoutMs: toCount("--timeout", options.timeout, 600, 86_400) * 1_000,
           maxCalls: toCount("--calls", options.calls, 200, 100_000),
           comparesWithout: options["with-only"] !== true,
           keepsOthers: options.alone !== true,

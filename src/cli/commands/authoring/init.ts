@@ -6,7 +6,7 @@ import { makeDirectories } from "../../../base/paths/directories.ts";
 import { packageUrl, shownPath, whereItLies } from "../../../base/paths/location.ts";
 import { leadsIntoGit } from "../../../base/paths/guarded-names.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { makeSkillsDirectory, projectPlace } from "../../../sources/skills-place.ts";
+import { makeSkillsDirectory, projectScope } from "../../../sources/skills-place.ts";
 import { json } from "../../arguments/shared-options.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError, flag, text, exit } from "../../command.ts";
@@ -38,7 +38,7 @@ export const command = defineCommand({
     const kind = options.action === true ? "action" : options.script === true ? "script" : "instructions";
     const files = filesOf(kind, name);
     // A link of the project may lead anywhere; what the person named is followed.
-    if (options.directory === undefined) makeSkillsDirectory(projectPlace(terminal.cwd, terminal.home, process.env));
+    if (options.directory === undefined) makeSkillsDirectory(projectScope(terminal.cwd, terminal.home, process.env));
     if (leadsIntoGit(whereItLies(directory), whereItLies(terminal.cwd)))
       throw new SkillsError("PERMISSION_DENIED", `${directory} is not created: it leads into a repository of git.`);
     createSkill(directory, files);

@@ -19,7 +19,7 @@ export const statusAction: ClusterAction = async ({ options }, settings, termina
 };
 
 /** Rows of a list that are shown; `--json` has all of them. */
-const mostShown = 20;
+const maxShown = 20;
 const mebibyte = 1024 * 1024;
 
 function* describe(
@@ -32,10 +32,10 @@ function* describe(
     seconds > 0 ? toDuration(seconds) : `ended ${toDuration(-seconds)} ago`;
   function* list(titles: readonly string[], rows: readonly (readonly (string | number)[])[]): Iterable<string> {
     if (rows.length === 0) return;
-    const shown = rows.slice(0, mostShown).map((row) => row.map((cell) => safeText(String(cell))));
+    const shown = rows.slice(0, maxShown).map((row) => row.map((cell) => safeText(String(cell))));
     yield "\n";
     yield* table(titles, shown, terminal);
-    if (rows.length > mostShown) yield `and ${rows.length - mostShown} more; see --json\n`;
+    if (rows.length > maxShown) yield `and ${rows.length - maxShown} more; see --json\n`;
   }
   yield line("acp-skills", version);
   yield line("database", label);

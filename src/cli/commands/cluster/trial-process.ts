@@ -16,7 +16,7 @@ export interface TrialProcess {
 
 const readyWithinMs = 60_000;
 const stopsWithinMs = 15_000;
-const mostText = 64 * 1_024;
+const maxTextLength = 64 * 1_024;
 
 /** Starts a process and waits until what it prints on stderr matches `ready`. Rejects with ENDPOINT_UNREACHABLE and its last line. */
 export async function startTrialProcess(
@@ -36,7 +36,7 @@ export async function startTrialProcess(
   let text = "";
   const matched = new Promise<RegExpExecArray>((resolve) => {
     child.stderr?.setEncoding("utf8").on("data", (piece: string) => {
-      text = (text + piece).slice(-mostText);
+      text = (text + piece).slice(-maxTextLength);
       const match = ready.exec(text);
       if (match !== null) resolve(match);
     });

@@ -144,7 +144,7 @@ function toRow(skill: Skill, { requirement, status, evidence, advice }: Match): 
   return [status, skill.slug, name, place, shown].map(safeText);
 }
 
-const longestFile = 1024 * 1024;
+const maxFileBytes = 1024 * 1024;
 
 /** This machine as runs find it: its sandbox, secrets, packages and skills, each looked for once. */
 export function openEnvironmentProbes(
@@ -178,7 +178,7 @@ export function openEnvironmentProbes(
       },
       async hasPackages() {
         const file = locateSkillFile(source, skill, requirementsFile);
-        const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
+        const part = file === undefined ? undefined : source.bytes.head(file, maxFileBytes);
         if (part === undefined) return true;
         try {
           return (await environment.findPackages(skill, part.bytes)) !== undefined;

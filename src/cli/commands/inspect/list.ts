@@ -82,7 +82,7 @@ export function toListedSkill(
 }
 
 /** Problems of sources that are printed one by one. */
-const mostShown = 10;
+const maxShown = 10;
 
 /** Prints one skill per line, and a summary of the problems on stderr. */
 async function printTable(
@@ -104,7 +104,7 @@ async function printTable(
   const from = labels.length === 1 ? (labels[0] ?? "") : "of a source";
   const theirs = problems.filter((problem) => !isOwn(problem)).map(({ message }) => `${from}: ${message}`);
   if (own.length > 0) terminal.note(sayProblems({ skills, problems: own }, roots, terminal));
-  noteSome(theirs, mostShown, terminal);
+  noteSome(theirs, maxShown, terminal);
   const left = counts && sayCounts(counts);
   if (left !== undefined) terminal.note(left);
 }

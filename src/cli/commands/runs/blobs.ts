@@ -137,7 +137,7 @@ async function withBlob(asked: Asked, act: (blob: ListedBlob, asked: Asked) => P
 /** Keys in a fixed order. */
 function toShown(blob: ListedBlob): Readonly<Record<string, unknown>> {
   const { id, kind, size, sha256, owner, createdAt, expiresAt } = blob;
-  const time = (milliseconds: number): string => new Date(milliseconds).toISOString();
+  const time = (ms: number): string => new Date(ms).toISOString();
   return { id, kind, size_bytes: size, sha256, owner, created_at: time(createdAt), expires_at: time(expiresAt) };
 }
 

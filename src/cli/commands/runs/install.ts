@@ -12,7 +12,7 @@ import { reportRefusal } from "../../report/outcome.ts";
 import { interruptible } from "../../report/terminal.ts";
 import { requirementsFile } from "../../../skills/skill.ts";
 
-const longestFile = 1024 * 1024;
+const maxFileBytes = 1024 * 1024;
 
 export const command = defineCommand({
   positionals: { name: "NAME", minimum: 1, maximum: 1, values: "skills" },
@@ -40,7 +40,7 @@ export const command = defineCommand({
     };
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
     const file = locateSkillFile(source, skill, requirementsFile);
-    const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
+    const part = file === undefined ? undefined : source.bytes.head(file, maxFileBytes);
     if (part === undefined) {
       terminal.note(`${skill.name} has no ${requirementsFile}; nothing to install`);
       return await report(null, null);

@@ -7,9 +7,9 @@ import { parseNumber, reasonOf } from "../../arguments/values.ts";
 import { choice, defineCommand, exit, text, usageError } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
 
-const mostConcurrent = 1_000;
-const mostLabels = 32;
-const mostDrainSeconds = 3_600;
+const maxConcurrency = 1_000;
+const maxLabels = 32;
+const maxDrainSeconds = 3_600;
 const defaultDrainSeconds = 30;
 /** Longer than databases of usual clusters are away when another one takes over. */
 const defaultLeaseSeconds = 45;
@@ -46,9 +46,9 @@ export const command = defineCommand({
   async run({ options }, terminal) {
     const concurrency = parseNumber("--concurrency", options.concurrency ?? String(availableParallelism()), [
       1,
-      mostConcurrent,
+      maxConcurrency,
     ]);
-    const drain = parseNumber("--drain", options.drain ?? String(defaultDrainSeconds), [0, mostDrainSeconds]);
+    const drain = parseNumber("--drain", options.drain ?? String(defaultDrainSeconds), [0, maxDrainSeconds]);
     const lease = parseNumber("--lease", options.lease ?? String(defaultLeaseSeconds), leaseRange);
     const labels = readLabels(options.labels ?? "");
     const monitored = options.metrics === undefined ? undefined : parseAddress(options.metrics);
@@ -93,7 +93,7 @@ const ownLabels = /^(?:tier|arch|os)(?:=|$)/;
 /** The labels of a worker, each once. Throws INVALID_OPTIONS for what is none, or is found out by the worker. */
 export function readLabels(given: string): readonly string[] {
   const labels = [...new Set(given.split(",").filter((label) => label !== ""))];
-  if (labels.length > mostLabels) throw usageError(`--labels takes up to ${mostLabels} labels, not ${labels.length}`);
+  if (labels.length > maxLabels) throw usageError(`--labels takes up to ${maxLabels} labels, not ${labels.length}`);
   for (const label of labels) {
     if (ownLabels.test(label))
       throw usageError(`--labels ${label}: tier, arch and os are found out by the worker; leave them out`);

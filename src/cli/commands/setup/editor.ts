@@ -46,7 +46,7 @@ interface Done {
 export interface Editor {
   readonly title: string;
   /** The files that may configure agents, in the order in which they are looked for. Agents are added to the first. */
-  places(where: SetupEnvironment): readonly string[];
+  settingsFiles(where: SetupEnvironment): readonly string[];
   /** Whether every one of these files counts, instead of the first that exists. */
   readonly readsAll?: boolean;
   /** Paths of which at least one exists where the editor is used. Without it, one of `places` has to exist. */

@@ -3,7 +3,7 @@ import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { agentCommands } from "../../agent-commands.ts";
 import type { Terminal } from "../../report/terminal.ts";
 import type { Editor, NewAgent, Plan, PlannedAgent, SetupEnvironment } from "./editor.ts";
-import { type SettingsFile, readPlace, withoutMark } from "./settings-file.ts";
+import { type SettingsFile, readSettingsAt, withoutMark } from "./settings-file.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 import { codeFrame } from "../../report/problem-report.ts";
 import { fileDiff } from "../../report/file-diff.ts";
@@ -23,8 +23,8 @@ export function settingsFilesOf(
   where: SetupEnvironment,
   agent: NewAgent | undefined,
 ): readonly SettingsFile[] {
-  const places = editor.places(where);
-  const read = (place: string): SettingsFile => readPlace(place, where);
+  const places = editor.settingsFiles(where);
+  const read = (place: string): SettingsFile => readSettingsAt(place, where);
   const found = places.filter(where.exists);
   const first = found.length > 0 && editor.readsAll !== true ? found.slice(0, 1) : places.slice(0, 1);
   if (agent !== undefined || (found.length === 0 && isUsed(editor, where))) return first.map(read);
@@ -40,9 +40,9 @@ export function planFound(context: Context): (Plan & { readonly file: SettingsFi
   const { editor, where } = context;
   if (editor.hasDefaults !== true || !isUsed(editor, where)) return undefined;
   const [file] = editor
-    .places(where)
+    .settingsFiles(where)
     .slice(0, 1)
-    .map((place) => readPlace(place, where));
+    .map((place) => readSettingsAt(place, where));
   const agents: PlannedAgent[] = [];
   let text = file?.text;
   for (const [program, args] of agentCommands) {
@@ -80,7 +80,7 @@ export interface SettingsFileChange {
   readonly undone?: "exactly" | "in part";
 }
 
-const mostLines = 500;
+const maxLines = 500;
 
 const words = {
   wrap: "is started through acp-skills",
@@ -100,7 +100,7 @@ export function* describeChange(
   const before = file.text ?? "";
   const after = text ?? "";
   if (before !== after) {
-    yield* fileDiff({ name: shown, before: file.text ?? null, after: text, mostLines }, paint);
+    yield* fileDiff({ name: shown, before: file.text ?? null, after: text, maxLines }, paint);
     yield "\n";
   }
   for (const { name, outcome, note } of agents) {
@@ -129,7 +129,7 @@ export function toJson({ file, text, agents, written, backup, undone }: Settings
     ...(backup !== undefined && { backup }),
     ...(undone !== undefined && { undone }),
     agents: agents.map(({ name, outcome, note }) => ({ name, outcome, ...(note !== undefined && { note }) })),
-    diff: unifiedDiff(file.text ?? "", text ?? "", mostLines),
+    diff: unifiedDiff(file.text ?? "", text ?? "", maxLines),
   };
 }
 

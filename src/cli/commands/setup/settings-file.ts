@@ -21,7 +21,7 @@ export interface SettingsFile {
 const maxBytes = 4 * 1024 * 1024;
 
 /** Reads an editor's settings. Refuses a link below the current directory: it came with the project and may lead to any file of the person. */
-export function readPlace(place: string, { cwd, home }: Pick<SetupEnvironment, "cwd" | "home">): SettingsFile {
+export function readSettingsAt(place: string, { cwd, home }: Pick<SetupEnvironment, "cwd" | "home">): SettingsFile {
   const real = whereItLies(place);
   if (isWithin(place, cwd) && !isWithin(home, cwd) && real !== path.join(whereItLies(cwd), path.relative(cwd, place)))
     throw refusal(place, `a link of this project leads to ${real}; replace the link by what it leads to`);

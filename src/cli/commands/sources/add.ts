@@ -1,6 +1,6 @@
 import { SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock-file.ts";
-import { type SkillsPlace, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
+import { type InstallScope, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
 import { parseSource, isCut } from "../../../sources/source.ts";
 import { type SkillAdvice, loadAdviceReader } from "../../../skills/check.ts";
 import { diskSkillFiles } from "../../../skills/files.ts";
@@ -16,7 +16,7 @@ import {
   lockNotes,
   recheckOptions,
   recordInstalls,
-  skillsPlaceFromOptions,
+  scopeFromOptions,
   withReader,
 } from "./install/source-options.ts";
 import {
@@ -74,7 +74,7 @@ export const command = defineCommand({
     "Exits with 3 if something was not installed, or you declined.",
   ],
   async run({ options: given, positionals: [text, ...names] }, terminal) {
-    const where = skillsPlaceFromOptions(given, terminal);
+    const where = scopeFromOptions(given, terminal);
     const others = text === undefined ? (["all", "replace", "level"] as const) : (["frozen", "source"] as const);
     const misplaced = others.find((name) => given[name] !== undefined);
     if (misplaced !== undefined)
@@ -87,7 +87,7 @@ export const command = defineCommand({
       terminal.progress.show(`reading ${source.label}`);
       const index = await readNow(reader, source, signal);
       const warnings = index.problems.map((problem) => `warning: ${problem}`);
-      noteSome(warnings, mostShown, terminal);
+      noteSome(warnings, maxShown, terminal);
       const chosen = await choose(index, names, { given, terminal });
       if (chosen === undefined) return exit.usage;
       terminal.progress.show(`downloading from ${source.label}`);
@@ -108,7 +108,7 @@ export const command = defineCommand({
 
 type Given = OptionValues<typeof options>;
 
-const mostShown = 10;
+const maxShown = 10;
 
 /** The named skills, the only one, or with `--all` every one; undefined if the person has to say which. */
 async function choose(
@@ -136,7 +136,7 @@ async function choose(
 interface Found {
   readonly index: RemoteIndex;
   readonly found: Awaited<ReturnType<typeof downloadAll>>;
-  readonly where: SkillsPlace;
+  readonly where: InstallScope;
   readonly given: Given;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
@@ -226,7 +226,7 @@ function reportInstalled(
 
 /** What the project keeps of scanners of others about a skill that was downloaded. */
 async function readAdvice(
-  { form, base }: SkillsPlace,
+  { form, base }: InstallScope,
   terminal: Terminal,
 ): Promise<(downloaded: Downloaded) => readonly SkillAdvice[]> {
   if (form === "global") return () => [];
@@ -242,7 +242,7 @@ function toWords({ inspected }: Downloaded, plan: InstallPlan): string {
   return renamed === undefined ? plan.what : `${plan.what}; ${renamed}`;
 }
 
-function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, where: SkillsPlace): object {
+function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, where: InstallScope): object {
   const { key, slug, name, version, digest, scripts, requires, problems } = downloaded.inspected;
   const { wants: permissions, hostCommands: host_commands } = downloaded.inspected;
   return {

@@ -4,13 +4,7 @@ import { defineCommand, exit } from "../../command.ts";
 import { table } from "../../report/table.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { type UpdateLookup, failuresOf, latestWords, versionWords } from "../../../sources/update.ts";
-import {
-  emptyWords,
-  lockNotes,
-  recheckOptions,
-  skillsPlaceFromOptions,
-  withUpdates,
-} from "./install/source-options.ts";
+import { emptyWords, lockNotes, recheckOptions, scopeFromOptions, withUpdates } from "./install/source-options.ts";
 
 export const command = defineCommand({
   options: recheckOptions,
@@ -21,7 +15,7 @@ export const command = defineCommand({
     "Exits with 1 if a skill is outdated or not offered any more, with 3 if a source cannot be read.",
   ],
   async run({ options }, terminal) {
-    const where = skillsPlaceFromOptions(options, terminal);
+    const where = scopeFromOptions(options, terminal);
     const lock = readLock(where);
     const skills = findSkillsDirectory(where);
     const looking = { where, entries: [...lock.entries], skills, restored: ["missing"] as const };

@@ -8,7 +8,7 @@ import {
   lockNotes,
   place,
   recordInstalls,
-  skillsPlaceFromOptions,
+  scopeFromOptions,
 } from "./install/source-options.ts";
 import { interruptible } from "../../report/terminal.ts";
 
@@ -26,7 +26,7 @@ export const command = defineCommand({
     "Exits with 3, and removes nothing, if one of them is not in the lock or may have changed.",
   ],
   async run({ options, positionals }, terminal) {
-    const where = skillsPlaceFromOptions(options, terminal);
+    const where = scopeFromOptions(options, terminal);
     const skills = await recoverSkillsDirectory(where, (note) => terminal.note(note));
     const lock = readLock(where);
     const refusals: string[] = [];

@@ -1,5 +1,5 @@
 import { type LockDifference, readLock } from "../../../sources/lock-file.ts";
-import type { SkillsPlace } from "../../../sources/skills-place.ts";
+import type { InstallScope } from "../../../sources/skills-place.ts";
 import { type OptionValues, defineCommand, flag, exit } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal, Paint } from "../../report/terminal.ts";
@@ -10,7 +10,7 @@ import {
   lockNotes,
   recheckOptions,
   recordInstalls,
-  skillsPlaceFromOptions,
+  scopeFromOptions,
   withUpdates,
 } from "./install/source-options.ts";
 import {
@@ -48,7 +48,7 @@ export const command = defineCommand({
     "Exits with 1 if there is an update that was not made, or a skill is not offered any more, with 3 if one cannot be made.",
   ],
   async run({ options: given, positionals }, terminal) {
-    const where = skillsPlaceFromOptions(given, terminal);
+    const where = scopeFromOptions(given, terminal);
     // What was interrupted before is finished first.
     const skills = await recoverSkillsDirectory(where, (note) => terminal.note(note));
     const lock = readLock(where);
@@ -74,7 +74,7 @@ export const command = defineCommand({
 });
 
 interface Updating {
-  readonly where: SkillsPlace;
+  readonly where: InstallScope;
   readonly given: OptionValues<typeof options>;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
@@ -174,17 +174,17 @@ const wordsOf = {
   }),
 };
 
-const mostFiles = 20;
-const mostLines = 100;
+const maxFiles = 20;
+const maxLines = 100;
 
 /** What is new in capabilities first, then each file as a unified diff. */
 function* describeUpdate({ widened, added, removed, texts }: UpdateDiff, paint: Paint): Iterable<string> {
   for (const words of widened) yield `  ${paint("yellow", "NEW:")} ${safeText(words)}\n`;
-  for (const file of texts.slice(0, mostFiles)) {
+  for (const file of texts.slice(0, maxFiles)) {
     const { path } = file;
     const before = added.includes(path) ? null : file.before;
     const after = removed.includes(path) ? null : file.after;
-    yield* fileDiff({ name: path, before, after, mostLines }, paint);
+    yield* fileDiff({ name: path, before, after, maxLines }, paint);
   }
-  if (texts.length > mostFiles) yield `and ${texts.length - mostFiles} more files\n`;
+  if (texts.length > maxFiles) yield `and ${texts.length - maxFiles} more files\n`;
 }

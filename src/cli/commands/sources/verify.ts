@@ -19,7 +19,7 @@ import {
   signerName,
 } from "../../../skills/signature.ts";
 import { trustedRoot } from "../../arguments/shared-options.ts";
-import { emptyWords, lockNotes, place, skillsPlaceFromOptions } from "./install/source-options.ts";
+import { emptyWords, lockNotes, place, scopeFromOptions } from "./install/source-options.ts";
 
 export const command = defineCommand({
   options: { ...place, "trusted-root": trustedRoot },
@@ -30,7 +30,7 @@ export const command = defineCommand({
     "Exits with 1 if a skill is missing, differs from the lock, has no hash there or a signature that proves nothing, or a change was interrupted. Skills that are not in the lock are named.",
   ],
   async run({ options }, terminal) {
-    const where = skillsPlaceFromOptions(options, terminal);
+    const where = scopeFromOptions(options, terminal);
     const lock = readLock(where);
     const skills = findSkillsDirectory(where);
     const results: Verified[] = [];

@@ -62,12 +62,12 @@ function layoutIn(root: string): DiskLayout {
 function checkPrivate(directory: string): void {
   if (process.getuid === undefined) return;
   const { uid, mode } = lstatSync(directory);
-  if (uid !== process.getuid()) throw new PlaceFault("their directory belongs to another user");
+  if (uid !== process.getuid()) throw new DirectoryFault("their directory belongs to another user");
   if ((mode & 0o022) !== 0) {
-    throw new PlaceFault("their directory is writable by other users; run chmod go-w on it");
+    throw new DirectoryFault("their directory is writable by other users; run chmod go-w on it");
   }
   if (ownershipFault(directory) !== undefined) {
-    throw new PlaceFault(
+    throw new DirectoryFault(
       "the parent of their directory can be changed by another user; fix it with chown or chmod go-w",
     );
   }
@@ -80,7 +80,7 @@ export function makeDirectory(directory: string): void {
   } catch (error) {
     if (systemCode(error) !== "EEXIST") throw error;
     if (isOwnDirectory(directory)) return;
-    throw new PlaceFault(`${path.basename(directory)} in their directory is not a directory`);
+    throw new DirectoryFault(`${path.basename(directory)} in their directory is not a directory`);
   }
 }
 
@@ -138,7 +138,7 @@ export function isFull(error: unknown): boolean {
 }
 
 /** Why a directory is rejected as a store although the system allows access: the end of a sentence, without a path. */
-export class PlaceFault extends Error {}
+export class DirectoryFault extends Error {}
 
 /** Wraps an error of a source stream, to distinguish it from errors of the disk. */
 export class SourceFailure extends Error {}
@@ -165,7 +165,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** The message contains no path of this machine, because callers of tools read it. */
-function unusablePlace(doing: Doing, reason: string, cause: unknown): SkillsError {
+function unusableDirectory(doing: Doing, reason: string, cause: unknown): SkillsError {
   const code = doing === "read" ? "RUNTIME_BUSY" : "QUOTA_EXCEEDED";
   const hint = isFull(cause) ? free : mend;
   const facts = { limit: "disk", hint, reason } as const;
@@ -184,7 +184,7 @@ export async function onDisk<T>(doing: Doing, work: () => Promise<T> | T): Promi
 /** Keeps `SkillsError` and errors of the source; reports an unusable directory; maps anything else to INTERNAL. */
 export function diskFailure(doing: Doing, error: unknown): unknown {
   if (error instanceof SourceFailure) return error.cause;
-  if (error instanceof PlaceFault) return unusablePlace(doing, error.message, error);
+  if (error instanceof DirectoryFault) return unusableDirectory(doing, error.message, error);
   if (isSkillsError(error)) return error;
   const code = systemCode(error) || "unknown";
   if (code === "EMFILE" || code === "ENFILE") {
@@ -192,6 +192,6 @@ export function diskFailure(doing: Doing, error: unknown): unknown {
     return new SkillsError("RUNTIME_BUSY", message, { cause: error, facts: { hint: "Try again later." } });
   }
   const reason = reasons[code];
-  if (reason !== undefined) return unusablePlace(doing, reason, error);
+  if (reason !== undefined) return unusableDirectory(doing, reason, error);
   return new SkillsError("INTERNAL", `The blob store failed (${code}).`, { cause: error, facts: { system: code } });
 }

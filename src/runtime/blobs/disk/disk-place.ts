@@ -10,7 +10,7 @@ import { type DiskLayout, createFlags, fileMode, isFull, readIfFile } from "./di
 const beatMs = 15_000;
 const staleMs = 120_000;
 
-export interface DiskPlaceOptions {
+export interface SharedDirectoryOptions {
   /** Unique, because two places with the same token would not exclude each other. */
   readonly token: string;
   /** Drives the heartbeat that shows processes in other containers that this one is running. */
@@ -26,10 +26,10 @@ export interface DiskPlaceOptions {
  * is files. Each process has one with its identity in `processes`, touched every 15 seconds; the names of all others begin with the
  * token of their process, except tickets, which are hard links to it.
  */
-export class DiskPlace {
+export class SharedDirectory {
   readonly layout: DiskLayout;
   readonly token: string;
-  readonly #options: DiskPlaceOptions;
+  readonly #options: SharedDirectoryOptions;
   readonly #file: string;
   #isBlank = true;
   #knownNow = Date.now();
@@ -41,7 +41,7 @@ export class DiskPlace {
   #holds = 0;
 
   /** Registers this process. */
-  constructor(layout: DiskLayout, options: DiskPlaceOptions) {
+  constructor(layout: DiskLayout, options: SharedDirectoryOptions) {
     this.layout = layout;
     this.token = options.token;
     this.#options = options;

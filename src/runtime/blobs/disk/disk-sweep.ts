@@ -3,7 +3,7 @@ import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Swept } from "../../blobs.ts";
 import { type DiskLayout, everyShard, objectPath, recordPath, shardOf } from "./disk-layout.ts";
-import type { DiskPlace } from "./disk-place.ts";
+import type { SharedDirectory } from "./disk-place.ts";
 import { type BlobRecord, changeUsage, everyRecord, readRecord, recountUsage, removeBlob } from "./disk-records.ts";
 
 const batchSize = 100;
@@ -15,35 +15,35 @@ type IsExpired = (createdAt: number) => boolean;
  * Finds candidates without the lock, checks them again with the lock, then removes them. Recounts the usage afterwards, because a power
  * failure can restore an outdated usage file.
  */
-export async function sweepDisk(place: DiskPlace, isExpired: IsExpired): Promise<Swept> {
-  const { layout } = place;
+export async function sweepDisk(shared: SharedDirectory, isExpired: IsExpired): Promise<Swept> {
+  const { layout } = shared;
   const suspects: string[] = [];
   for await (const { key, record } of everyRecord(layout)) {
     if (record === undefined || isExpired(record.createdAt) || isBroken(layout, record)) suspects.push(key);
   }
   const swept = { removed: 0, freedBytes: 0, held: 0 };
   for (let at = 0; at < suspects.length; at += batchSize) {
-    await place.exclusive(() => sweepRecords(place, suspects.slice(at, at + batchSize), isExpired, swept));
+    await shared.exclusive(() => sweepRecords(shared, suspects.slice(at, at + batchSize), isExpired, swept));
   }
   for (const { shard, names } of everyShard(layout.objects)) {
-    if (orphans(layout, shard, names).length > 0) await place.exclusive(() => sweepShard(layout, shard));
+    if (orphans(layout, shard, names).length > 0) await shared.exclusive(() => sweepShard(layout, shard));
     await setImmediate();
   }
-  await place.exclusive(async () => {
-    place.sweepDead();
+  await shared.exclusive(async () => {
+    shared.sweepDead();
     await recountUsage(layout);
   });
   return swept;
 }
 
 function sweepRecords(
-  place: DiskPlace,
+  shared: SharedDirectory,
   keys: readonly string[],
   isExpired: IsExpired,
   swept: { -readonly [Count in keyof Swept]: number },
 ): Promise<void> {
-  const { layout } = place;
-  const held = place.heldKeys();
+  const { layout } = shared;
+  const held = shared.heldKeys();
   return changeUsage(layout, (usage) => {
     for (const key of keys) {
       const record = readRecord(layout, key);

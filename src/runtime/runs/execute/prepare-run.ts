@@ -225,7 +225,7 @@ export async function findPackages(
 }
 
 type ProjectCaller = Pick<RunCaller, "project" | "projectIdentity"> & {
-  readonly skills: Pick<RunCaller["skills"], "ownPlaces">;
+  readonly skills: Pick<RunCaller["skills"], "ownDirectories">;
 };
 
 /**
@@ -255,7 +255,7 @@ export function mountedProjectOf(
   const project = { directory, writable: needs.project === "write", identity };
   if (!project.writable) return project;
   // As they are spelled, too: a link could be replaced by something that it does not lead to.
-  const places = [...new Set(caller.skills.ownPlaces().flatMap((place) => [place, realPathOf(place)]))];
+  const places = [...new Set(caller.skills.ownDirectories().flatMap((place) => [place, realPathOf(place)]))];
   const around = places.find((place) => isWithin(root, place));
   if (around !== undefined)
     throw denied(

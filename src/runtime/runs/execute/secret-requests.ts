@@ -5,7 +5,7 @@ import type { Fetcher } from "../../../sources/fetch.ts";
 import type { RunStep } from "../../../wire/run-event.ts";
 import type { RunHost, SecretAnswer, SecretRequest } from "../../sandbox.ts";
 import { requestLimits } from "../../sandbox/frames.ts";
-import { maskForCode, shortestSentValue } from "../../secrets/mask-secrets.ts";
+import { maskForCode, minSentValueLength } from "../../secrets/mask-secrets.ts";
 import { type SentSecret, checkRequest, invalid } from "./checked-request.ts";
 
 export type { SentSecret } from "./checked-request.ts";
@@ -126,8 +126,8 @@ function unknownSecret(name: string, secrets: readonly SentSecret[]): SkillsErro
 function expectSendable(name: string, value: string): void {
   const what = !sendable.test(value)
     ? "has characters that no header can carry"
-    : value.length < shortestSentValue
-      ? `has fewer than ${shortestSentValue} characters, so that it could be guessed`
+    : value.length < minSentValueLength
+      ? `has fewer than ${minSentValueLength} characters, so that it could be guessed`
       : undefined;
   if (what !== undefined) throw new SkillsError("SECRET_MISSING", `The value of ${name} ${what}.`);
 }
@@ -137,5 +137,5 @@ function hiddenValuesOf({ scheme, value }: SentSecret): readonly string[] {
   if (scheme?.toLowerCase() !== "basic") return [value];
   const plain = Buffer.from(value, "base64").toString();
   const password = plain.slice(plain.indexOf(":") + 1);
-  return [value, plain, password].filter((text) => text.length >= shortestSentValue);
+  return [value, plain, password].filter((text) => text.length >= minSentValueLength);
 }

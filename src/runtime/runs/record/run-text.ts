@@ -26,7 +26,7 @@ export async function toLongPlainText(bytes: Buffer): Promise<string> {
 }
 
 const pieceLength = 32 * 1024;
-const longestSequence = 256;
+const maxSequenceLength = 256;
 
 function* plainInSteps(text: string): Steps<string> {
   const pieces: string[] = [];
@@ -41,9 +41,9 @@ function* plainInSteps(text: string): Steps<string> {
 /** Where to cut without splitting a control sequence or a line break. */
 function beforeSequence(text: string, end: number): number {
   const last = text
-    .slice(end - longestSequence, end)
+    .slice(end - maxSequenceLength, end)
     .search(/[\u001b\u0090\u0098\u009b\u009d-\u009f][^\u001b\u0090\u0098\u009b\u009d-\u009f]*$|\r$/);
-  return last < 0 ? end : end - longestSequence + last;
+  return last < 0 ? end : end - maxSequenceLength + last;
 }
 
 /** The beginning and the end of a text that is longer than `limit` bytes, with its size between them. */
@@ -183,7 +183,7 @@ export interface LineBatcher {
   readonly end: () => void;
 }
 
-const longestPiece = 2_048;
+const maxPieceLength = 2_048;
 const maxSent = 1_000;
 const maxCharacters = 64 * 1024;
 
@@ -194,9 +194,9 @@ export function createLineBatcher(send: (text: string) => void): LineBatcher {
   let characters = 0;
 
   function flush(text: string): void {
-    for (let start = 0; start < text.length; start += longestPiece) {
+    for (let start = 0; start < text.length; start += maxPieceLength) {
       if (sent > maxSent || characters > maxCharacters) return;
-      const piece = text.slice(start, start + longestPiece);
+      const piece = text.slice(start, start + maxPieceLength);
       sent += 1;
       characters += piece.length;
       const isLast = sent > maxSent || characters > maxCharacters;
@@ -207,7 +207,7 @@ export function createLineBatcher(send: (text: string) => void): LineBatcher {
   return {
     push(text) {
       held += text;
-      const end = held.length > longestPiece ? held.length : held.lastIndexOf("\n") + 1;
+      const end = held.length > maxPieceLength ? held.length : held.lastIndexOf("\n") + 1;
       flush(held.slice(0, end));
       held = held.slice(end);
     },

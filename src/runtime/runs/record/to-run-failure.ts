@@ -4,11 +4,11 @@ import type { RunFailure } from "../run-spec.ts";
 import { toPlainText, toPreview } from "./run-text.ts";
 import { requirementsFile } from "../../../skills/skill.ts";
 
-const longestMessage = 2000;
-const longestType = 128;
+const maxMessageBytes = 2000;
+const maxTypeLength = 128;
 const maxDetailBytes = 4096;
 /** Bytes; as JSON it may be twice as long and still fit. */
-const longestTraceback = 1900;
+const maxTracebackBytes = 1900;
 
 /** Why a run failed: a run that ended otherwise than by returning or exiting with 0, or lost an output file. */
 export async function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }: RunFacts): Promise<RunFailure> {
@@ -73,8 +73,8 @@ function limitReached({ type, message }: RunError): Limit | undefined {
 function toFailure({ type, message, details }: RunError): RunFailure {
   const shown = details && fitDetails(details);
   return {
-    type: toPlainText(type).slice(0, longestType) || "Error",
-    message: toPreview(toPlainText(message), longestMessage),
+    type: toPlainText(type).slice(0, maxTypeLength) || "Error",
+    message: toPreview(toPlainText(message), maxMessageBytes),
     ...(shown && { details: { ...shown } }),
   };
 }
@@ -83,7 +83,7 @@ function toFailure({ type, message, details }: RunError): RunFailure {
 function fitDetails(details: NonNullable<RunError["details"]>): RunError["details"] {
   const { traceback } = details;
   const shortened =
-    typeof traceback === "string" ? { ...details, traceback: toPreview(traceback, longestTraceback) } : undefined;
+    typeof traceback === "string" ? { ...details, traceback: toPreview(traceback, maxTracebackBytes) } : undefined;
   return [details, shortened].find((one) => one && Buffer.byteLength(JSON.stringify(one)) <= maxDetailBytes);
 }
 

@@ -162,15 +162,15 @@ export type BoundedResult = Extract<RunEnd, { type: "returned" | "raised" }>;
 
 export type ProgramResult = BoundedResult | { readonly type: "too-large" };
 
-const mostBlobs = 10_000;
-const mostNotes = 50;
-const longestPath = 4_096;
+const maxBlobs = 10_000;
+const maxNotes = 50;
+const maxPathLength = 4_096;
 const plain = /^[\p{L}\p{N} ._/-]+$/u;
-const longestName = 200;
-const longestText = 64 * 1024;
+const maxNameLength = 200;
+const maxTextLength = 64 * 1024;
 
 /** Validates the result that an untrusted program reports. Throws a `FrameFault` if it is malformed. */
-export function readResult({ header, headerBytes, size }: Frame, mostBytes: number): ProgramResult {
+export function readResult({ header, headerBytes, size }: Frame, maxBytes: number): ProgramResult {
   if (size > 0) throw new FrameFault("A result frame has a payload.");
   if (header.type === "raised") return { type: "raised", error: readError(header["error"]) };
   const { value, summary, output_blobs: outputBlobs } = header;
@@ -179,11 +179,11 @@ export function readResult({ header, headerBytes, size }: Frame, mostBytes: numb
   if (outputBlobs !== undefined && !isListOfTexts(outputBlobs))
     throw new FrameFault("output_blobs is not a list of strings.");
   // Numbers may become longer: 1e20 has 21 digits.
-  if (5 * headerBytes > mostBytes && Buffer.byteLength(JSON.stringify(value)) > mostBytes) return { type: "too-large" };
+  if (5 * headerBytes > maxBytes && Buffer.byteLength(JSON.stringify(value)) > maxBytes) return { type: "too-large" };
   return {
     type: "returned",
     value: value as Json,
-    ...(summary === undefined ? {} : { summary: cut(summary, longestText) }),
+    ...(summary === undefined ? {} : { summary: cut(summary, maxTextLength) }),
     ...(outputBlobs === undefined ? {} : { outputBlobs }),
   };
 }
@@ -193,8 +193,8 @@ function readError(error: unknown): RunError {
   const { type, message, details } = error as Record<string, unknown>;
   if (typeof type !== "string" || typeof message !== "string") throw new FrameFault("error has no type or message.");
   return {
-    type: cut(type, longestName),
-    message: cut(message, longestText),
+    type: cut(type, maxNameLength),
+    message: cut(message, maxTextLength),
     ...(isObject(details) && { details: details as { [key: string]: Json } }),
   };
 }
@@ -205,7 +205,7 @@ function cut(text: string, length: number): string {
 }
 
 function isListOfTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.length <= mostBlobs && value.every((item) => typeof item === "string");
+  return Array.isArray(value) && value.length <= maxBlobs && value.every((item) => typeof item === "string");
 }
 
 /** Passes on what a program prints until it exceeds its limit, which is reported by `tooMuch`. */
@@ -243,14 +243,14 @@ export function passFiles(limits: RunLimits, host: RunHost): (frame: Frame) => P
 export function reportSkippedFiles({ skipped, undone }: Frame["header"], host: RunHost): void {
   const toLines = (root: string, notes: unknown, what: string): string[] =>
     notesIn(notes).map(
-      ({ path, why }) => `acp-skills: ${root}/${quoted(path, { longest: longestPath, plain })} ${what}: ${why}.\n`,
+      ({ path, why }) => `acp-skills: ${root}/${quoted(path, { longest: maxPathLength, plain })} ${what}: ${why}.\n`,
     );
   const lines = [...toLines("/output", skipped, "was not saved"), ...toLines("/project", undone, "was removed")];
   if (lines.length > 0) host.print("stderr", Buffer.from(lines.join("")));
 }
 
 function notesIn(list: unknown): { path: string; why: string }[] {
-  return (Array.isArray(list) ? (list as unknown[]) : []).slice(0, mostNotes).flatMap((note) => {
+  return (Array.isArray(list) ? (list as unknown[]) : []).slice(0, maxNotes).flatMap((note) => {
     const { path, why } = isObject(note) ? note : {};
     return typeof path === "string" && typeof why === "string" ? [{ path, why }] : [];
   });

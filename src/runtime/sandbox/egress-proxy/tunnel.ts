@@ -87,7 +87,7 @@ export type ClientHello =
 const handshakeRecord = 22;
 const clientHelloMessage = 1;
 const recordHeader = 5;
-const largestRecord = 16_384;
+const maxRecordBytes = 16_384;
 const serverNameExtension = 0;
 const encryptedHelloExtension = 0xfe0d;
 
@@ -99,7 +99,7 @@ export function readClientHello(bytes: Buffer): ClientHello {
   if ((bytes[0] ?? handshakeRecord) !== handshakeRecord || (bytes[1] ?? 3) !== 3) return { type: "invalid" };
   if (bytes.length < recordHeader) return { type: "incomplete" };
   const length = bytes.readUInt16BE(3);
-  if (length === 0 || length > largestRecord) return { type: "invalid" };
+  if (length === 0 || length > maxRecordBytes) return { type: "invalid" };
   if (bytes.length < recordHeader + length) return { type: "incomplete" };
   try {
     return parseMessage(bytes.subarray(recordHeader, recordHeader + length));

@@ -81,17 +81,17 @@ function secondWall(shown: readonly string[], project: SandboxRun["project"]): {
   const readable = ["cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version"];
   return {
     readable: readable.map((name) => `/proc/${name}`),
-    runnable: [...own, ...writablePlaces, ...shown],
-    writable: [...writablePlaces, "/dev/null"],
+    runnable: [...own, ...writableDirectories, ...shown],
+    writable: [...writableDirectories, "/dev/null"],
     ...(project && wallsOfProject("/project", project)),
   };
 }
 
-const writablePlaces = ["/workspace", "/output", "/tmp", "/dev/shm"];
+const writableDirectories = ["/workspace", "/output", "/tmp", "/dev/shm"];
 
 /** Why this interpreter cannot be mounted, or `undefined`. */
 export function cannotShow({ executable, prefix }: Python): string | undefined {
-  const hidden = ownPlaces.find((place) => isWithin(prefix, place));
+  const hidden = ownDirectories.find((place) => isWithin(prefix, place));
   return hidden === undefined
     ? undefined
     : `${executable} is installed in ${prefix}, which the sandbox replaces with its own directory.`;
@@ -137,7 +137,7 @@ export interface BubblewrapPlan {
 const nodeInside = "/opt/node/bin/node";
 
 /** Paths that the sandbox replaces: nothing of the host can be mounted there. */
-const ownPlaces = ["/dev", "/etc", "/inside", "/output", "/proc", "/tmp", "/workspace"] as const;
+const ownDirectories = ["/dev", "/etc", "/inside", "/output", "/proc", "/tmp", "/workspace"] as const;
 
 /**
  * The arguments of bubblewrap. Mount points are created only in its own root, before that becomes read-only: below a tree that others

@@ -22,7 +22,7 @@ export interface SandboxCommand {
 }
 
 const startupMs = 10_000;
-const mostWords = 2_000;
+const maxMessageLength = 2_000;
 
 /** Starts a sandbox and waits until its supervisor is ready. Throws `SANDBOX_UNAVAILABLE` with its error output. */
 export async function startSandboxProcess(command: SandboxCommand, clock: Clock): Promise<SandboxProcess> {
@@ -56,7 +56,7 @@ export async function startSandboxProcess(command: SandboxCommand, clock: Clock)
       () => undefined,
     );
     const words = String(started.words.read() ?? "")
-      .slice(0, mostWords)
+      .slice(0, maxMessageLength)
       .trim();
     const detail = words === "" ? `${String(error)} ${started.lastWords()}` : words;
     throw new SkillsError("SANDBOX_UNAVAILABLE", `The sandbox did not start: ${detail}`, { cause: error });
@@ -116,12 +116,12 @@ function receiveListener(child: ChildProcess): Promise<Server> {
 }
 
 const pollMs = 5;
-const mostWaitMs = 30_000;
+const maxWaitMs = 30_000;
 
 /** Kills a process group and waits until it is dead. */
 export async function endGroup(leader: number): Promise<void> {
   // Repeatedly: a process that joins the group late does not receive the first signal.
-  for (let waited = 0; waited < mostWaitMs && killGroup(leader); waited += pollMs) {
+  for (let waited = 0; waited < maxWaitMs && killGroup(leader); waited += pollMs) {
     if (await isOnlyUnburied(leader)) return;
     await setTimeout(pollMs);
   }

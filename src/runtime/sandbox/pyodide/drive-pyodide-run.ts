@@ -128,14 +128,14 @@ function judge(
   return { type: "crashed", detail: "The program exited without a result." };
 }
 
-const mostPathBytes = 4_096;
+const maxPathBytes = 4_096;
 
 /** The files of a run, with their paths in the sandbox. Throws for an invalid name or a duplicate path. */
 export function sandboxFilesOf(run: Pick<SandboxRun, "skills" | "blobs">): readonly RunFile[] {
   const files = filesOfRun(run).map(({ path, alias, ...file }) => {
     return { ...file, path: `/${path}`, ...(alias !== undefined && { alias: `/${alias}` }) };
   });
-  checkPlaces(files);
+  checkPaths(files);
   return files;
 }
 
@@ -154,11 +154,11 @@ export async function sendFiles(stream: Writable, files: readonly RunFile[]): Pr
   }
 }
 
-function checkPlaces(files: readonly RunFile[]): void {
+function checkPaths(files: readonly RunFile[]): void {
   const taken = new Set<string>();
   const directories = new Set<string>();
   for (const { path } of files) {
-    if (Buffer.byteLength(path) > mostPathBytes) throw unfit(`A file path is too long: ${path.slice(0, 100)}…`);
+    if (Buffer.byteLength(path) > maxPathBytes) throw unfit(`A file path is too long: ${path.slice(0, 100)}…`);
     if (taken.has(path)) throw unfit(`Two files have the path ${JSON.stringify(path)}.`);
     taken.add(path);
     for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) directories.add(path.slice(0, at));

@@ -23,7 +23,7 @@ export interface PyodideProcess {
 
 /** Without a compiled library Python takes seconds, on a busy machine many. */
 const startupMs = 60_000;
-const mostWords = 2_000;
+const maxMessageLength = 2_000;
 const verdicts = new Map<number, "memory" | "timeout">([
   [86, "memory"],
   [87, "timeout"],
@@ -52,7 +52,7 @@ export async function startPyodide(
   const cancel = clock.after(startupMs, started.kill);
   try {
     const first = await started.frames.next();
-    if (first?.header.type === "failed") throw new Error(String(first.header["message"]).slice(0, mostWords));
+    if (first?.header.type === "failed") throw new Error(String(first.header["message"]).slice(0, maxMessageLength));
     if (first?.header.type !== "ready" && first?.header.type !== "library") throw new Error("It did not become ready.");
     child.unref();
     return { ...started, first };
@@ -72,14 +72,14 @@ function describe(child: ChildProcess) {
   let lastWords = "";
   // Keep-alive dots and error messages of the engine. Always read, so that it does not block.
   stderr.on("data", (bytes: Buffer) => {
-    if (words.length < mostWords) words += bytes.toString("latin1").replaceAll(/[^\x20-\x7e]+/g, " ");
+    if (words.length < maxMessageLength) words += bytes.toString("latin1").replaceAll(/[^\x20-\x7e]+/g, " ");
   });
   stderr.unref();
   const silent = new Promise((resolve) => stderr.once("close", resolve));
   const exited = Promise.all([exitOf(child, [stdin, stdout, stderr]), silent]).then(([{ code, words: how }]) => {
     // The engine may run out of memory before the first thread notices.
     verdict = verdicts.get(code ?? 0) ?? (/out of memory/i.test(words) ? "memory" : undefined);
-    lastWords = `${how} ${words.trim()}`.trim().slice(0, mostWords);
+    lastWords = `${how} ${words.trim()}`.trim().slice(0, maxMessageLength);
   });
   const kill = (): void => void child.kill("SIGKILL");
   return {

@@ -162,7 +162,7 @@ export interface LibraryKey {
 }
 
 const digestBytes = 32;
-const mostBytes = 256 * 1024 * 1024;
+const maxLibraryBytes = 256 * 1024 * 1024;
 
 /**
  * The path of the compiled standard library in `directory`; created by `make` if it is absent or damaged. It ends with a digest of its
@@ -188,7 +188,7 @@ export async function ensureLibrary(directory: string, key: LibraryKey, make: ()
 
 /** Reads the frame with which a child sends the library. */
 async function readLibrary({ header, size, payload }: Frame): Promise<Buffer> {
-  if (header.type !== "library" || size === 0 || size > mostBytes)
+  if (header.type !== "library" || size === 0 || size > maxLibraryBytes)
     throw new Error("Deno did not send a compiled library.");
   return await buffer(payload);
 }
@@ -196,7 +196,7 @@ async function readLibrary({ header, size, payload }: Frame): Promise<Buffer> {
 async function isWhole(file: string, origin: Buffer): Promise<boolean> {
   try {
     const found = await lstat(file);
-    if (!found.isFile() || found.size > mostBytes || found.size <= digestBytes) return false;
+    if (!found.isFile() || found.size > maxLibraryBytes || found.size <= digestBytes) return false;
     const ours = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o022) === 0);
     if (!ours) return false;
     const content = await readFile(file);

@@ -12,7 +12,7 @@ import type { Explanation, Sandbox } from "../../sandbox.ts";
 import { type DenoParts, openPyodideSandbox } from "./pyodide-sandbox.ts";
 
 /** Prepared children use much memory. */
-const mostWaiting = 1;
+const maxWaiting = 1;
 
 /** Opens the pyodide tier if it passes its self-test, or returns why it is not available. */
 export async function openPyodideTier(options: TierOptions): Promise<Sandbox | Explanation> {
@@ -25,7 +25,7 @@ export async function openPyodideTier(options: TierOptions): Promise<Sandbox | E
     ...options,
     parts,
     temporaryDirectory,
-    pool: { ...pool, size: Math.min(pool.size, mostWaiting) },
+    pool: { ...pool, size: Math.min(pool.size, maxWaiting) },
   });
   return testSandbox(sandbox, temporaryDirectory);
 }

@@ -21,7 +21,7 @@ interface Limits {
 }
 
 const lookEveryMs = 200;
-const mostEntries = 20_000;
+const maxEntries = 20_000;
 
 /**
  * Starts the one process of a run and supervises it from outside: watches its memory and files, kills it on request, and reports its
@@ -108,7 +108,7 @@ async function usedBytes(root: string): Promise<number> {
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
     for (const name of await readdir(at).catch(() => [])) {
       entries += 1;
-      if (entries > mostEntries) return Infinity;
+      if (entries > maxEntries) return Infinity;
       const path = join(at, name);
       const found = await lstat(path).catch(() => undefined);
       if (found?.isDirectory() === true) left.push(path);
@@ -118,7 +118,7 @@ async function usedBytes(root: string): Promise<number> {
   return bytes;
 }
 
-const longestPath = 1_000;
+const maxPathBytes = 1_000;
 
 /**
  * The output files of a dead program as frames, then a frame `end` with the fields of `end`. Follows no links and opens nothing that
@@ -133,7 +133,7 @@ export async function* collectOutput(directory: string, end: Readonly<Record<str
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = at === "" ? entry.name : `${at}/${entry.name}`;
       if (path.includes("\ufffd")) skipped.push({ path, why: "its name is not UTF-8" });
-      else if (Buffer.byteLength(path) > longestPath)
+      else if (Buffer.byteLength(path) > maxPathBytes)
         skipped.push({ path: `${path.slice(0, 100)}…`, why: "its name is too long" });
       else if (entry.isDirectory()) left.push(path);
       else {
@@ -195,7 +195,7 @@ export type SeatbeltConfiguration = typeof closed & {
 };
 
 /** Directories that a run can access, as real paths. */
-export interface SeatbeltPlaces {
+export interface SeatbeltDirectories {
   readonly readable: readonly string[];
   readonly writable: readonly string[];
 }
@@ -214,10 +214,10 @@ const patternSigns = /[*?[\]{}]/;
  * denied. Throws a `TypeError` for a path that the runtime would treat as a pattern.
  */
 export function seatbeltConfiguration(
-  places: SeatbeltPlaces,
+  directories: SeatbeltDirectories,
   alwaysWritable: readonly string[],
 ): SeatbeltConfiguration {
-  for (const path of [...places.readable, ...places.writable]) {
+  for (const path of [...directories.readable, ...directories.writable]) {
     if (!path.startsWith("/") || patternSigns.test(path))
       throw new TypeError(`${path} contains characters that Seatbelt rules cannot express.`);
   }
@@ -225,9 +225,9 @@ export function seatbeltConfiguration(
     ...closed,
     filesystem: {
       denyRead: ["/"],
-      allowRead: [...system, ...places.readable, ...places.writable],
-      allowWrite: [...places.writable],
-      denyWrite: [...alwaysWritable.filter((path) => !path.startsWith("/dev/")), ...places.readable],
+      allowRead: [...system, ...directories.readable, ...directories.writable],
+      allowWrite: [...directories.writable],
+      denyWrite: [...alwaysWritable.filter((path) => !path.startsWith("/dev/")), ...directories.readable],
       allowGitConfig: true,
     },
   };

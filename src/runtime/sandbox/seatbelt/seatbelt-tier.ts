@@ -11,7 +11,7 @@ import { openPythonTier } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";
 import {
   type SeatbeltConfiguration,
-  type SeatbeltPlaces,
+  type SeatbeltDirectories,
   seatbeltConfiguration,
   startSeatbeltProcess,
 } from "./seatbelt-process.ts";
@@ -72,8 +72,8 @@ export interface SeatbeltOptions extends Pick<TierOptions, "clock" | "log"> {
 export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<Sandbox> {
   const { runtime, python, host, clock, log } = options;
   const manager = runtime.SandboxManager;
-  const configurationFor = (places: SeatbeltPlaces): SeatbeltConfiguration =>
-    seatbeltConfiguration(places, runtime.getDefaultWritePaths());
+  const configurationFor = (directories: SeatbeltDirectories): SeatbeltConfiguration =>
+    seatbeltConfiguration(directories, runtime.getDefaultWritePaths());
   await manager.initialize(configurationFor({ readable: [], writable: [] }));
   return openStartingSandbox({
     tier: "seatbelt",

@@ -157,8 +157,8 @@ function* judged(
 ): Generator<Denial, void> {
   const verdict = `denies ${what}`;
   const { allow, deny = [] } = layer.policy?.[list] ?? {};
-  const place = deny.findIndex(denies);
-  if (place >= 0)
-    yield { layer, verdict, rule: `${list}.deny has "${deny[place] ?? ""}"`, path: [list, "deny", place] };
+  const index = deny.findIndex(denies);
+  if (index >= 0)
+    yield { layer, verdict, rule: `${list}.deny has "${deny[index] ?? ""}"`, path: [list, "deny", index] };
   else if (allow?.some(allows) === false) yield { layer, verdict, rule: `not in ${list}.allow`, path: [list, "allow"] };
 }

@@ -52,12 +52,12 @@ export function createPolicies(options: PoliciesOptions): Policies {
   const merged = new LimitedMap<string, Merged>(maxCachedDirectories);
 
   function mergedFor(directory: string | undefined): Merged {
-    const places: readonly PolicyFileLocation[] = [
+    const locations: readonly PolicyFileLocation[] = [
       { file: organisation, origin: "organisation" },
       ...(given === undefined ? [] : [{ file: given, origin: "configuration" as const }]),
-      ...(directory === undefined ? [] : placesIn(directory)),
+      ...(directory === undefined ? [] : locationsIn(directory)),
     ];
-    const found = places.flatMap((place) => {
+    const found = locations.flatMap((place) => {
       const stamp = fileStamp(place.file) ?? (place.file === given ? "missing" : undefined);
       return stamp === undefined ? [] : [{ place, stamp: `${place.file} ${stamp}` }];
     });
@@ -118,7 +118,7 @@ export const noPolicy: Policy = mergePolicies([], "");
 type PolicyFileLocation = Pick<PolicyLayer, "file" | "origin">;
 
 /** A project's files: in the directory of the session, and at the root of the repository that contains it. */
-function placesIn(directory: string): readonly PolicyFileLocation[] {
+function locationsIn(directory: string): readonly PolicyFileLocation[] {
   const root = repositoryRoot(directory);
   return [...(root === undefined || root === directory ? [] : [root]), directory].map((place) => ({
     file: path.join(place, policyFileName),

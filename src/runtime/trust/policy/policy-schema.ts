@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { commitForm, lists, policyLimits, settings } from "./policy-file.ts";
-import { longestName } from "../../../skills/signature.ts";
+import { maxSignerLength } from "../../../skills/signature.ts";
 import { digestForm } from "../../../base/text/content.ts";
 
 /*
@@ -48,7 +48,7 @@ const ofLists = Object.entries(lists).map(([name, { about }]) => [
 ]);
 
 const signer = z.union([
-  z.strictObject({ identity: z.string().min(1).max(longestName), issuer: z.string().min(1).max(longestName) }),
+  z.strictObject({ identity: z.string().min(1).max(maxSignerLength), issuer: z.string().min(1).max(maxSignerLength) }),
   z.strictObject({ key: z.string().regex(/^SHA256:[A-Za-z0-9+/]{43}$/) }),
 ]);
 

@@ -151,10 +151,10 @@ function isUnderUrl(text: string, start: string): boolean {
 
 /** A URL is denied however it is spelt: by another scheme, with a user, in other letters. */
 export function deniesUrl(rule: string, text: string): boolean {
-  const [denied, place] = [placeOf(rule), placeOf(text)];
-  if (denied === undefined || place === undefined) return false;
-  const isHost = denied.host === place.host && (denied.port === "" || denied.port === place.port);
-  const [path, prefix] = [place.path, denied.path.replace(/\.git$/, "")];
+  const [denied, location] = [placeOf(rule), placeOf(text)];
+  if (denied === undefined || location === undefined) return false;
+  const isHost = denied.host === location.host && (denied.port === "" || denied.port === location.port);
+  const [path, prefix] = [location.path, denied.path.replace(/\.git$/, "")];
   return isHost && (path === prefix || path === `${prefix}.git` || path.startsWith(`${prefix}/`));
 }
 

@@ -26,9 +26,9 @@ const hash = 0x23;
 const space = 0x20;
 const dash = 0x2d;
 const colon = 0x3a;
-const longestKey = 100;
+const maxKeyLength = 100;
 /** Maximum number of keys in a mapping, which bounds the time to read it. */
-export const mostKeys = 1000;
+export const maxKeys = 1000;
 /** Maximum indentation. The parser has its own limit. */
 const deepest = 16;
 
@@ -39,7 +39,7 @@ function keyEnd(text: string, start: number, end: number): number {
     const plain = (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39);
     if (plain || (index > start && (code === dash || code === 0x5f))) continue;
     const after = index + 1 === end || text.charCodeAt(index + 1) === space;
-    return code === colon && index > start && index - start <= longestKey && after ? index : -1;
+    return code === colon && index > start && index - start <= maxKeyLength && after ? index : -1;
   }
   return -1;
 }
@@ -144,7 +144,7 @@ function readMapping(cursor: Cursor, indent: number): Record<string, unknown> | 
     const colonAt = depth > indent ? -1 : keyEnd(text, start, end);
     if (colonAt < 0) return undefined;
     const key = text.slice(start, colonAt);
-    if (Object.hasOwn(values, key) || ++count > mostKeys) return undefined;
+    if (Object.hasOwn(values, key) || ++count > maxKeys) return undefined;
     const value = readValue(cursor, firstNonBlank(text, colonAt + 1, end), end, indent);
     if (value === undefined) return undefined;
     values[key] = value;

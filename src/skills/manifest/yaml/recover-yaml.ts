@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../../base/json/json-value.ts";
 import { inDigits } from "../../../base/text/code-points.ts";
-import { mostKeys } from "./plain-yaml.ts";
+import { maxKeys } from "./plain-yaml.ts";
 import { type YamlBlock, fieldLine, isBlankOrComment, nextLine, splitYamlBlocks } from "./yaml-keys.ts";
 import type { YamlFault, Mend, YamlAttempt, YamlFailure, YamlReading } from "../yaml.ts";
 
@@ -27,10 +27,10 @@ export function recoverYaml(text: string, whole: YamlFailure, load: Load): Omit<
   const values: Record<string, unknown> = {};
   const faults: YamlFault[] = isBomb ? [toFault(whole, 0)] : [];
   const mends: Mend[] = [];
-  for (const [index, block] of splitYamlBlocks(text, mostKeys + 1).entries()) {
+  for (const [index, block] of splitYamlBlocks(text, maxKeys + 1).entries()) {
     const { start, key, indent } = block;
-    if (index === mostKeys) {
-      const message = `the frontmatter has more than ${inDigits(mostKeys)} keys; the rest are skipped`;
+    if (index === maxKeys) {
+      const message = `the frontmatter has more than ${inDigits(maxKeys)} keys; the rest are skipped`;
       faults.push(
         syntax(start, 0, message, "Put your own keys under `metadata:`, or move the text below the frontmatter."),
       );

@@ -82,8 +82,8 @@ export function tooManyDirectories({ owner, limit }: { owner: string; limit: num
   return wholeFile("too-many-directories", owner, message, fix);
 }
 
-export function notReadInTime(root: string, milliseconds: number, skills: number): Finding {
-  const message = `reading this directory takes longer than ${milliseconds / 1000} s; ${inDigits(skills)} skills are read so far`;
+export function notReadInTime(root: string, ms: number, skills: number): Finding {
+  const message = `reading this directory takes longer than ${ms / 1000} s; ${inDigits(skills)} skills are read so far`;
   const fix = "List directories without skills in a file .ignore, or move them.";
   return wholeFile("not-read-in-time", root, message, fix);
 }

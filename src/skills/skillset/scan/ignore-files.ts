@@ -29,10 +29,10 @@ type CharacterPattern = string | RegExp | typeof anyNumber;
 const anyNumber: unique symbol = Symbol("**");
 
 const maxBytes = 64 * 1024;
-const mostPatterns = 2000;
+const maxPatterns = 2000;
 /** Longer patterns are not applied, because matching time grows with length. */
-const longestPattern = 512;
-const mostWildcards = 32;
+const maxPatternLength = 512;
+const maxWildcards = 32;
 /** The hardest pattern takes a tenth of a millisecond for the longest name. */
 const patternsBetweenPauses = 16;
 
@@ -47,9 +47,9 @@ export function readIgnoreFile(files: SkillFiles, file: string): { patterns: Ign
     for (const [index, line] of lines.entries()) {
       const pattern = parseIgnorePattern(line);
       if (pattern === undefined) continue;
-      if (pattern !== "excessive" && patterns.length < mostPatterns) patterns.push({ ...pattern, ofGit });
+      if (pattern !== "excessive" && patterns.length < maxPatterns) patterns.push({ ...pattern, ofGit });
       else if (findings.length === 0) findings.push({ ...notApplied(file, pattern), line: index + 1 });
-      if (patterns.length === mostPatterns && findings.length > 0) break;
+      if (patterns.length === maxPatterns && findings.length > 0) break;
     }
     if (!whole)
       findings.push(excessive(file, `only the first ${maxBytes / 1024} KiB of the file are used`, "Shorten it."));
@@ -61,10 +61,10 @@ export function readIgnoreFile(files: SkillFiles, file: string): { patterns: Ign
 
 function notApplied(file: string, pattern: IgnorePattern | "excessive"): Finding {
   if (pattern !== "excessive") {
-    const message = `only the first ${mostPatterns} patterns of the file are applied`;
+    const message = `only the first ${maxPatterns} patterns of the file are applied`;
     return excessive(file, message, "Ignore whole directories instead of their content.");
   }
-  const message = `a pattern exceeds ${longestPattern} characters or ${mostWildcards} wildcards and is not applied`;
+  const message = `a pattern exceeds ${maxPatternLength} characters or ${maxWildcards} wildcards and is not applied`;
   return excessive(file, message, "Shorten it, or split it into several patterns.");
 }
 
@@ -106,7 +106,7 @@ export function parseIgnorePattern(line: string): IgnorePattern | "excessive" | 
   const collapsed = segments.map((segment) => segment.replace(/\*{2,}/g, "*"));
   const length = collapsed.reduce((sum, segment) => sum + segment.length + 1, 0);
   const wildcards = collapsed.join("").match(/[*?[]/g)?.length ?? 0;
-  if (length > longestPattern || wildcards > mostWildcards) return "excessive";
+  if (length > maxPatternLength || wildcards > maxWildcards) return "excessive";
   const names = segments.flatMap((segment, index): (IgnorePattern["names"][number] | undefined)[] => {
     if (segment !== "**" || !anchored) return [toName(collapsed[index] ?? "")];
     // At the end it matches everything inside, but not the directory itself.
@@ -128,16 +128,16 @@ function matchesAll<Part>(
   items: readonly string[],
   matchesOne: (part: Part | undefined, item: string) => boolean,
 ): boolean {
-  let [at, place] = [0, 0];
-  let retry: { readonly at: number; place: number } | undefined;
-  while (place < items.length) {
-    if (parts[at] === anyNumber) retry = { at: ++at, place };
-    else if (at < parts.length && matchesOne(parts[at], items[place] ?? "")) {
+  let [at, index] = [0, 0];
+  let retry: { readonly at: number; index: number } | undefined;
+  while (index < items.length) {
+    if (parts[at] === anyNumber) retry = { at: ++at, index };
+    else if (at < parts.length && matchesOne(parts[at], items[index] ?? "")) {
       at++;
-      place++;
+      index++;
     } else if (retry !== undefined) {
       at = retry.at;
-      place = ++retry.place;
+      index = ++retry.index;
     } else return false;
   }
   while (parts[at] === anyNumber) at++;

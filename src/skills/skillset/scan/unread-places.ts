@@ -10,7 +10,7 @@ import { isSkillFileName } from "../../skill.ts";
 import { createHash } from "node:crypto";
 
 /** A directory that is not read. */
-export interface UnreadPlace {
+export interface UnreadDirectory {
   readonly path: string;
   readonly parent: DirectoryRecord;
   readonly reason: "too-deep" | "ignored";
@@ -27,7 +27,7 @@ interface Unread {
 
 const directoriesBetweenPauses = 8;
 
-interface UnreadPlacesOptions {
+interface ReportUnreadOptions {
   readonly files: SkillFiles;
   /** At most `unread` directories are looked into per report. */
   readonly limits: { readonly depth: number; readonly unread: number };
@@ -36,29 +36,31 @@ interface UnreadPlacesOptions {
 }
 
 type ReportUnread = (
-  places: readonly UnreadPlace[],
+  directories: readonly UnreadDirectory[],
   to: { readonly addFinding: (finding: Finding | undefined) => void },
 ) => Steps<void>;
 
 /** Reports how many skills are in directories that are not read, without reading skills or following links. */
-export function reportUnread({ files, limits, isRead }: UnreadPlacesOptions): ReportUnread {
+export function reportUnread({ files, limits, isRead }: ReportUnreadOptions): ReportUnread {
   /** What is in a place, until the record of its parent changes. */
   const known = new WeakMap<DirectoryRecord, Map<string, Unread>>();
   let left = 0;
 
-  return function* (places, to) {
+  return function* (directories, to) {
     left = limits.unread;
-    const tooDeepFirst = places.toSorted((a, b) => Number(a.reason === "ignored") - Number(b.reason === "ignored"));
-    for (const place of tooDeepFirst) {
-      const ofParent = known.get(place.parent) ?? new Map<string, Unread>();
-      known.set(place.parent, ofParent);
-      const unread = ofParent.get(place.path) ?? (yield* search(place));
-      ofParent.set(place.path, unread);
-      to.addFinding(toFinding(place, unread, limits.depth));
+    const tooDeepFirst = directories.toSorted(
+      (a, b) => Number(a.reason === "ignored") - Number(b.reason === "ignored"),
+    );
+    for (const directory of tooDeepFirst) {
+      const ofParent = known.get(directory.parent) ?? new Map<string, Unread>();
+      known.set(directory.parent, ofParent);
+      const unread = ofParent.get(directory.path) ?? (yield* search(directory));
+      ofParent.set(directory.path, unread);
+      to.addFinding(toFinding(directory, unread, limits.depth));
     }
   };
 
-  function* search({ path, reason }: UnreadPlace): Steps<Unread> {
+  function* search({ path, reason }: UnreadDirectory): Steps<Unread> {
     const waiting = [path];
     let found = 0;
     let first: string | undefined;
@@ -83,7 +85,7 @@ export function reportUnread({ files, limits, isRead }: UnreadPlacesOptions): Re
 }
 
 /** Undefined if there are no skills in a directory. */
-function toFinding({ path, reason }: UnreadPlace, { count, first, isWhole }: Unread, depth: number) {
+function toFinding({ path, reason }: UnreadDirectory, { count, first, isWhole }: Unread, depth: number) {
   if (count === 0 && isWhole) return undefined;
   const howMany = `${isWhole ? "" : "at least "}${count === 1 ? "1 skill is" : `${count} skills are`} not read`;
   if (reason === "too-deep") {

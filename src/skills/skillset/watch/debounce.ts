@@ -10,9 +10,9 @@ const quietAfterBurst = 60;
 /** Hints in more directories are a burst. */
 const fewDirectories = 4;
 /** Maximum delay of a burst after its first hint. */
-const longestWait = 1000;
+const maxWaitMs = 1000;
 /** How long a loss is held back. */
-const patience = 40;
+const lossMs = 40;
 const firstRetryMs = 250;
 const lastRetryMs = 30_000;
 
@@ -35,7 +35,7 @@ export function openDebounce(clock: Clock, look: (quiet: number) => void): Debou
 
   function due(): number {
     const quiet = touched.size > fewDirectories ? quietAfterBurst : quietAfterEdit;
-    return Math.min(last + quiet, first + longestWait);
+    return Math.min(last + quiet, first + maxWaitMs);
   }
   function wait(): void {
     cancel = clock.after(Math.max(due() - clock.now(), 0), wake);
@@ -79,13 +79,13 @@ export function openHold(clock: Clock, lookAgain: (directory: string) => void): 
   return {
     isHeld(directory, before, now, quiet = 0) {
       const wait = waits.get(directory);
-      if (quiet >= patience || !isLoss(before, now) || wait?.isOver === true) {
+      if (quiet >= lossMs || !isLoss(before, now) || wait?.isOver === true) {
         wait?.cancel();
         waits.delete(directory);
         return false;
       }
       if (wait === undefined) {
-        const cancel = clock.after(patience, () => {
+        const cancel = clock.after(lossMs, () => {
           // The timer decides, not the clock: timers fire slightly early.
           started.isOver = true;
           lookAgain(directory);

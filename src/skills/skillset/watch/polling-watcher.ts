@@ -5,7 +5,7 @@ import { type Way, fileIdentityOf, followPath, isSameEnd } from "../../files/fol
 import type { Hint, OpenSkillWatcher, SkillWatcher } from "../watch.ts";
 
 /** Milliseconds between two polls. */
-const usualInterval = 1000;
+const usualIntervalMs = 1000;
 
 /** Polls every file of every directory once a second: for systems without watches left, and for network disks. */
 export const openPollingWatcher: OpenSkillWatcher = (hint) => openPolling(hint, {});
@@ -13,7 +13,7 @@ export const openPollingWatcher: OpenSkillWatcher = (hint) => openPolling(hint, 
 /** For tests: the same with another interval. */
 export function openPolling(
   hint: Hint,
-  { interval = usualInterval, clock = systemClock }: { interval?: number; clock?: Clock },
+  { intervalMs = usualIntervalMs, clock = systemClock }: { intervalMs?: number; clock?: Clock },
 ): SkillWatcher {
   /** How each path resolved at the last poll. */
   const wanted = new Map<string, Way>();
@@ -22,7 +22,7 @@ export function openPolling(
   const opened = loadChokidar();
   let watch: typeof watchPaths | undefined;
   let isClosed = false;
-  let cancel = clock.after(interval, lookForReplaced);
+  let cancel = clock.after(intervalMs, lookForReplaced);
 
   async function loadChokidar(): Promise<void> {
     ({ watch } = await import("chokidar"));
@@ -32,8 +32,8 @@ export function openPolling(
     if (watch === undefined || !way.isDirectory || way.real !== target) return;
     const chokidar = watch(target, {
       usePolling: true,
-      interval,
-      binaryInterval: interval,
+      interval: intervalMs,
+      binaryInterval: intervalMs,
       depth: 0,
       persistent: false,
     });
@@ -68,7 +68,7 @@ export function openPolling(
       start(target);
       hint(target, undefined);
     }
-    cancel = clock.after(interval, lookForReplaced);
+    cancel = clock.after(intervalMs, lookForReplaced);
   }
 
   return {

@@ -44,7 +44,7 @@ export interface GitSource {
   close(): Promise<void>;
 }
 
-const largestMarketplace = 5 * 1024 * 1024;
+const maxMarketplaceBytes = 5 * 1024 * 1024;
 
 /** Starts nothing and writes nothing before the first repository. */
 export function openGitSource(options: GitSourceOptions): GitSource {
@@ -115,9 +115,9 @@ async function readAll(source: Source, { tree, commit }: Repository, reading: Pl
   const single = await readSinglePlugin(own, reading.signal);
   if (single.found.length > 0) return { form: "git", found: single.found, problems: [...problems, ...single.problems] };
   const fallback = nameOf(start === "" ? new URL(url).pathname.replace(/(?:\.git)?\/*$/, "") : start);
-  const places = findSkills(tree, start).map((directory) => ({ directory, fallback, content: toContent(directory) }));
-  if (places.length === 0) problems.push(`There is no SKILL.md${start === "" ? "" : ` in ${JSON.stringify(start)}`}.`);
-  return { form: "git", found: await readSkillTexts(tree, places, reading.signal), problems };
+  const skills = findSkills(tree, start).map((directory) => ({ directory, fallback, content: toContent(directory) }));
+  if (skills.length === 0) problems.push(`There is no SKILL.md${start === "" ? "" : ` in ${JSON.stringify(start)}`}.`);
+  return { form: "git", found: await readSkillTexts(tree, skills, reading.signal), problems };
 }
 
 async function readMarketplaceOf(
@@ -126,7 +126,7 @@ async function readMarketplaceOf(
   reading: PluginReading,
 ): Promise<PluginsRead | undefined> {
   const paths = marketplacePaths.map((path) => joinTreePath(own.root, path));
-  for (const [path, bytes] of await readSmall(own.tree, paths, largestMarketplace, reading.signal)) {
+  for (const [path, bytes] of await readSmall(own.tree, paths, maxMarketplaceBytes, reading.signal)) {
     const json = parseJsonFile(bytes);
     if (!isMarketplace(json)) continue;
     return await readPlugins(parseMarketplace(json), { ...own, root: rootOfMarketplace(path) }, url, reading);

@@ -3,7 +3,7 @@ import { type Steps, runInSlices } from "../../../base/promises.ts";
 import { type SkillsErrorCode, SkillsError } from "../../../base/errors.ts";
 import { remotePathFault } from "../../archive/check-path.ts";
 import type { FileTree, TreeFile } from "../trees/file-tree.ts";
-import { type GitOutcome, type GitPlace, type GitRemote, keyHint, runGit } from "./program/run-git.ts";
+import { type GitOutcome, type GitClient, type GitRemote, keyHint, runGit } from "./program/run-git.ts";
 import { join } from "node:path";
 import { watchSize } from "../../../base/paths/directories.ts";
 import type { Refs } from "./resolve-ref.ts";
@@ -17,14 +17,14 @@ interface Listed extends TreeFile {
  * the list, before any content.
  */
 export async function readGitTree(
-  place: GitPlace,
+  git: GitClient,
   { commit, label }: { readonly commit: string; readonly label: string },
   signal: AbortSignal,
 ): Promise<FileTree> {
-  const { limits } = place;
+  const { limits } = git;
   const call = async (args: readonly string[], maxBytes: number, reading: AbortSignal, input = ""): Promise<Buffer> => {
     const all = { args: ["-C", repositoryName, ...args], input, maxBytes, timeoutMs: limits.readMs };
-    const { succeeded, stdout, stderr } = await runGit(place, all, reading);
+    const { succeeded, stdout, stderr } = await runGit(git, all, reading);
     if (succeeded) return stdout;
     throw new SkillsError("SOURCE_INVALID", `${label} cannot be read: git said: ${stderr}.`);
   };
@@ -57,7 +57,7 @@ const entry = /^(\d{6}) ([a-z]+) ([0-9a-f]{40}|[0-9a-f]{64}) +(\d+|-)$/;
 
 function* parseList(
   list: Buffer,
-  mostFiles: number,
+  maxFiles: number,
   label: string,
 ): Steps<{ readonly files: ReadonlyMap<string, Listed>; readonly refused: FileTree["refused"] }> {
   const files = new Map<string, Listed>();
@@ -73,8 +73,8 @@ function* parseList(
     at = end + 1;
     // Submodules are other repositories.
     if (type !== "blob") continue;
-    if (files.size + refused.length >= mostFiles)
-      throw new SkillsError("FILE_TOO_LARGE", `${label} has more than ${mostFiles} files; name a smaller repository.`);
+    if (files.size + refused.length >= maxFiles)
+      throw new SkillsError("FILE_TOO_LARGE", `${label} has more than ${maxFiles} files; name a smaller repository.`);
     const path = isUtf8(name) ? name.toString("utf8") : undefined;
     const why = path === undefined ? "is not UTF-8" : remotePathFault(path);
     if (path === undefined || why !== undefined) {
@@ -105,7 +105,7 @@ function parseContents(printed: Buffer, count: number, label: string): ReadonlyM
 /** The name of the bare repository in its home. */
 const repositoryName = "r";
 /** git keeps a pack in a few files; more mean that something else happens. */
-const mostFiles = 2_000;
+const maxPackFiles = 2_000;
 const pin = "refs/acp-skills/pin";
 const isUnknownCommit = /not our ref|unadvertised object|no such remote ref|couldn't find remote ref/i;
 
@@ -115,42 +115,47 @@ const isUnknownCommit = /not our ref|unadvertised object|no such remote ref|coul
  * give no commit by its id. Throws SOURCE_INVALID if it is not the commit that was asked for.
  */
 export async function fetchCommit(
-  place: GitPlace,
+  git: GitClient,
   remote: GitRemote,
   { commit, refs }: { readonly commit: string; readonly refs: Refs },
   signal: AbortSignal,
 ): Promise<void> {
   const { label } = remote.url;
-  const call = { maxBytes: 64 * 1024, timeoutMs: place.limits.fetchMs };
+  const call = { maxBytes: 64 * 1024, timeoutMs: git.limits.fetchMs };
   const format = commit.length === 64 ? ["--object-format=sha256"] : [];
   const args = ["init", "-q", "--bare", "--template=", ...format, repositoryName];
-  let fetched = await runGit(place, { ...call, args }, signal);
-  if (fetched.succeeded) fetched = await fetchInto(place, remote, commit, signal);
+  let fetched = await runGit(git, { ...call, args }, signal);
+  if (fetched.succeeded) fetched = await fetchInto(git, remote, commit, signal);
   if (!fetched.succeeded && isUnknownCommit.test(fetched.stderr)) {
     const [name] = [...refs].find(([ref, id]) => id === commit && !ref.endsWith("^{}")) ?? [];
-    if (name !== undefined) fetched = await fetchInto(place, remote, name, signal);
+    if (name !== undefined) fetched = await fetchInto(git, remote, name, signal);
   }
   if (!fetched.succeeded) throw failed(remote, commit, fetched);
   const show = ["-C", repositoryName, "rev-parse", "--verify", "--end-of-options", `${pin}^{commit}`];
-  const got = (await runGit(place, { ...call, args: show }, signal)).stdout.toString("latin1").trim();
+  const got = (await runGit(git, { ...call, args: show }, signal)).stdout.toString("latin1").trim();
   if (got === commit) return;
   const message = `${label} answered with the commit ${got || "of no name"} instead of ${commit}.`;
   throw new SkillsError("SOURCE_INVALID", message);
 }
 
-async function fetchInto(place: GitPlace, remote: GitRemote, what: string, signal: AbortSignal): Promise<GitOutcome> {
-  const { home, limits, clock } = place;
+async function fetchInto(git: GitClient, remote: GitRemote, what: string, signal: AbortSignal): Promise<GitOutcome> {
+  const { home, limits, clock } = git;
   const tooLarge = new AbortController();
-  const stop = watchSize(join(home, repositoryName), { maxBytes: limits.diskBytes, maxFiles: mostFiles }, clock, () => {
-    const message = `${remote.url.label} has more than ${limits.diskBytes} bytes at one commit.`;
-    tooLarge.abort(new SkillsError("FILE_TOO_LARGE", message));
-  });
+  const stop = watchSize(
+    join(home, repositoryName),
+    { maxBytes: limits.diskBytes, maxFiles: maxPackFiles },
+    clock,
+    () => {
+      const message = `${remote.url.label} has more than ${limits.diskBytes} bytes at one commit.`;
+      tooLarge.abort(new SkillsError("FILE_TOO_LARGE", message));
+    },
+  );
   const args = [
     ...["-C", repositoryName, "fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance"],
     ...["--no-write-fetch-head", "--depth=1", "--refmap=", "--end-of-options", remote.url.url, `${what}:${pin}`],
   ];
   const call = { args, remote, maxBytes: 64 * 1024, timeoutMs: limits.fetchMs };
-  return await runGit(place, call, AbortSignal.any([signal, tooLarge.signal])).finally(stop);
+  return await runGit(git, call, AbortSignal.any([signal, tooLarge.signal])).finally(stop);
 }
 
 /** By what git says; anything else is a host that cannot be reached. */

@@ -7,7 +7,7 @@ import type { Fetcher } from "../../fetch.ts";
 import type { FileTree } from "../trees/file-tree.ts";
 import { fetchCommit, readGitTree } from "./git-tree.ts";
 import { type GitLimits, type GitUrl, isCommit, parseGitUrl } from "../git.ts";
-import type { GitPlace, GitProgram, GitRemote } from "./program/run-git.ts";
+import type { GitClient, GitProgram, GitRemote } from "./program/run-git.ts";
 import { gitHint, readTarball } from "./read-tarball.ts";
 import { type Advertised, findCommit, listRefs, readRefs } from "./resolve-ref.ts";
 import type { Resolve } from "../../../base/network/reach.ts";
@@ -145,7 +145,7 @@ export class FetchedRepositories {
     return { url: url.url, refs: await refs };
   }
 
-  async #makeHome({ label }: GitUrl): Promise<GitPlace> {
+  async #makeHome({ label }: GitUrl): Promise<GitClient> {
     const { program: find, temporaryDirectory, limits, clock } = this.#options;
     const program = await find();
     if (program !== undefined) return { program, home: makeTemporary(temporaryDirectory, "git"), limits, clock };
@@ -170,7 +170,7 @@ function closed(): SkillsError {
   return new SkillsError("CLOSED", "The sources are closed.");
 }
 
-const mostAddresses = 8;
+const maxAddresses = 8;
 
 /** Looks up the host of a repository, and checks its addresses; git then connects to these only. Throws ENDPOINT_UNREACHABLE. */
 async function pinRemote(
@@ -186,5 +186,5 @@ async function pinRemote(
   signal.throwIfAborted();
   const why = addresses.length === 0 ? `${host.text} cannot be resolved` : rules.judge(target, addresses);
   if (why !== undefined) throw new SkillsError("ENDPOINT_UNREACHABLE", `${why}.`);
-  return { url, addresses: addresses.slice(0, mostAddresses) };
+  return { url, addresses: addresses.slice(0, maxAddresses) };
 }

@@ -2,7 +2,7 @@ import { SkillsError, type SkillsErrorCode } from "../../../base/errors.ts";
 import type { Fetcher, RemoteAnswer } from "../../fetch.ts";
 import { type GitUrl, gitLimits, isCommit } from "../git.ts";
 import { flushPacket, packetLine, readPackets } from "../../../wire/packet-lines.ts";
-import { type GitPlace, type GitRemote, keyHint, runGit } from "./program/run-git.ts";
+import { type GitClient, type GitRemote, keyHint, runGit } from "./program/run-git.ts";
 
 /** Branches and tags by full name, `HEAD` too; of annotated tags the commit under `NAME^{}`. */
 export type Refs = ReadonlyMap<string, string>;
@@ -132,10 +132,10 @@ function toRefs(lines: readonly string[]): Refs {
 }
 
 /** The refs of a repository over ssh, which only git can ask. */
-export async function listRefs(place: GitPlace, remote: GitRemote, signal: AbortSignal): Promise<Refs> {
+export async function listRefs(git: GitClient, remote: GitRemote, signal: AbortSignal): Promise<Refs> {
   const args = ["ls-remote", "-q", "--end-of-options", remote.url.url];
   const call = { args, remote, maxBytes: gitLimits.refsBytes, timeoutMs: gitLimits.refsMs };
-  const { succeeded, stdout, stderr } = await runGit(place, call, signal);
+  const { succeeded, stdout, stderr } = await runGit(git, call, signal);
   if (!succeeded) {
     const message = `${remote.url.label} cannot be read: git said: ${stderr}.`;
     throw new SkillsError("AUTH_REQUIRED", message, { facts: { hint: keyHint } });

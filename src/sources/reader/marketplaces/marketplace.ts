@@ -4,7 +4,7 @@ import { isCommit, parseGitUrl } from "../git.ts";
 import { remotePathFault } from "../../archive/check-path.ts";
 
 /** Where a plugin of a marketplace is. */
-export type PluginPlace =
+export type PluginLocation =
   /** The marketplace's own files, in the first of these directories that exists. */
   | { readonly type: "directory"; readonly paths: readonly string[] }
   | {
@@ -30,7 +30,7 @@ export interface PluginParts {
 /** One entry of a marketplace, as Claude Code, Copilot, Codex and VS Code write it. */
 export interface PluginEntry extends PluginParts {
   readonly name: string;
-  readonly place: PluginPlace;
+  readonly location: PluginLocation;
   /** False: the entry is the whole manifest. */
   readonly isStrict: boolean;
 }
@@ -67,9 +67,9 @@ export function rootOfMarketplace(path: string): string {
   return path.slice(0, path.length - name.length).replace(/\/$/, "");
 }
 
-const mostPlugins = 10_000;
-const mostSkillPaths = 1_000;
-const longestName = 128;
+const maxPlugins = 10_000;
+const maxSkillPaths = 1_000;
+const maxNameLength = 128;
 /** Parts of plugins that run something or speak for the user. */
 const otherParts = [
   ...["agents", "channels", "commands", "hooks", "lspServers", "mcpServers", "monitors"],
@@ -84,21 +84,21 @@ export function isMarketplace(json: unknown): json is { readonly plugins: readon
 /** Reads the entries of a marketplace. An entry that is not usable does not stop the others. Pure. */
 export function parseMarketplace(
   json: { readonly plugins: readonly unknown[]; readonly metadata?: unknown },
-  { url }: Pick<PlaceOptions, "url"> = {},
+  { url }: Pick<PluginLocationOptions, "url"> = {},
 ): Marketplace {
   const options = { pluginRoot: isObject(json.metadata) ? asText(json.metadata.pluginRoot) : undefined, url };
   const problems: string[] = [];
   const plugins: PluginEntry[] = [];
-  for (const [index, entry] of json.plugins.slice(0, mostPlugins).entries()) {
-    if (!isObject(entry) || typeof entry.name !== "string" || entry.name === "" || entry.name.length > longestName) {
+  for (const [index, entry] of json.plugins.slice(0, maxPlugins).entries()) {
+    if (!isObject(entry) || typeof entry.name !== "string" || entry.name === "" || entry.name.length > maxNameLength) {
       problems.push(`Entry ${index + 1} of the marketplace has no usable name; left out.`);
       continue;
     }
-    const place = toPluginPlace(entry.source, options);
-    plugins.push({ name: entry.name, place, isStrict: entry.strict !== false, ...toParts(entry) });
+    const location = toPluginLocation(entry.source, options);
+    plugins.push({ name: entry.name, location, isStrict: entry.strict !== false, ...toParts(entry) });
   }
-  if (json.plugins.length > mostPlugins)
-    problems.push(`The marketplace has more than ${mostPlugins} plugins; the others are left out.`);
+  if (json.plugins.length > maxPlugins)
+    problems.push(`The marketplace has more than ${maxPlugins} plugins; the others are left out.`);
   return { plugins, problems };
 }
 
@@ -117,12 +117,12 @@ function toParts(fields: Readonly<Record<string, unknown>>): PluginParts {
   const { skills } = fields;
   const listed: readonly unknown[] = Array.isArray(skills) ? skills : skills === undefined ? [] : [skills];
   return {
-    skills: listed.filter((path) => typeof path === "string").slice(0, mostSkillPaths),
+    skills: listed.filter((path) => typeof path === "string").slice(0, maxSkillPaths),
     ignored: otherParts.filter((part) => fields[part] !== undefined),
   };
 }
 
-const largestManifest = 256 * 1024;
+const maxManifestBytes = 256 * 1024;
 
 /** The first manifest of each plugin that can be read. */
 export async function readManifests(
@@ -131,7 +131,7 @@ export async function readManifests(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, PluginParts>> {
   const paths = [...new Set(roots)].flatMap((root) => manifestPaths.map((path) => joinTreePath(root, path)));
-  const contents = await readSmall(tree, paths, largestManifest, signal);
+  const contents = await readSmall(tree, paths, maxManifestBytes, signal);
   const manifests = new Map<string, PluginParts>();
   for (const root of new Set(roots)) {
     for (const path of manifestPaths) {
@@ -152,7 +152,7 @@ export function parseJsonFile(bytes: Uint8Array): unknown {
   return parseIfJson(text.replace(/^\ufeff/, ""));
 }
 
-interface PlaceOptions {
+interface PluginLocationOptions {
   /** `metadata.pluginRoot`: where sources that are bare names count from. */
   readonly pluginRoot: string | undefined;
   /** Where the marketplace was read; undefined in a repository. */
@@ -162,7 +162,7 @@ interface PlaceOptions {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The place that the `source` of an entry names. Nothing is looked up. */
-function toPluginPlace(source: unknown, options: PlaceOptions): PluginPlace {
+function toPluginLocation(source: unknown, options: PluginLocationOptions): PluginLocation {
   if (source === undefined) return toDirectory("./", options);
   if (typeof source === "string") return toDirectory(source, options);
   if (typeof source !== "object" || source === null) return unusable("its source is neither a path nor an object");
@@ -189,7 +189,7 @@ function toPluginPlace(source: unknown, options: PlaceOptions): PluginPlace {
   }
 }
 
-function toDirectory(given: string, { pluginRoot = "", url }: PlaceOptions): PluginPlace {
+function toDirectory(given: string, { pluginRoot = "", url }: PluginLocationOptions): PluginLocation {
   if (url !== undefined)
     return unusable("its source is a path in the marketplace's repository; add that repository instead");
   const path = given === "" ? undefined : toPluginPath(given);
@@ -202,7 +202,7 @@ function toDirectory(given: string, { pluginRoot = "", url }: PlaceOptions): Plu
   return { type: "directory", paths: given.startsWith(".") ? [path, joined] : [joined, path] };
 }
 
-function toGit(repository: string | undefined, { path, ref, sha }: Fields): PluginPlace {
+function toGit(repository: string | undefined, { path, ref, sha }: Fields): PluginLocation {
   const inside = path === undefined || path === "" ? "" : toPluginPath(asText(path) ?? "/");
   if (inside === undefined) return unusable("its source has a path that leaves the repository, or is not valid");
   if (repository === undefined) return unusable("its source names no repository");
@@ -225,7 +225,7 @@ function toGit(repository: string | undefined, { path, ref, sha }: Fields): Plug
   };
 }
 
-function toArchive({ url: given, sha256 }: Fields, { url: base }: PlaceOptions): PluginPlace {
+function toArchive({ url: given, sha256 }: Fields, { url: base }: PluginLocationOptions): PluginLocation {
   if (typeof given !== "string" || !URL.canParse(given, base)) return unusable("its archive has no valid URL");
   const { protocol, href } = new URL(given, base);
   if (protocol !== "https:" && protocol !== "http:") return unusable("its archive is not at an https URL");
@@ -240,7 +240,7 @@ function githubUrl(name: string | undefined): string | undefined {
   return isName ? `https://github.com/${name.replace(/\.git$/, "")}.git` : undefined;
 }
 
-function unusable(why: string): PluginPlace {
+function unusable(why: string): PluginLocation {
   return { type: "unusable", why };
 }
 

@@ -38,9 +38,9 @@ export async function readSinglePlugin(own: PluginTree, signal: AbortSignal): Pr
   const manifest = manifests.get(own.root);
   if (manifest === undefined) return { found: [], problems: [] };
   const { directories, problems } = pluginSkills(own.tree, { manifest, root: own.root, isShared: false });
-  const places = directories.map((directory) => ({ directory, content: own.toContent(directory), fallback: "plugin" }));
+  const skills = directories.map((directory) => ({ directory, content: own.toContent(directory), fallback: "plugin" }));
   return {
-    found: await readSkillTexts(own.tree, places, signal),
+    found: await readSkillTexts(own.tree, skills, signal),
     problems: [...problems, ...ignoredProblem("The plugin", manifest.ignored)],
   };
 }
@@ -55,8 +55,8 @@ export async function readOwnPlugins(
   const problems: string[] = [];
   const directories = directoriesOf(tree);
   const entries = plugins.flatMap((entry) => {
-    if (entry.place.type !== "directory") return [];
-    const paths = entry.place.paths.map((path) => joinTreePath(root, path));
+    if (entry.location.type !== "directory") return [];
+    const paths = entry.location.paths.map((path) => joinTreePath(root, path));
     const directory = paths.find((path) => directories.has(path));
     if (directory !== undefined) return [{ entry, root: directory, isShared: directory === root }];
     problems.push(
@@ -69,7 +69,7 @@ export async function readOwnPlugins(
 }
 
 /** A plugin of a tree. */
-interface PlacedPlugin {
+interface LocatedPlugin {
   readonly entry: PluginEntry;
   /** Its directory. */
   readonly root: string;
@@ -82,7 +82,7 @@ interface PlacedPlugin {
 /** The skills of plugins of one tree, which is read twice however many there are. */
 export async function readPluginTree(
   { tree, toContent }: Pick<PluginTree, "tree" | "toContent">,
-  plugins: readonly PlacedPlugin[],
+  plugins: readonly LocatedPlugin[],
   signal: AbortSignal,
 ): Promise<PluginsRead> {
   const manifests = await readManifests(
@@ -102,10 +102,10 @@ export async function readPluginTree(
     problems.push(...read.problems, ...ignoredProblem(`The plugin ${quotedName(entry.name)}`, ignored));
     for (const directory of directories) if (!groups.has(directory)) groups.set(directory, entry.name);
   }
-  const places = [...groups].map(([directory, group]) => {
+  const skills = [...groups].map(([directory, group]) => {
     return { directory, group, fallback: group, content: toContent(directory) };
   });
-  return { found: await readSkillTexts(tree, places, signal), problems };
+  return { found: await readSkillTexts(tree, skills, signal), problems };
 }
 
 function directoriesOf(tree: FileTree): ReadonlySet<string> {

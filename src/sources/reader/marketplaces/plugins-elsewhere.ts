@@ -7,7 +7,7 @@ import type { AddressRules } from "../../fetch/address-rules.ts";
 import type { Target } from "../../../base/network/address.ts";
 import type { Fetcher } from "../../fetch.ts";
 import { type FileTree, archiveTree } from "../trees/file-tree.ts";
-import type { Marketplace, PluginEntry, PluginPlace } from "./marketplace.ts";
+import type { Marketplace, PluginEntry, PluginLocation } from "./marketplace.ts";
 import { type PluginTree, type PluginsRead, quotedName, readOwnPlugins, readPluginTree } from "./plugin-tree.ts";
 import { skillLimits } from "../../source.ts";
 import type { RemoteContent } from "../../reader.ts";
@@ -64,7 +64,7 @@ async function readElsewhere(
   from: string,
   reading: PluginReading,
 ): Promise<PluginsRead> {
-  const place = entries[0]?.place;
+  const place = entries[0]?.location;
   try {
     if (place?.type === "git") return await readRepository(place, entries, from, reading);
     return place?.type === "archive" ? await readPackage(place, entries, from, reading) : { found: [], problems: [] };
@@ -77,7 +77,7 @@ async function readElsewhere(
 }
 
 async function readRepository(
-  place: PluginPlace & { readonly type: "git" },
+  place: PluginLocation & { readonly type: "git" },
   entries: readonly PluginEntry[],
   from: string,
   { repositories, rules, signal }: PluginReading,
@@ -94,12 +94,12 @@ async function readRepository(
   });
 }
 
-function pathOf({ place }: PluginEntry): string {
-  return place.type === "git" ? place.path : "";
+function pathOf({ location }: PluginEntry): string {
+  return location.type === "git" ? location.path : "";
 }
 
 async function readPackage(
-  { url, digest }: PluginPlace & { readonly type: "archive" },
+  { url, digest }: PluginLocation & { readonly type: "archive" },
   entries: readonly PluginEntry[],
   from: string,
   { fetcher, rules, signal }: PluginReading,
@@ -145,7 +145,7 @@ function invalid(why: string): SkillsError {
 }
 
 /** How many plugins elsewhere are read: more would make one look at a marketplace a download of hundreds of repositories. */
-const mostElsewhere = 40;
+const maxElsewhere = 40;
 
 /**
  * Finds the skills of a marketplace's plugins, without running anything of them. A plugin that cannot be read is a problem, and does not
@@ -158,20 +158,21 @@ export async function readPlugins(
   reading: PluginReading,
 ): Promise<PluginsRead> {
   const all: string[] = [...problems];
-  for (const { name, place } of plugins)
-    if (place.type === "unusable") all.push(`The plugin ${quotedName(name)} cannot be used: ${place.why}.`);
+  for (const { name, location } of plugins)
+    if (location.type === "unusable") all.push(`The plugin ${quotedName(name)} cannot be used: ${location.why}.`);
   const local = own === undefined ? { found: [], problems: [] } : await readOwnPlugins(plugins, own, reading.signal);
-  const elsewhere = plugins.filter(({ place }) => place.type === "git" || place.type === "archive");
+  const elsewhere = plugins.filter(({ location }) => location.type === "git" || location.type === "archive");
   // Plugins in directories of one repository are in one place, which is fetched once.
-  const placeOf = ({ place }: PluginEntry): PluginPlace => (place.type === "git" ? { ...place, path: "" } : place);
+  const placeOf = ({ location }: PluginEntry): PluginLocation =>
+    location.type === "git" ? { ...location, path: "" } : location;
   const groups = [...groupBy(elsewhere, (entry) => JSON.stringify(placeOf(entry))).values()];
-  const read = await inParallel(groups.slice(0, mostElsewhere), readAtOnce, (entries) =>
+  const read = await inParallel(groups.slice(0, maxElsewhere), readAtOnce, (entries) =>
     readElsewhere(entries, from, reading),
   );
-  if (groups.length > mostElsewhere) {
-    const left = groups.slice(mostElsewhere).flat().length;
+  if (groups.length > maxElsewhere) {
+    const left = groups.slice(maxElsewhere).flat().length;
     all.push(
-      `${left} plugins are left out: at most ${mostElsewhere} other repositories and archives are looked at. Add a repository itself to use its skills.`,
+      `${left} plugins are left out: at most ${maxElsewhere} other repositories and archives are looked at. Add a repository itself to use its skills.`,
     );
   }
   return {

@@ -13,7 +13,7 @@ import { describeSkillText } from "../../../skills/document.ts";
 import type { RemoteContent, RemoteSkill } from "../../reader.ts";
 
 /** A directory of a tree that is a skill. */
-export interface SkillPlace {
+export interface SkillLocation {
   readonly directory: string;
   readonly content: RemoteContent;
   /** Distinguishes skills of one name: the plugin, if it belongs to one. */
@@ -23,28 +23,28 @@ export interface SkillPlace {
 }
 
 /** A place with the text of its skill, which needs its tree no longer. */
-export interface TreeSkill extends SkillPlace {
+export interface TreeSkill extends SkillLocation {
   /** Undefined for one that is too large. */
   readonly text: string | undefined;
   readonly problems: readonly string[];
 }
 
-const mostSkills = 5_000;
+const maxSkills = 5_000;
 /** Then other work has its turn. */
 const describedAtOnce = 50;
 /** The limit of problems with one skill's files. */
-const mostProblems = 8;
+const maxProblems = 8;
 const largest = 1024 * 1024;
-const longestDescription = 1_024;
-const longestName = 64;
+const maxDescriptionLength = 1_024;
+const maxNameLength = 64;
 
 /** Reads the texts of skills of one tree at once, because a tree may have to start a program to read. */
 export async function readSkillTexts(
   tree: FileTree,
-  places: readonly SkillPlace[],
+  locations: readonly SkillLocation[],
   signal: AbortSignal,
 ): Promise<readonly TreeSkill[]> {
-  const found = places.slice(0, mostSkills + 1);
+  const found = locations.slice(0, maxSkills + 1);
   const owners = new Set(found.map(({ directory }) => directory));
   const links = [...tree.files].flatMap(([path, { isLink }]) => {
     const owner = isLink ? ownerOf(path, owners) : undefined;
@@ -61,8 +61,8 @@ export async function readSkillTexts(
   const report = (owner: string | undefined, problem: string): void => {
     if (owner === undefined) return;
     const known = problems.get(owner) ?? [];
-    if (known.length === mostProblems) known.push("More of its files are left out.");
-    if (known.length < mostProblems) known.push(problem);
+    if (known.length === maxProblems) known.push("More of its files are left out.");
+    if (known.length < maxProblems) known.push(problem);
     problems.set(owner, known);
   };
   for (const { path, owner } of links) {
@@ -73,10 +73,10 @@ export async function readSkillTexts(
     const owner = ownerOf(path, owners);
     report(owner, `${shown(owner ?? "")} cannot be used: ${JSON.stringify(path)} ${why}.`);
   }
-  return found.map((place) => {
-    const bytes = texts.get(joinTreePath(place.directory, "SKILL.md"));
+  return found.map((location) => {
+    const bytes = texts.get(joinTreePath(location.directory, "SKILL.md"));
     const text = bytes === undefined ? undefined : Buffer.from(bytes).toString("utf8");
-    return { ...place, text, problems: problems.get(place.directory) ?? [] };
+    return { ...location, text, problems: problems.get(location.directory) ?? [] };
   });
 }
 
@@ -86,7 +86,7 @@ export async function describeSkills(
 ): Promise<{ readonly skills: readonly RemoteSkill[]; readonly problems: readonly string[] }> {
   const problems: string[] = [];
   const skills = new Map<string, RemoteSkill>();
-  for (const [index, skill] of found.slice(0, mostSkills).entries()) {
+  for (const [index, skill] of found.slice(0, maxSkills).entries()) {
     if (index % describedAtOnce === 0) await nextTurn();
     const { directory, content, text } = skill;
     const place = shown(directory);
@@ -96,7 +96,7 @@ export async function describeSkills(
       continue;
     }
     const said = describeSkillText(text);
-    const description = (said.description ?? "").trim().slice(0, longestDescription);
+    const description = (said.description ?? "").trim().slice(0, maxDescriptionLength);
     if (description === "") {
       problems.push(`${place} has no description that can be read; left out.`);
       continue;
@@ -111,7 +111,7 @@ export async function describeSkills(
     const version = said.version === undefined ? {} : { version: said.version };
     skills.set(name, { name, description, ...version, content });
   }
-  if (found.length > mostSkills) problems.push(`It has more than ${mostSkills} skills; the others are left out.`);
+  if (found.length > maxSkills) problems.push(`It has more than ${maxSkills} skills; the others are left out.`);
   return { skills: [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems };
 }
 
@@ -126,12 +126,12 @@ function ownerOf(path: string, directories: ReadonlySet<string>): string | undef
 }
 
 /** The name itself, else with the plugin or the nearest directory that makes it unique. */
-function freeName(name: string, { group, directory }: SkillPlace, taken: ReadonlyMap<string, unknown>) {
+function freeName(name: string, { group, directory }: SkillLocation, taken: ReadonlyMap<string, unknown>) {
   if (!taken.has(name)) return name;
   const above = parentDirectoryOf(directory).split("/").reverse();
   for (const prefix of [...(group === undefined ? [] : [group]), ...above]) {
     // Cut at its end, so that the name stays whole.
-    const qualified = toSlug(`${prefix.slice(0, Math.max(8, longestName - name.length - 1))}-${name}`);
+    const qualified = toSlug(`${prefix.slice(0, Math.max(8, maxNameLength - name.length - 1))}-${name}`);
     if (prefix !== "" && qualified !== undefined && !taken.has(qualified)) return qualified;
   }
   return undefined;
@@ -139,6 +139,6 @@ function freeName(name: string, { group, directory }: SkillPlace, taken: Readonl
 
 function toSlug(text: string | undefined): string | undefined {
   const words = (text ?? "").slice(0, 256).toLowerCase().split(/[^a-z0-9]+/); // prettier-ignore
-  const slug = words.filter((word) => word !== "").join("-").slice(0, longestName).replace(/-$/, ""); // prettier-ignore
+  const slug = words.filter((word) => word !== "").join("-").slice(0, maxNameLength).replace(/-$/, ""); // prettier-ignore
   return slug === "" ? undefined : slug;
 }

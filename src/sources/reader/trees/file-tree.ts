@@ -44,10 +44,10 @@ export function archiveTree({ files: plain, links, unusable }: ArchiveContent): 
 export async function readSmall(
   tree: FileTree,
   paths: readonly string[],
-  mostBytes: number,
+  maxBytes: number,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Uint8Array>> {
-  const isSmall = (file: TreeFile | undefined): boolean => file?.isLink === false && file.size <= mostBytes;
+  const isSmall = (file: TreeFile | undefined): boolean => file?.isLink === false && file.size <= maxBytes;
   return await tree.read(
     paths.filter((path) => isSmall(tree.files.get(path))),
     signal,
@@ -79,14 +79,14 @@ function isBelow(path: string, directory: string): boolean {
   return directory === "" || path.startsWith(`${directory}/`);
 }
 
-const mostHops = 8;
-const longestTarget = 4_096;
+const maxHops = 8;
+const maxTargetBytes = 4_096;
 
 /** The targets of symlinks, by their paths. */
 type LinkTargets = ReadonlyMap<string, string>;
 
 export async function readLinks(tree: FileTree, links: readonly string[], signal: AbortSignal): Promise<LinkTargets> {
-  const short = links.filter((path) => (tree.files.get(path)?.size ?? Infinity) <= longestTarget);
+  const short = links.filter((path) => (tree.files.get(path)?.size ?? Infinity) <= maxTargetBytes);
   const contents = await tree.read(short, signal);
   return new Map([...contents].map(([path, bytes]) => [path, Buffer.from(bytes).toString("utf8")] as const));
 }
@@ -99,7 +99,7 @@ export function resolveSymlink(
   targets: LinkTargets,
 ): string | undefined {
   let path = link;
-  for (let hop = 0; hop < mostHops; hop++) {
+  for (let hop = 0; hop < maxHops; hop++) {
     const target = targets.get(path);
     if (target === undefined) return tree.files.get(path)?.isLink === false ? path : undefined;
     const next = resolvePath(parentDirectoryOf(path), target);
@@ -125,7 +125,7 @@ const skillFile = "SKILL.md";
 const deepest = 12;
 const skipped = new Set([".git", "node_modules"]);
 /** Where repositories keep skills; those of all of them are taken. */
-const usualPlaces = ["skills", ".agents/skills", ".claude/skills"];
+const usualDirectories = ["skills", ".agents/skills", ".claude/skills"];
 
 /** Whether a directory of a tree is a skill. */
 export function isSkill(tree: FileTree, directory: string): boolean {
@@ -143,9 +143,9 @@ export function findSkills(tree: FileTree, start = ""): readonly string[] {
     const names = directory.split("/").slice(depth);
     return names.length <= deepest && !names.some((name) => skipped.has(name));
   });
-  const usual = usualPlaces.map((place) => joinTreePath(start, place));
-  const inPlace = outermost(all.filter((directory) => usual.some((place) => isBelow(directory, place))));
-  if (inPlace.length > 0) return inPlace;
+  const usual = usualDirectories.map((place) => joinTreePath(start, place));
+  const inUsual = outermost(all.filter((directory) => usual.some((place) => isBelow(directory, place))));
+  if (inUsual.length > 0) return inUsual;
   return isSkill(tree, start) ? [start] : outermost(all);
 }
 

@@ -9,14 +9,14 @@ import { parseServerText, toCommandText } from "./mcp/server-text.ts";
 export const mcpKind: SourceKind = {
   scheme: "mcp",
   parse(text) {
-    const place = parseServerText(text.replace(/^mcp:/i, "").trim());
-    if ("why" in place) throw invalidSource(place.why, "mcp:https://example.com/mcp");
-    if ("url" in place) {
-      const { url } = place;
+    const location = parseServerText(text.replace(/^mcp:/i, "").trim());
+    if ("why" in location) throw invalidSource(location.why, "mcp:https://example.com/mcp");
+    if ("url" in location) {
+      const { url } = location;
       const query = new URL(url).search === "" ? "" : `?${redactionMark}`;
       return { label: `mcp:${toLabel(url)}${query}`, kind: "scheme", url };
     }
-    const label = `mcp:${toCommandText(place.words)}`;
+    const label = `mcp:${toCommandText(location.words)}`;
     if (!URL.canParse(label)) throw invalidSource("a command cannot begin with //", "mcp:npx -y some-server");
     return { label, kind: "scheme", url: label, forPersons: "runs a program on this machine" };
   },

@@ -28,13 +28,13 @@ test.each([
   ["$pdf-reader-2 x", "pdf-reader-2", "x"],
   ["/skill:pdf x", "pdf", "x"],
 ])("finds an invocation in %j", (words, name, rest) => {
-  expect(findInvocation([text(words)])).toMatchObject({ place: 0, name, words: rest });
+  expect(findInvocation([text(words)])).toMatchObject({ index: 0, name, words: rest });
 });
 
 test("finds an invocation that an editor sends between tags, and sends it on without them", () => {
   const tagged = (words: string): object => text(`<previous_user_message>${words}</previous_user_message>`);
   const invocation = findInvocation([tagged("$pdf read x"), tagged("$csv y")]);
-  expect(invocation).toMatchObject({ place: 0, name: "pdf", words: "read x" });
+  expect(invocation).toMatchObject({ index: 0, name: "pdf", words: "read x" });
   expect(callByCommand(invocation!, "$pdf")).toEqual([{ path: ["params", "prompt", 0, "text"], value: "$pdf read x" }]);
   expect(rewritten("<previous_user_message>/pdf read x</previous_user_message>", true)).toMatchObject([
     { type: "image" },
@@ -65,7 +65,7 @@ test.each([
 
 test("searches the first text block only", () => {
   const image = { type: "image", data: "" };
-  expect(findInvocation([image, text("/pdf x"), text("/csv y")])).toMatchObject({ place: 1, name: "pdf" });
+  expect(findInvocation([image, text("/pdf x"), text("/csv y")])).toMatchObject({ index: 1, name: "pdf" });
   expect(findInvocation([text("hello"), text("/pdf x")])).toBeUndefined();
 });
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RelayedSession } from "../../../../src/acp/relay/interceptor/relayed-session.ts";
-import { Subagents, mostSubagents } from "../../../../src/acp/relay/interceptor/subagents.ts";
+import { Subagents, maxSubagents } from "../../../../src/acp/relay/interceptor/subagents.ts";
 import { printed } from "../../../printed.ts";
 import { type Conversation, converse, converseInSession } from "../../conversation.ts";
 import { type FakeTools, fakeTools } from "../../fake-tools.ts";
@@ -340,7 +340,7 @@ function openSubagents() {
 
 test("forgets the oldest idle subagent first where there are many, and never the parent of the next", () => {
   const { subagents, forgotten, logged } = openSubagents();
-  for (let number = 0; number < mostSubagents; number++) subagents.updated("s", { sessionId: `a${number}` });
+  for (let number = 0; number < maxSubagents; number++) subagents.updated("s", { sessionId: `a${number}` });
   subagents.updated("s", { sessionId: "a7", state: { state: "idle" } });
   subagents.updated("a5", { sessionId: "a5", state: "idle" });
   expect(logged.splice(0)).toHaveLength(1);
@@ -348,15 +348,15 @@ test("forgets the oldest idle subagent first where there are many, and never the
   subagents.updated("a0", { sessionId: "b1" });
   subagents.updated("s", { sessionId: "b2" });
   expect(forgotten).toEqual(["a7", "a1", "a2"]);
-  expect(subagents.byId.size).toBe(mostSubagents);
+  expect(subagents.byId.size).toBe(maxSubagents);
   expect(new Set(logged).size).toBe(1);
 });
 
 test("refuses another level below a chain of as many as are remembered", () => {
   const { subagents, forgotten, logged } = openSubagents();
-  for (let number = 0; number <= mostSubagents; number++)
+  for (let number = 0; number <= maxSubagents; number++)
     subagents.updated(number === 0 ? "s" : `a${number - 1}`, { sessionId: `a${number}` });
-  expect([subagents.byId.size, forgotten, logged.length]).toEqual([mostSubagents, [], 1]);
+  expect([subagents.byId.size, forgotten, logged.length]).toEqual([maxSubagents, [], 1]);
 });
 
 const id = fc.constantFrom("s", "a", "b", "c", "d", "unknown", "", undefined, 7);

@@ -24,10 +24,10 @@ beforeEach(() => mkdirSync(project.at()));
 /** Updates alpha in a process that kills itself between taking the old version away and putting the new one there. */
 function updateAndDie(): void {
   const program = `
-    const [{ createChangeRecord }, { openStaging }, { readLock }, { projectPlace }] = await Promise.all(
+    const [{ createChangeRecord }, { openStaging }, { readLock }, { projectScope }] = await Promise.all(
       ${JSON.stringify(modules)}.map((module) => import(module)),
     );
-    const place = projectPlace(process.cwd(), ${JSON.stringify(home.directory)}, {});
+    const place = projectScope(process.cwd(), ${JSON.stringify(home.directory)}, {});
     const before = readLock(place).entries.get("alpha");
     const skills = ${JSON.stringify(project.at(".agents", "skills"))};
     const changes = [{ key: "alpha", before, after: { ...before, version: "2.0.0" } }];

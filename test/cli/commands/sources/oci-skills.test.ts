@@ -94,10 +94,10 @@ test("an update that was killed half-way is finished by the next command, at the
   const files = ["lock/change-record", "lock/staging", "lock-file", "skills-place"];
   const modules = files.map((file) => new URL(`../../../../.build/sources/${file}.js`, import.meta.url));
   const program = `
-    const [{ createChangeRecord }, { openStaging }, { readLock }, { projectPlace }] = await Promise.all(
+    const [{ createChangeRecord }, { openStaging }, { readLock }, { projectScope }] = await Promise.all(
       ${JSON.stringify(modules)}.map((module) => import(module)),
     );
-    const place = projectPlace(process.cwd(), ${JSON.stringify(project.directory)}, { ACP_SKILLS_HOME: ${JSON.stringify(project.at("data"))} });
+    const place = projectScope(process.cwd(), ${JSON.stringify(project.directory)}, { ACP_SKILLS_HOME: ${JSON.stringify(project.at("data"))} });
     const before = readLock(place).entries.get("pdf");
     const skills = ${JSON.stringify(project.at(".agents", "skills"))};
     const changes = [{ key: "pdf", before, after: { ...before, pin: "sha256:0" } }];

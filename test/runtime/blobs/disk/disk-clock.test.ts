@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { diskBlobs } from "../../../../src/runtime/blobs/disk-blobs.ts";
 import { makeDiskLayout } from "../../../../src/runtime/blobs/disk/disk-layout.ts";
-import { DiskPlace } from "../../../../src/runtime/blobs/disk/disk-place.ts";
+import { SharedDirectory } from "../../../../src/runtime/blobs/disk/disk-place.ts";
 import { blobDirectories, filesIn } from "./blob-directory.ts";
 
 const newDirectory = blobDirectories();
@@ -39,7 +39,7 @@ describe("the age of a blob", () => {
     const layout = makeDiskLayout(newDirectory());
     shiftClock(day);
     const pause = (): Promise<void> => Promise.resolve();
-    const place = new DiskPlace(layout, { token: "one", clock: stillClock, diskNow: undefined, pause });
+    const place = new SharedDirectory(layout, { token: "one", clock: stillClock, diskNow: undefined, pause });
     const time = place.diskNow();
     vi.restoreAllMocks();
     expect(Math.abs(time - Date.now())).toBeLessThan(day / 2);

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../../src/base/clock.ts";
 import { type ProcessIdentity, identifyProcess } from "../../../../src/base/processes/live-process.ts";
 import { type DiskLayout, makeDiskLayout } from "../../../../src/runtime/blobs/disk/disk-layout.ts";
-import { DiskPlace } from "../../../../src/runtime/blobs/disk/disk-place.ts";
+import { SharedDirectory } from "../../../../src/runtime/blobs/disk/disk-place.ts";
 import { blobDirectories } from "./blob-directory.ts";
 
 const newDirectory = blobDirectories();
@@ -144,7 +144,12 @@ describe("the registration of a place", () => {
         return () => (cancelled += 1);
       },
     };
-    const place = new DiskPlace(layout, { token: "one", clock, diskNow: () => time, pause: () => Promise.resolve() });
+    const place = new SharedDirectory(layout, {
+      token: "one",
+      clock,
+      diskNow: () => time,
+      pause: () => Promise.resolve(),
+    });
     const file = path.join(layout.processes, "one");
     const beat = (): void => {
       time += 15_000;
@@ -165,7 +170,7 @@ describe("the registration of a place", () => {
     (text) => {
       const layout = makeDiskLayout(newDirectory());
       let time = Date.now();
-      const place = new DiskPlace(layout, {
+      const place = new SharedDirectory(layout, {
         token: "one",
         clock: stillClock,
         diskNow: () => time,
@@ -201,7 +206,7 @@ interface Prepared {
   readonly layout: DiskLayout;
   /** All pauses of all instances, in milliseconds. */
   readonly pauses: readonly number[];
-  readonly open: (token: string, diskNow?: () => number) => DiskPlace;
+  readonly open: (token: string, diskNow?: () => number) => SharedDirectory;
   /** Creates a ticket held by another process. */
   readonly held: (identity: ProcessIdentity, beatAt: number) => void;
   readonly tickets: () => string[];
@@ -217,7 +222,7 @@ function prepare(): Prepared {
   return {
     layout,
     pauses,
-    open: (token, diskNow = () => now) => new DiskPlace(layout, { token, clock: stillClock, diskNow, pause }),
+    open: (token, diskNow = () => now) => new SharedDirectory(layout, { token, clock: stillClock, diskNow, pause }),
     held(identity, beatAt) {
       const file = path.join(layout.processes, "other");
       writeFileSync(file, JSON.stringify(identity));

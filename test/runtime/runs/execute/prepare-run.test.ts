@@ -25,7 +25,7 @@ const open = (
 ): SandboxProject | undefined =>
   mountedProjectOf(
     { skill, needs: { network: [], secrets: [], project: writable ? "write" : "read" } },
-    { project: at(project), projectIdentity, skills: { ownPlaces: () => places.map(at) } },
+    { project: at(project), projectIdentity, skills: { ownDirectories: () => places.map(at) } },
     { refuseProject: () => undefined },
   );
 

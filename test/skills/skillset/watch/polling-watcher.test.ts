@@ -2,4 +2,4 @@ import { openPolling } from "../../../../src/skills/skillset/watch/polling-watch
 import { diskTree } from "../../../contract/disk-tree.ts";
 import { describeSkillWatcher } from "../../../contract/skill-watcher.ts";
 
-describeSkillWatcher("polling", () => diskTree((hint) => openPolling(hint, { interval: 20 })));
+describeSkillWatcher("polling", () => diskTree((hint) => openPolling(hint, { intervalMs: 20 })));

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  type PluginPlace,
+  type PluginLocation,
   isMarketplace,
   parseJsonFile,
   parseManifest,
@@ -10,9 +10,9 @@ import {
 
 const commit = "e3971a7000000000000000000000000000000000";
 
-function placeOf(source: unknown, more: { metadata?: unknown; url?: string } = {}): PluginPlace | undefined {
+function placeOf(source: unknown, more: { metadata?: unknown; url?: string } = {}): PluginLocation | undefined {
   const { metadata, ...options } = more;
-  return parseMarketplace({ plugins: [{ name: "p", source }], metadata }, options).plugins[0]?.place;
+  return parseMarketplace({ plugins: [{ name: "p", source }], metadata }, options).plugins[0]?.location;
 }
 
 test.each([
@@ -130,9 +130,9 @@ test("any JSON is read without an exception, and every usable place has a checke
     fc.property(fc.array(entry, { maxLength: 5 }), fc.jsonValue(), (entries, metadata) => {
       const json: unknown = { plugins: entries, metadata };
       if (!isMarketplace(json)) throw new Error("no marketplace");
-      for (const { place } of parseMarketplace(json).plugins) {
-        if (place.type === "git") expect(place.repository).toMatch(/^https?:\/\//);
-        const paths = place.type === "directory" ? place.paths : place.type === "git" ? [place.path] : [];
+      for (const { location } of parseMarketplace(json).plugins) {
+        if (location.type === "git") expect(location.repository).toMatch(/^https?:\/\//);
+        const paths = location.type === "directory" ? location.paths : location.type === "git" ? [location.path] : [];
         for (const path of paths) expect(path).not.toMatch(/(?:^|\/)\.\.(?:\/|$)|^\/|\\/);
       }
     }),

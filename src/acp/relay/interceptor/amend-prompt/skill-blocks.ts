@@ -8,14 +8,14 @@ import { toSkillBlock, toText } from "./skill-text.ts";
 
 /** A `skill` content block of a prompt (ACP v2, RFD "Agent Skills"). */
 interface SkillBlock {
-  readonly place: number;
+  readonly index: number;
   /** A string, if it is valid. */
   readonly name: unknown;
 }
 
 export function findSkillBlocks(prompt: unknown): readonly SkillBlock[] {
   if (!Array.isArray(prompt)) return [];
-  return (prompt as unknown[]).flatMap((block, place) => (isSkillBlock(block) ? [{ place, name: block["name"] }] : []));
+  return (prompt as unknown[]).flatMap((block, index) => (isSkillBlock(block) ? [{ index, name: block["name"] }] : []));
 }
 
 function isSkillBlock(block: unknown): block is JsonRecord {
@@ -25,8 +25,8 @@ function isSkillBlock(block: unknown): block is JsonRecord {
 /** JSON-RPC's error for invalid params. */
 const invalidParams = -32602;
 /** How many skills one prompt can invoke: the text of each is read. */
-const mostSkills = 64;
-const longestName = 128;
+const maxSkills = 64;
+const maxNameLength = 128;
 
 /** Why a prompt is answered with an error instead of forwarded. */
 export interface RefusedPrompt {
@@ -46,17 +46,17 @@ export async function replaceBlocks(
   invoke: (name: string, form: InvocationForm) => Promise<Invoked | undefined>,
 ): Promise<readonly Amendment[] | RefusedPrompt> {
   const content = prompt as readonly unknown[];
-  const wrong = blocks.find(({ name }) => typeof name !== "string" || name === "" || name.length > longestName);
+  const wrong = blocks.find(({ name }) => typeof name !== "string" || name === "" || name.length > maxNameLength);
   // An agent that takes blocks says itself what is wrong with those of its own skills.
   if (wrong !== undefined && ownBlocks === "nowhere")
     return refuse(wrong, 'a skill block needs the name of a skill: {"type": "skill", "name": "…"}');
   const names = [...new Set(blocks.flatMap(({ name }) => (typeof name === "string" ? [name] : [])))];
-  if (names.length > mostSkills)
+  if (names.length > maxSkills)
     return {
       code: invalidParams,
-      message: `A prompt can invoke ${mostSkills} skills; this one names ${names.length}.`,
+      message: `A prompt can invoke ${maxSkills} skills; this one names ${names.length}.`,
     };
-  const passes = ownBlocks !== "nowhere" || (blocks.length === 1 && blocks[0]?.place === 0);
+  const passes = ownBlocks !== "nowhere" || (blocks.length === 1 && blocks[0]?.index === 0);
   const found = await Promise.all(names.map((name) => invoke(name, passes ? "block" : "text")));
   const skills = new Map(names.map((name, index) => [name as unknown, found[index]]));
   const words = content.flatMap((block) => blockText(block) ?? []).join("\n");
@@ -92,13 +92,13 @@ export async function replaceBlocks(
 /** The agent's own command, with the words after the block. */
 function toCommandText(content: readonly unknown[], command: string): Amendment {
   const called = command.startsWith("$") ? command : `/${command}`;
-  return replaceBlock(content, { place: 0 }, (said) => (said === "" ? called : `${called} ${said}`), []);
+  return replaceBlock(content, { index: 0 }, (said) => (said === "" ? called : `${called} ${said}`), []);
 }
 
 /** A block at the start is replaced together with the first text after it, unless another `skill` block comes before that. */
 function replaceBlock(
   content: readonly unknown[],
-  { place }: Pick<SkillBlock, "place">,
+  { index: place }: Pick<SkillBlock, "index">,
   toSentence: (words: string) => string,
   added: readonly JsonRecord[],
 ): Amendment {
@@ -113,6 +113,6 @@ function replaceBlock(
   return { path, at: 0, remove: end + 1, insert: [sentence, ...added, ...between] };
 }
 
-function refuse({ place }: SkillBlock, why: string): RefusedPrompt {
-  return { code: invalidParams, message: `prompt/${place}: ${why}. Nothing was sent to the agent.` };
+function refuse({ index }: SkillBlock, why: string): RefusedPrompt {
+  return { code: invalidParams, message: `prompt/${index}: ${why}. Nothing was sent to the agent.` };
 }

@@ -28,7 +28,7 @@ export function toText({ directory, file, instructions }: Omit<InvokedSkill, "sl
 const placeholder = /(\\)?(?<!\$[A-Za-z]{1,3})\$(?:ARGUMENTS(?:\[(\d{1,3})\])?|(\d{1,3}))(?!\w)/g;
 
 /** The limit for characters added by all placeholders of one skill; further placeholders stay as they are. */
-const mostAdded = 1024 * 1024;
+const maxAddedLength = 1024 * 1024;
 
 /**
  * Replaces the placeholders in a skill's instructions by the arguments after `/name`, like Claude Code: arguments are split like in a
@@ -42,7 +42,7 @@ export function fillArguments(instructions: string, words: string): string {
     if (escaped !== undefined) return whole.slice(1);
     const number = index ?? short;
     const value = number === undefined ? words : parts[Number(number)];
-    return value === undefined || (added += value.length) > mostAdded ? whole : value;
+    return value === undefined || (added += value.length) > maxAddedLength ? whole : value;
   });
 }
 
@@ -51,10 +51,10 @@ const word = /(?:\\[^]|"(?:\\[^]|[^"\\])*"|'[^']*'|[^\s\\]|\\$)+/g;
 const quoted = /\\([^])|"((?:\\[^]|[^"\\])*)"|'([^']*)'/g;
 
 /** The limit for text that is split; longer text is not a list of arguments. */
-const longestSplit = 64 * 1024;
+const maxSplitLength = 64 * 1024;
 
 function splitWords(words: string): string[] {
-  return (words.slice(0, longestSplit).match(word) ?? []).map((text) =>
+  return (words.slice(0, maxSplitLength).match(word) ?? []).map((text) =>
     text.replace(quoted, (_whole, escaped?: string, double?: string, single?: string) =>
       double === undefined ? (escaped ?? single ?? "") : double.replace(/\\(["\\$`])/g, "$1"),
     ),

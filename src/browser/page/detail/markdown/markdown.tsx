@@ -70,7 +70,7 @@ function markdownNodes(tokens: readonly Token[], around: MarkdownContext): Compo
     for (let at = 0; at < some.length; at++) {
       const token = some[at] as MarkedToken;
       const [, name] = (token.type === "html" && shaping.exec(token.raw)) || [];
-      const end = name === undefined ? -1 : some.findIndex(({ raw }, place) => place > at && isEnd(raw, name));
+      const end = name === undefined ? -1 : some.findIndex(({ raw }, index) => index > at && isEnd(raw, name));
       if (name === undefined || end === -1) nodes.push(one(token));
       else {
         const Name = name.toLowerCase() as "kbd";
@@ -177,7 +177,7 @@ const option = /(?<=^|\s)(--?[\w-]{1,60})(?=$|[\s=])/;
 
 /** Options of commands stay whole: lines may break at hyphens otherwise, also between the two of `--`. */
 function unbroken(text: string): (string | JSX.Element)[] {
-  return text.split(option).map((part, place) => (place % 2 === 1 ? <span class="unbroken">{part}</span> : part));
+  return text.split(option).map((part, index) => (index % 2 === 1 ? <span class="unbroken">{part}</span> : part));
 }
 
 /** What a character reference stands for must not hide either. */

@@ -4,12 +4,12 @@ import { Lexer, Tokenizer, type MarkedOptions, type Token, type Tokens, type Tok
 export interface MarkdownLimits {
   /** Levels of lists and quotes in one another. */
   readonly depth: number;
-  readonly milliseconds: number;
+  readonly durationMs: number;
   /** Longer paragraphs stay plain text. */
   readonly paragraphCharacters: number;
 }
 
-const defaults: MarkdownLimits = { depth: 24, milliseconds: 300, paragraphCharacters: 8_192 };
+const defaults: MarkdownLimits = { depth: 24, durationMs: 300, paragraphCharacters: 8_192 };
 
 /** Markdown as tokens, never as HTML; undefined if it exceeds the limits. Never throws, and ends soon after its time is over. */
 export function parseMarkdown(
@@ -37,7 +37,7 @@ class BoundedLexer extends Lexer {
     super(options);
     this.#limits = limits;
     this.#now = now;
-    this.#deadline = now() + limits.milliseconds;
+    this.#deadline = now() + limits.durationMs;
   }
 
   override blockTokens(src: string, tokens?: Token[], lastParagraphClipped?: boolean): Token[];

@@ -10,7 +10,7 @@ interface Properties {
 }
 
 const linesOfBlock = 200;
-const longestLine = 4_000;
+const maxLineLength = 4_000;
 
 /**
  * Text as it is written, with numbers beside its lines and unseen characters named. Browsers lay out only the blocks in view, so a file of a
@@ -36,9 +36,9 @@ function blocksOf(text: string): readonly (readonly string[])[] {
   const lines = text.split(/\r\n|\r|\n/);
   if (lines.length > 1 && lines.at(-1) === "") lines.pop();
   const shown = lines.map((line) => {
-    const left = line.length - longestLine;
+    const left = line.length - maxLineLength;
     return left > 0
-      ? `${visibleText(line.slice(0, longestLine))} ⟨${String(left)} more characters⟩`
+      ? `${visibleText(line.slice(0, maxLineLength))} ⟨${String(left)} more characters⟩`
       : visibleText(line);
   });
   return Array.from({ length: Math.ceil(shown.length / linesOfBlock) }, (_, block) =>

@@ -195,11 +195,11 @@ function MoreFields({ form, problems }: FieldsProps): JSX.Element {
 }
 
 /** The number of files that a run can mount. */
-const mostFiles = 64;
+const maxFiles = 64;
 
 function addFiles({ files, isTouched }: RunFormState, server: SkillServer, chosen: readonly File[]): void {
   isTouched.value = true;
-  for (const file of chosen.slice(0, mostFiles - files.value.length)) {
+  for (const file of chosen.slice(0, maxFiles - files.value.length)) {
     let last: number | undefined;
     sendFile(server, file, (sent) => {
       const isListed = files.value.some(({ key }) => key === sent.key);

@@ -37,19 +37,19 @@ export function ManifestTab({ detail }: TabProps): JSX.Element {
   );
 }
 
-const mostValues = 100;
+const maxValues = 100;
 
 function someOf(values: readonly string[]): JSX.Element {
   if (values.length === 0) return <span class="muted">nothing</span>;
   return (
     <>
-      {foreignText(values.slice(0, mostValues).join(", "), 30_000)}
-      {values.length > mostValues && ` and ${String(values.length - mostValues)} more`}
+      {foreignText(values.slice(0, maxValues).join(", "), 30_000)}
+      {values.length > maxValues && ` and ${String(values.length - maxValues)} more`}
     </>
   );
 }
 
-const mostFields = 1_000;
+const maxFields = 1_000;
 
 function written(title: string, fields: Readonly<Record<string, unknown>>): JSX.Element {
   const entries = Object.entries(fields);
@@ -63,8 +63,8 @@ function written(title: string, fields: Readonly<Record<string, unknown>>): JSX.
     <>
       <h3>{title}</h3>
       {entries.length === 0 && <p class="muted">It has no fields.</p>}
-      {fieldList(entries.slice(0, mostFields).map(([key, value]) => [key, toContent(key, value)]))}
-      {entries.length > mostFields && <p class="muted">And {entries.length - mostFields} more fields.</p>}
+      {fieldList(entries.slice(0, maxFields).map(([key, value]) => [key, toContent(key, value)]))}
+      {entries.length > maxFields && <p class="muted">And {entries.length - maxFields} more fields.</p>}
     </>
   );
 }

@@ -1,16 +1,16 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openSearch } from "../../../../client/select.ts";
-import type { Discovered, InstallPlace } from "../../../wire/sources.ts";
+import type { Discovered, ScopeName } from "../../../wire/sources.ts";
 import { ForeignList, foreignName, foreignText } from "../../parts/foreign-text.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
 import { placeTitles, type InstallFlow } from "./use-installing.ts";
 import { Button } from "../../parts/icon.tsx";
 
 /** The number of skills that the server plans at once. */
-const mostChosen = 50;
+const maxChosen = 50;
 const filteredFrom = 12;
-const places = Object.keys(placeTitles) as readonly InstallPlace[];
+const scopes = Object.keys(placeTitles) as readonly ScopeName[];
 
 interface OfferedSkillsProps {
   readonly found: NonNullable<InstallFlow["found"]>;
@@ -20,12 +20,12 @@ interface OfferedSkillsProps {
 /** What a source offers, to choose from, and where to install it. */
 export function OfferedSkills({ found: { source, offer }, installing }: OfferedSkillsProps): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [place, setPlace] = useState<InstallPlace>("project");
+  const [scope, setScope] = useState<ScopeName>("project");
   const [words, setWords] = useState("");
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const { doing, plan } = installing;
-  const isTooMany = chosen.size > mostChosen;
+  const isTooMany = chosen.size > maxChosen;
   const canPlan = doing === undefined && chosen.size > 0 && !isTooMany;
   const search = useMemo(() => openSearch(offer.skills), [offer]);
   const shown = search(words);
@@ -57,7 +57,7 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (canPlan) plan({ place, source, names: [...chosen] });
+          if (canPlan) plan({ place: scope, source, names: [...chosen] });
         }}
       >
         <fieldset class="offered">
@@ -69,9 +69,9 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
           <>
             <fieldset class="where">
               <legend>Where</legend>
-              {places.map((one) => (
+              {scopes.map((one) => (
                 <label key={one}>
-                  <input type="radio" name="place" checked={place === one} onChange={() => setPlace(one)} />
+                  <input type="radio" name="place" checked={scope === one} onChange={() => setScope(one)} />
                   {placeTitles[one]}
                 </label>
               ))}
@@ -83,7 +83,7 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
                 aria-disabled={!canPlan}
               />
               {stopButton("plan", installing)}
-              {isTooMany && <span class="warning">Choose at most {mostChosen} at a time.</span>}
+              {isTooMany && <span class="warning">Choose at most {maxChosen} at a time.</span>}
             </div>
           </>
         )}

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { AppliedPlan, Discovered, InstallPlace, PlanRequest, SourcePlan } from "../../../wire/sources.ts";
+import type { AppliedPlan, Discovered, ScopeName, PlanRequest, SourcePlan } from "../../../wire/sources.ts";
 import type { SkillServer } from "../../source/http-source.ts";
 import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import { counted } from "../../../../base/text/code-points.ts";
 
-export const placeTitles: Readonly<Record<InstallPlace, string>> = {
+export const placeTitles: Readonly<Record<ScopeName, string>> = {
   project: "In this project",
   global: "For you, in every project",
 };

@@ -26,7 +26,7 @@ interface EntryForm {
 }
 
 /** An editor that is configured by JSON. */
-interface JsonEditor extends Pick<Editor, "title" | "places" | "readsAll" | "marks" | "hasDefaults" | "next"> {
+interface JsonEditor extends Pick<Editor, "title" | "settingsFiles" | "readsAll" | "marks" | "hasDefaults" | "next"> {
   /** Whether it reads comments and commas before a closing bracket. */
   readonly lenient: boolean;
   /** Keys of the objects and lists of agents. A new agent is added to the first. */
@@ -42,7 +42,7 @@ interface JsonEditor extends Pick<Editor, "title" | "places" | "readsAll" | "mar
 }
 
 /** An entry of a file: where it is, what its name is, what it contains. */
-interface Placed {
+interface LocatedEntry {
   readonly path: JSONPath;
   readonly name: string;
   readonly entry: unknown;
@@ -61,7 +61,7 @@ function stringItems(value: unknown): readonly string[] {
 
 function createJsonEditor(editor: JsonEditor): Editor {
   const { title, lenient, form = commandAndArgs, blank = {}, holders, nameFor = nameWithSkills, ...shared } = editor;
-  const find = (text: string): readonly Placed[] => {
+  const find = (text: string): readonly LocatedEntry[] => {
     const settings = readSettings(text, lenient);
     refuseTwins(text, holders);
     return holders.flatMap((holder) => [...entriesOf(text, settings, holder)]);
@@ -84,7 +84,7 @@ function createJsonEditor(editor: JsonEditor): Editor {
     }
     return { text: editJson(text, changes), agents };
 
-    function planBeside({ path, name, entry }: Placed & { entry: Entry }): void {
+    function planBeside({ path, name, entry }: LocatedEntry & { entry: Entry }): void {
       const found = editor.beside?.(name, entry) ?? "names no command";
       if (typeof found === "string")
         return void agents.push({ name, key: JSON.stringify(path), outcome: "skipped", note: found });
@@ -144,7 +144,7 @@ function nameIn(entry: unknown): string | undefined {
   return [displayName, name, id].find((one) => typeof one === "string" && one !== "") as string | undefined;
 }
 
-function* entriesOf(text: string, settings: Entry, holder: string): Generator<Placed, void> {
+function* entriesOf(text: string, settings: Entry, holder: string): Generator<LocatedEntry, void> {
   const held = settings[holder];
   if (held === undefined || held === null) return;
   if (Array.isArray(held)) {
@@ -172,7 +172,7 @@ const builtIn: Readonly<Record<string, string>> = { claude: "claude-acp", codex:
 /** `agent_servers` of Zed's user settings; `type` is `custom`, `registry` or `extension`, and was absent in older versions. */
 export const zed = createJsonEditor({
   title: "Zed",
-  places(where: SetupEnvironment) {
+  settingsFiles(where: SetupEnvironment) {
     const directory =
       where.platform === "win32" ? programDirectory(where, "roaming", "Zed") : programDirectory(where, "config", "zed");
     return [path.join(directory, "settings.json")];
@@ -191,7 +191,7 @@ export const zed = createJsonEditor({
 /** Custom agents of the AI chat of every JetBrains IDE. Those from its registry are not in this file. */
 export const jetbrains = createJsonEditor({
   title: "JetBrains",
-  places: ({ home }) => [path.join(home, ".jetbrains", "acp.json")],
+  settingsFiles: ({ home }) => [path.join(home, ".jetbrains", "acp.json")],
   lenient: true,
   holders: ["agent_servers"],
   next: "Choose this agent in the AI chat of the IDE, and type /.",
@@ -232,7 +232,7 @@ function settingsIn(directory: string): string {
  */
 export const vscode = createJsonEditor({
   title: "VS Code",
-  places: (where) => [...directories(where), path.join(where.cwd, ".vscode")].map(settingsIn),
+  settingsFiles: (where) => [...directories(where), path.join(where.cwd, ".vscode")].map(settingsIn),
   marks: directories,
   readsAll: true,
   hasDefaults: true,
@@ -271,7 +271,7 @@ function quoteWord(word: string): string {
 /** The agents of its configuration file, which acpx reads as strict JSON. */
 export const acpx = createJsonEditor({
   title: "acpx",
-  places: ({ home }) => [path.join(home, ".acpx", "config.json")],
+  settingsFiles: ({ home }) => [path.join(home, ".acpx", "config.json")],
   lenient: false,
   holders: ["agents"],
   form,

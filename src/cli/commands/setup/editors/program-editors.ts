@@ -36,7 +36,7 @@ function openPlugin({ title, module, body, next }: Plugin): Editor {
     title,
     next,
     marks: (where) => [directory(where)],
-    places: (where) => [path.join(directory(where), "after", "plugin", `acp-skills-${module}.lua`)],
+    settingsFiles: (where) => [path.join(directory(where), "after", "plugin", `acp-skills-${module}.lua`)],
     plan(text, where) {
       const wanted = write(where);
       const outcome = text === wanted ? "wrapped" : text === undefined ? "wrap" : "repair";
@@ -78,7 +78,7 @@ const last = ";; <<< acp-skills <<<";
  */
 export const agentShell: Editor = {
   title: "agent-shell",
-  places: initFiles,
+  settingsFiles: initFiles,
   marks: (where) => [...initFiles(where), ...directories(where)],
   plan(text = "", where) {
     const block = blockFor(where);

@@ -1,7 +1,7 @@
 import { SkillsError } from "../../../../base/errors.ts";
 import { type ConfirmedInstall, carryOut, recoverSkillsDirectory } from "../../../../sources/install.ts";
 import { readLock } from "../../../../sources/lock-file.ts";
-import { type SkillsPlace, shownSkillsDirectory } from "../../../../sources/skills-place.ts";
+import { type InstallScope, shownSkillsDirectory } from "../../../../sources/skills-place.ts";
 import { type UpdateLookup, failuresOf, latestWords } from "../../../../sources/update.ts";
 import { counted } from "../../../../base/text/code-points.ts";
 import { shownPath } from "../../../../base/paths/location.ts";
@@ -17,7 +17,7 @@ type Restoring = OptionValues<typeof recheckOptions> & {
 };
 
 /** Installs exactly what the lock names, and says of the rest why not. With `frozen`, all of it or nothing. The lock stays as it is. */
-export async function restoreLocked(given: Restoring, where: SkillsPlace, terminal: Terminal): Promise<ExitCode> {
+export async function restoreLocked(given: Restoring, where: InstallScope, terminal: Terminal): Promise<ExitCode> {
   const skills = await recoverSkillsDirectory(where, (note) => terminal.note(note));
   const lock = readLock(where);
   const entries = [...lock.entries];

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { namedSources } from "../../../../sources/lock-file.ts";
 import type { Lock } from "../../../../sources/lock.ts";
 import { type UpdateLookup, findUpdates } from "../../../../sources/update.ts";
-import { type SkillsPlace, globalPlace, projectPlace } from "../../../../sources/skills-place.ts";
+import { type InstallScope, globalScope, projectScope } from "../../../../sources/skills-place.ts";
 import { levels } from "../../../../skills/rules.ts";
 import { existingDirectory, givenPolicy } from "../../../arguments/values.ts";
 import { allowPrivate, cwd, json, token, tokensByOrigin, trustedRoot } from "../../../arguments/shared-options.ts";
@@ -32,9 +32,9 @@ export const lockNotes = [
 ] as const;
 
 /** Throws INVALID_OPTIONS for a directory that cannot be read. */
-export function skillsPlaceFromOptions(options: OptionValues<typeof place>, terminal: Terminal): SkillsPlace {
-  if (options.global === true) return globalPlace(terminal.home, process.env);
-  return projectPlace(existingDirectory("--cwd", options.cwd), terminal.home, process.env);
+export function scopeFromOptions(options: OptionValues<typeof place>, terminal: Terminal): InstallScope {
+  if (options.global === true) return globalScope(terminal.home, process.env);
+  return projectScope(existingDirectory("--cwd", options.cwd), terminal.home, process.env);
 }
 
 /** Options of the commands that install: what is refused besides skills that no agent would be offered, and what is lost. */
@@ -45,7 +45,7 @@ export const installing = {
 } as const satisfies OptionTable;
 
 /** Says that a lock names no skills or does not exist, with its path: a person may be in another directory than they think. */
-export function emptyWords({ lockFile }: SkillsPlace): string {
+export function emptyWords({ lockFile }: InstallScope): string {
   return `${lockFile} ${existsSync(lockFile) ? "names no skills" : "does not exist; acp-skills add SOURCE writes it"}`;
 }
 
@@ -157,7 +157,7 @@ export interface RecordedInstall {
 
 /** Records changes of installed skills before they are made: one that is killed may leave a row too many, and never a change without one. */
 export function recordInstalls(
-  { form, base }: SkillsPlace,
+  { form, base }: InstallScope,
   event: "add" | "update" | "remove",
   installs: readonly RecordedInstall[],
   terminal: Pick<Terminal, "home" | "log">,

@@ -11,7 +11,7 @@ import { makeTemporary } from "../../../../base/processes/temporary-directory.ts
 import { findProgram, searchPath } from "../../../../base/processes/find-program.ts";
 
 /** A git of this machine, and a directory of its own in which it works, and which is its home. */
-export interface GitPlace {
+export interface GitClient {
   readonly program: GitProgram;
   readonly home: string;
   readonly limits: GitLimits;
@@ -46,7 +46,7 @@ const stderrShown = 300;
  * reason of `signal`, or RUNTIME_BUSY if it cannot be started now.
  */
 export async function runGit(
-  { program, home, clock }: Pick<GitPlace, "program" | "home" | "clock">,
+  { program, home, clock }: Pick<GitClient, "program" | "home" | "clock">,
   { args, remote, input = "", maxBytes, timeoutMs }: GitCall,
   signal: AbortSignal,
 ): Promise<GitOutcome> {

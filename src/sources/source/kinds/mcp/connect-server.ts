@@ -15,15 +15,15 @@ import { withoutControls } from "../../../../base/text/unsafe-characters.ts";
 import { version } from "../../../../base/version.ts";
 import type { Fetcher } from "../../../fetch.ts";
 import { requireSuccess } from "../../../fetch/read-answer.ts";
-import { ProgramTransport, longestMessage } from "./program-transport.ts";
-import type { ServerPlace } from "./server-text.ts";
+import { ProgramTransport, maxMessageBytes } from "./program-transport.ts";
+import type { ServerLocation } from "./server-text.ts";
 import { badSource } from "../../source-label.ts";
 
 /** For one request; the whole of a connection has a limit of its own. */
 export const requestMs = 30_000;
 const probeMs = 5_000;
-const mostPages = 100;
-const longestMessageShown = 300;
+const maxPages = 100;
+const maxMessageLength = 300;
 
 /** A connection to a server that has the Skills extension. */
 export interface ConnectedServer {
@@ -40,22 +40,22 @@ interface ConnectOptions {
 
 /** Connects, and agrees on a revision of MCP. Throws SOURCE_INVALID for a server without the extension, and as `Fetcher.fetch` does. */
 export async function connectServer(
-  place: ServerPlace,
+  location: ServerLocation,
   { fetcher, clock }: ConnectOptions,
   signal: AbortSignal,
 ): Promise<ConnectedServer> {
-  if ("url" in place) {
-    const transport = new StreamableHTTPClientTransport(new URL(place.url), { fetch: fetchThrough(fetcher) });
+  if ("url" in location) {
+    const transport = new StreamableHTTPClientTransport(new URL(location.url), { fetch: fetchThrough(fetcher) });
     return await converse(transport, "auto", () => undefined, signal);
   }
-  const program = new ProgramTransport(place.words, clock);
+  const program = new ProgramTransport(location.words, clock);
   try {
     return await converse(program, "auto", () => program.failure, signal);
   } catch (error) {
     signal.throwIfAborted();
     // Some servers of older revisions end when they are asked for newer ones.
     if (program.failure?.code !== "ENDPOINT_UNREACHABLE") throw error;
-    const again = new ProgramTransport(place.words, clock);
+    const again = new ProgramTransport(location.words, clock);
     return await converse(again, "legacy", () => again.failure, signal);
   }
 }
@@ -73,7 +73,7 @@ async function converse(
       capabilities: { extensions: { [SKILLS_EXTENSION_ID]: {} } },
       versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
       inputRequired: { autoFulfill: false },
-      listMaxPages: mostPages,
+      listMaxPages: maxPages,
     },
   );
   const close = async (): Promise<void> => {
@@ -96,11 +96,11 @@ async function converse(
 export function toServerFault(error: unknown, failure: SkillsError | undefined): SkillsError {
   for (let at = error; at instanceof Error; at = at.cause) if (isSkillsError(at)) return at;
   if (failure !== undefined) return failure;
-  const said = error instanceof Error ? cutCodePoints(withoutControls(error.message), longestMessageShown) : "";
+  const said = error instanceof Error ? cutCodePoints(withoutControls(error.message), maxMessageLength) : "";
   if (error instanceof ProtocolError) return badSource(`The server answered with an error: ${said}`, error);
   const isLate = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
   const isEndless = error instanceof SdkError && error.code === SdkErrorCode.ListPaginationExceeded;
-  if (isEndless) return badSource(`The server lists its skills in more than ${mostPages} pages, the limit`);
+  if (isEndless) return badSource(`The server lists its skills in more than ${maxPages} pages, the limit`);
   if (isLate) return new SkillsError("EXECUTION_TIMEOUT", "The server did not answer in time; try again.");
   return badSource(`The server does not speak MCP as it should: ${said}`, error);
 }
@@ -117,7 +117,7 @@ function fetchThrough(fetcher: Fetcher): FetchLike {
         method,
         headers: Object.fromEntries(new Headers(init.headers)),
         ...(typeof body === "string" && { body }),
-        maxBytes: longestMessage,
+        maxBytes: maxMessageBytes,
         timeoutMs: requestMs,
       },
       signal ?? new AbortController().signal,

@@ -19,7 +19,7 @@ import { badSource } from "../../source-label.ts";
 const totalMs = 120_000;
 const filesAtOnce = 4;
 const knownEntries = 10_000;
-const longestReason = 300;
+const maxReasonLength = 300;
 
 export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOptions): SourceDriver {
   const servers = new Map<string, Promise<ConnectedServer>>();
@@ -55,9 +55,9 @@ export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOpti
   }
 
   async function connect(text: string, signal: AbortSignal): Promise<ConnectedServer> {
-    const place = parseServerText(text.replace(/^mcp:/, ""));
-    if ("why" in place) throw new TypeError(place.why);
-    return await connectServer(place, { fetcher, clock }, signal);
+    const location = parseServerText(text.replace(/^mcp:/, ""));
+    if ("why" in location) throw new TypeError(location.why);
+    return await connectServer(location, { fetcher, clock }, signal);
   }
 
   return {
@@ -79,7 +79,7 @@ export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOpti
         })),
       );
       const refused = invalid.map(({ uri = "", reason }) => {
-        const why = cutCodePoints(withoutControls(reason), longestReason);
+        const why = cutCodePoints(withoutControls(reason), maxReasonLength);
         return /more than once/.test(reason)
           ? `${shownUri(uri)} was listed more than once: the server may have changed its list while it was read; left out.`
           : `${shownUri(uri)} is left out: ${why}.`;

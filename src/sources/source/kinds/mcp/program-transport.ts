@@ -12,7 +12,7 @@ import { withoutControls } from "../../../../base/text/unsafe-characters.ts";
 import { badSource } from "../../source-label.ts";
 
 /** The longest message: 16 MiB of a file in base64, and room for the rest. */
-export const longestMessage = 32 * 1024 * 1024;
+export const maxMessageBytes = 32 * 1024 * 1024;
 /** How much of what a program writes to stderr is remembered: its end. */
 const rememberedBytes = 4 * 1024;
 const shownCharacters = 300;
@@ -109,8 +109,8 @@ export class ProgramTransport implements Transport {
 
   #receive(bytes: Buffer): void {
     for (const line of this.#lines.lines(bytes)) this.#read(line);
-    if (this.#lines.pending > longestMessage)
-      this.#fail(`sent a message of more than ${longestMessage} bytes, the limit`);
+    if (this.#lines.pending > maxMessageBytes)
+      this.#fail(`sent a message of more than ${maxMessageBytes} bytes, the limit`);
   }
 
   #read(line: Buffer): void {

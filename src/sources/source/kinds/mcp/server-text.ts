@@ -1,15 +1,15 @@
 /** Where a server is. */
-export type ServerPlace = { readonly url: string } | { readonly words: readonly string[] };
+export type ServerLocation = { readonly url: string } | { readonly words: readonly string[] };
 
 /** The URL of a server, or the words of the command that starts it; `why` is a clause that never repeats the text. */
-export function parseServerText(text: string): ServerPlace | { readonly why: string } {
+export function parseServerText(text: string): ServerLocation | { readonly why: string } {
   if (text === "") return { why: "what follows mcp: is missing: the URL of a server, or the command that starts it" };
   if (/^https?:\/\//i.test(text)) return parseUrl(text);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return { why: "a server of MCP is reached over http or https" };
   return splitWords(text);
 }
 
-function parseUrl(text: string): ServerPlace | { readonly why: string } {
+function parseUrl(text: string): ServerLocation | { readonly why: string } {
   if (/\s/.test(text)) return { why: "it contains blanks" };
   if (!URL.canParse(text)) return { why: "the URL is not valid" };
   const url = new URL(text);
@@ -26,7 +26,7 @@ function parseUrl(text: string): ServerPlace | { readonly why: string } {
 const operators = /[|;&<>`$]/;
 
 /** Divides a command at blanks, except in single or double quotes, in which every character stands for itself. */
-function splitWords(text: string): ServerPlace | { readonly why: string } {
+function splitWords(text: string): ServerLocation | { readonly why: string } {
   const words: string[] = [];
   let word: string | undefined;
   for (const [part] of text.matchAll(/'[^']*'|"[^"]*"|\s+|[^\s'"]+|['"]/g)) {

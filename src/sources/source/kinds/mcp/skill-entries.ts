@@ -61,8 +61,8 @@ export function directoryOfEntry({ uri }: SkillEntry): string {
   return uri.slice(0, -manifest.length - 1).replace(/^[a-z][a-z0-9+.-]*:\/*/i, "");
 }
 
-const longestShown = 200;
+const maxShownLength = 200;
 
 export function shownUri(uri: string): string {
-  return JSON.stringify(uri.length > longestShown ? `${uri.slice(0, longestShown)}…` : uri);
+  return JSON.stringify(uri.length > maxShownLength ? `${uri.slice(0, maxShownLength)}…` : uri);
 }

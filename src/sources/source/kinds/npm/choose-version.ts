@@ -18,8 +18,8 @@ export interface PublishedVersion extends PinnedPackage {
   readonly publishedAt?: number;
 }
 
-const longestMessage = 200;
-const longestUrl = 2_048;
+const maxMessageLength = 200;
+const maxUrlLength = 2_048;
 
 /** The version of a package that npm would install, from what the registry says of all. Throws SOURCE_INVALID. */
 export function chooseVersion(packument: unknown, { name, range }: WantedPackage): PublishedVersion {
@@ -59,7 +59,7 @@ function toPublished(manifest: unknown, { name, version }: Omit<PinnedPackage, "
   if (!isObject(manifest) || manifest["name"] !== name || manifest["version"] !== version || !isObject(dist))
     throw badSource(`What the registry says of ${what} is of another package`);
   const { tarball, integrity } = dist;
-  if (typeof tarball !== "string" || tarball.length > longestUrl || !URL.canParse(tarball))
+  if (typeof tarball !== "string" || tarball.length > maxUrlLength || !URL.canParse(tarball))
     throw badSource(`The registry does not say where ${what} is`);
   const strong =
     typeof integrity === "string" ? /(?:^|\s)(sha512-[A-Za-z0-9+/]{86}==)(?:\s|\?|$)/.exec(integrity) : null;
@@ -73,5 +73,5 @@ function toPublished(manifest: unknown, { name, version }: Omit<PinnedPackage, "
 function deprecationOf(manifest: unknown): string | undefined {
   const message = isObject(manifest) ? manifest["deprecated"] : undefined;
   if (typeof message !== "string" || message === "") return undefined;
-  return cutCodePoints(withoutControls(message).replace(/\s+/g, " ").trim(), longestMessage);
+  return cutCodePoints(withoutControls(message).replace(/\s+/g, " ").trim(), maxMessageLength);
 }

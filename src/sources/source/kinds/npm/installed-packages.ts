@@ -19,11 +19,11 @@ import type { RemoteSkill, SkillFile } from "../../../reader.ts";
 import { type FileTree, archiveTree, listSkillsOf, nameOf } from "../../../reader/trees.ts";
 import type { PinnedContent } from "../../source-kind.ts";
 import { installedText, parsePackageText, toPin } from "./package-text.ts";
-import { publishedSkills, skillPlaces } from "./unpack-package.ts";
+import { publishedSkills, skillDirectories } from "./unpack-package.ts";
 import { badSource } from "../../source-label.ts";
 
 const manifestBytes = 1024 * 1024;
-const mostPackages = 2_000;
+const maxPackages = 2_000;
 const dependencyFields = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
 
 /** Names the packages of a project as a source. */
@@ -52,9 +52,9 @@ export async function listInstalledPackages(
   const named = dependencyFields.flatMap((field) => (isObject(manifest[field]) ? Object.keys(manifest[field]) : []));
   const names = [...new Set(named)].filter((name) => parsePackageText(name)?.range === "").sort();
   const problems: string[] = [];
-  if (names.length > mostPackages) problems.push(`Only ${mostPackages} of its ${names.length} packages are read.`);
+  if (names.length > maxPackages) problems.push(`Only ${maxPackages} of its ${names.length} packages are read.`);
   const skills = new Map<string, RemoteSkill>();
-  for (const name of names.slice(0, mostPackages)) {
+  for (const name of names.slice(0, maxPackages)) {
     await nextTurn();
     signal.throwIfAborted();
     const found = findInstalled(project, name);
@@ -120,7 +120,7 @@ function findInstalled(project: string, dependency: string): InstalledPackage | 
 
 /** The SKILL.md files of a package, wherever skills may be. */
 function manifestsOf(real: string): FileTree {
-  const directories = ["", ...skillPlaces.flatMap((place) => childrenOf(real, place))];
+  const directories = ["", ...skillDirectories.flatMap((place) => childrenOf(real, place))];
   const files = directories.flatMap((directory) => {
     const file = directory === "" ? "SKILL.md" : `${directory}/SKILL.md`;
     const bytes = attempt(() => readSmallFile(path.join(real, ...file.split("/"))), undefined);

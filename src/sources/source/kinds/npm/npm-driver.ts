@@ -93,19 +93,19 @@ export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriver
       const tree = await filesOf(pin, chosen.open);
       const { name, version, deprecated, publishedAt } = published;
       const fallback = nameOf(name);
-      const places = skillsInPackage(tree).map((directory) => ({
+      const locations = skillsInPackage(tree).map((directory) => ({
         directory,
         fallback,
         content: { type: "pinned", source: source.label, pin, place: directory } satisfies PinnedContent,
       }));
-      const { skills, problems } = await listSkillsOf(tree, places, signal);
+      const { skills, problems } = await listSkillsOf(tree, locations, signal);
       return {
         source,
         form: "scheme",
         skills: skills.map((skill) => ({ version, ...skill, ...(publishedAt !== undefined && { publishedAt }) })),
         problems: [
           ...(deprecated === undefined ? [] : [`${name}@${version} is deprecated by its publisher: ${deprecated}`]),
-          ...(places.length === 0 ? [`There is no SKILL.md in ${name}@${version}.`] : []),
+          ...(locations.length === 0 ? [`There is no SKILL.md in ${name}@${version}.`] : []),
           ...problems,
         ],
         ...(described.etag !== undefined && { etags: { [described.url]: described.etag } }),

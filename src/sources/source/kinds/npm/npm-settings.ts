@@ -52,7 +52,7 @@ export function readNpmSettings(env: NodeJS.ProcessEnv = process.env, home = hom
       return toRegistry(found.value, file);
     },
     authorizationFor(url) {
-      for (const place of placesOf(new URL(url)))
+      for (const place of locationsOf(new URL(url)))
         for (const [key, scheme] of Object.entries({ _authToken: "Bearer", _auth: "Basic" })) {
           const found = valueOf(`${place}:${key}`);
           if (found === undefined) continue;
@@ -99,7 +99,7 @@ function toRegistry(text: string, file: string): string {
 }
 
 /** As npm names a URL and all directories above it in its settings, each with a slash at its end and without. */
-function* placesOf({ host, pathname }: URL): Generator<string, void> {
+function* locationsOf({ host, pathname }: URL): Generator<string, void> {
   for (let at = pathname.replace(/[^/]*$/, ""); ; at = at.replace(/[^/]+\/$/, "")) {
     yield `//${host}${at}`;
     if (at !== "/") yield `//${host}${at.slice(0, -1)}`;

@@ -10,12 +10,12 @@ export interface WantedPackage {
 
 const plainName = "[A-Za-z0-9~-][A-Za-z0-9._~-]*";
 const packageForm = new RegExp(`^((?:@${plainName}/)?${plainName})(?:@([A-Za-z0-9._+^~<>=|* -]{0,128}))?$`);
-const longestName = 214;
+const maxNameLength = 214;
 
 /** `NAME`, `@SCOPE/NAME`, each with `@RANGE`; undefined for anything else. */
 export function parsePackageText(text: string): WantedPackage | undefined {
   const [, name = "", range = ""] = packageForm.exec(text) ?? [];
-  if (name === "" || name.length > longestName || name.toLowerCase() === installedText) return undefined;
+  if (name === "" || name.length > maxNameLength || name.toLowerCase() === installedText) return undefined;
   return { name, range: range.trim() };
 }
 

@@ -66,11 +66,11 @@ function belowTop({ files, links, unusable }: Unpacked, what: string): Unpacked 
 }
 
 /** Where packages have their skills, unless they are one. */
-export const skillPlaces = ["skills", "dist/skills"] as const;
+export const skillDirectories = ["skills", "dist/skills"] as const;
 
 /** The directories of skills as `skills experimental_sync` finds them in an installed package. */
 export function publishedSkills(tree: FileTree): readonly string[] {
-  return isSkill(tree, "") ? [""] : skillPlaces.flatMap((place) => skillChildren(tree, place));
+  return isSkill(tree, "") ? [""] : skillDirectories.flatMap((place) => skillChildren(tree, place));
 }
 
 /** Those that are published; without any, wherever a repository has them. */

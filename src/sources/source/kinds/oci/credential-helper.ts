@@ -6,7 +6,7 @@ import type { RegistryCredentials } from "./credentials.ts";
 
 const nameForm = /^[a-z0-9-]{1,64}$/;
 const timeoutMs = 20_000;
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 /**
  * Asks `docker-credential-NAME` for the credentials of a server; undefined if it has none. The server is written to its stdin, and what it
@@ -55,7 +55,7 @@ async function run(file: string, input: string, signal: AbortSignal): Promise<{ 
     signal.addEventListener("abort", stop, { once: true });
     child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
       text += chunk;
-      if (text.length <= mostBytes) return;
+      if (text.length <= maxBytes) return;
       child.kill("SIGKILL");
       text = "";
     });

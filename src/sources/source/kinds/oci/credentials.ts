@@ -15,7 +15,7 @@ export type RegistryCredentials =
 
 /** What is stored for a repository; undefined: nothing. Throws AUTH_REQUIRED for what is stored and cannot be read. */
 export type FindCredentials = (
-  place: Pick<OciReference, "registry" | "repository">,
+  repository: Pick<OciReference, "registry" | "repository">,
   signal: AbortSignal,
 ) => Promise<RegistryCredentials | undefined>;
 
@@ -29,9 +29,9 @@ const maxBytes = 1024 * 1024;
 /** Reads what `docker login` and `podman login` stored, and asks the helpers that are configured there; each registry once. */
 export function storedCredentials({ env = process.env, home = homedir() }: Environment = {}): FindCredentials {
   const found = new Map<string, Promise<RegistryCredentials | undefined>>();
-  return (place, signal) => {
-    const key = `${place.registry}/${place.repository}`;
-    const known = found.get(key) ?? findIn(filesOf(env, home), place, signal);
+  return (repository, signal) => {
+    const key = `${repository.registry}/${repository.repository}`;
+    const known = found.get(key) ?? findIn(filesOf(env, home), repository, signal);
     found.set(key, known);
     // Whoever asks next may succeed.
     known.catch(() => found.delete(key));
@@ -52,7 +52,7 @@ function filesOf(env: NodeJS.ProcessEnv, home: string): readonly string[] {
 
 async function findIn(
   files: readonly string[],
-  place: Pick<OciReference, "registry" | "repository">,
+  repository: Pick<OciReference, "registry" | "repository">,
   signal: AbortSignal,
 ): Promise<RegistryCredentials | undefined> {
   for (const file of files) {
@@ -61,7 +61,7 @@ async function findIn(
     if ("fault" in read) throw unusable(file, `${read.fault}. ${read.fix}`);
     const config = parseIfJson(read.text);
     if (!isObject(config)) throw unusable(file, "it is not a JSON object. Log in again");
-    const credentials = await findInConfig(config, file, place, signal);
+    const credentials = await findInConfig(config, file, repository, signal);
     if (credentials !== undefined) return credentials;
   }
   return undefined;

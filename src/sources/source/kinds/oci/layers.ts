@@ -16,7 +16,7 @@ const artifactLimits = {
   files: 5 * skillLimits.files,
   entries: 20 * skillLimits.files,
   whiteouts: 1_000,
-  milliseconds: 300_000,
+  durationMs: 300_000,
 } as const;
 
 const title = "org.opencontainers.image.title";
@@ -30,14 +30,14 @@ export async function readLayers(
   manifest: ImageManifest,
   registry: OciRegistry,
   signal: AbortSignal,
-  milliseconds: number = artifactLimits.milliseconds,
+  ms: number = artifactLimits.durationMs,
 ): Promise<FileTree> {
-  const late = AbortSignal.timeout(milliseconds);
+  const late = AbortSignal.timeout(ms);
   try {
     return await stackLayers(manifest, registry, AbortSignal.any([signal, late]));
   } catch (error) {
     if (signal.aborted || !late.aborted) throw error;
-    const message = `The layers of ${registry.place} did not arrive within ${milliseconds / 1_000} s; try again.`;
+    const message = `The layers of ${registry.place} did not arrive within ${ms / 1_000} s; try again.`;
     throw new SkillsError("EXECUTION_TIMEOUT", message, { cause: error });
   }
 }

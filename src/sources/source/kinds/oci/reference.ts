@@ -11,7 +11,7 @@ export interface OciReference {
 
 const example = "oci://ghcr.io/OWNER/SKILL:1.0.0";
 const component = /^[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*$/;
-const longestRepository = 255;
+const maxRepositoryLength = 255;
 const tagForm = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 /** The digests that can be verified here. */
 export const contentDigest = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
@@ -33,7 +33,7 @@ export function parseReference(text: string): OciReference {
   if (digest !== undefined && (others.length > 0 || !contentDigest.test(digest)))
     throw invalidSource("what follows @ is not a digest, sha256: or sha512: and hexadecimal digits", example);
   if (tag !== undefined && !tagForm.test(tag)) throw invalidSource("what follows : is not a tag", example);
-  const place = toPlace(toRegistry(host), colon === -1 ? name : name.slice(0, colon));
+  const place = toLocation(toRegistry(host), colon === -1 ? name : name.slice(0, colon));
   return { ...place, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
 }
 
@@ -48,9 +48,9 @@ function toRegistry(host: string): string {
   return registry;
 }
 
-function toPlace(registry: string, name: string): Pick<OciReference, "registry" | "repository"> {
+function toLocation(registry: string, name: string): Pick<OciReference, "registry" | "repository"> {
   if (name === "") throw invalidSource("the repository is missing", example);
-  const isValid = name.length <= longestRepository && name.split("/").every((part) => component.test(part));
+  const isValid = name.length <= maxRepositoryLength && name.split("/").every((part) => component.test(part));
   if (!isValid)
     throw invalidSource(
       "the name of a repository has lower-case letters, digits, single separators (. _ -) and slashes",

@@ -180,13 +180,13 @@ async function listManifest(
   const { registry, reference, filesOf, signal } = listing;
   const tree = await filesOf(manifest, digest, registry, signal);
   const fallback = nameOf(reference.repository);
-  const places = findSkills(tree).map((directory) => ({
+  const skills = findSkills(tree).map((directory) => ({
     directory,
     fallback,
     content: toContent(`${digest}/${directory}`, listing),
   }));
-  if (places.length === 0) throw badSource(`${registry.place}@${digest} holds no SKILL.md`);
-  return await listSkillsOf(tree, places, signal);
+  if (skills.length === 0) throw badSource(`${registry.place}@${digest} holds no SKILL.md`);
+  return await listSkillsOf(tree, skills, signal);
 }
 
 function toContent(place: string, { reference, top }: Pick<Listing, "reference" | "top">): PinnedContent {

@@ -28,7 +28,7 @@ describe("a text made to keep marked busy", () => {
 
   test("is given up when its time is over, and when it is nested too deep", () => {
     let time = 0;
-    expect(parseMarkdown("a\n\nb", { milliseconds: 1 }, () => time++)).toBeUndefined();
+    expect(parseMarkdown("a\n\nb", { durationMs: 1 }, () => time++)).toBeUndefined();
     expect(parseMarkdown("> ".repeat(30) + "a")).toBeUndefined();
   });
 

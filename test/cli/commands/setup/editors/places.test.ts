@@ -3,7 +3,7 @@ import type { SetupEnvironment } from "../../../../../src/cli/commands/setup/edi
 import { editorNamed } from "../../../../../src/cli/commands/setup/editors.ts";
 
 function placesWith(name: string, given: Partial<SetupEnvironment>): readonly string[] {
-  return editorNamed(name)!.places({
+  return editorNamed(name)!.settingsFiles({
     home: "/home/me",
     cwd: "/project",
     platform: "linux",

@@ -5,7 +5,7 @@ import { toVisible } from "../../../parts/foreign-text.tsx";
 
 /** Children that are shown at first, and that are added each time. */
 const childrenAtATime = 100;
-const longestText = 2_000;
+const maxTextLength = 2_000;
 
 interface JsonTreeProps {
   readonly value: unknown;
@@ -50,7 +50,7 @@ export function JsonTree({ value, name }: JsonTreeProps): JSX.Element {
 /** A value without children as JSON, cut if it is long. */
 export function scalarText(value: unknown): string {
   if (typeof value !== "string") return String(value);
-  const text = toVisible(JSON.stringify(value.slice(0, longestText)), 4 * longestText);
-  const left = value.length > longestText ? ` … ${value.length.toLocaleString("en")} characters` : "";
+  const text = toVisible(JSON.stringify(value.slice(0, maxTextLength)), 4 * maxTextLength);
+  const left = value.length > maxTextLength ? ` … ${value.length.toLocaleString("en")} characters` : "";
   return text + left;
 }

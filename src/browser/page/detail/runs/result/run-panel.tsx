@@ -46,8 +46,8 @@ function Elapsed({ since, until }: { readonly since: number; readonly until: num
 }
 
 /** 340 ms, 4.2 s. */
-function toDuration(milliseconds: number): string {
-  return milliseconds < 1_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
+function toDuration(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
 const displays: Readonly<Record<RunState, MarkDisplay>> = {

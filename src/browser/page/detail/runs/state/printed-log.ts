@@ -12,7 +12,7 @@ type LogPiece = ShownRun["printed"];
 
 export const emptyLog: PrintedLog = { pieces: [], end: 0 };
 
-const mostRetained = 256 * 1024;
+const maxRetainedLength = 256 * 1024;
 const pieceLength = 16 * 1024;
 
 /** Appends a part, which may overlap what is known or leave a gap before it. Beyond 256 KiB, the oldest pieces are dropped. */
@@ -28,7 +28,7 @@ export function appendPrinted(log: PrintedLog, part: LogPiece): PrintedLog {
     ? [...log.pieces.slice(0, -1), { at: last.at, text: last.text + text }]
     : [...log.pieces, { at, text }];
   const end = at + text.length;
-  return { end, pieces: pieces.filter((piece) => piece.at + piece.text.length > end - mostRetained) };
+  return { end, pieces: pieces.filter((piece) => piece.at + piece.text.length > end - maxRetainedLength) };
 }
 
 /** The characters that are missing before a piece. */
