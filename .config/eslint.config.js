@@ -45,16 +45,16 @@ const mayImport = {
     ...forDoors,
   ],
   // Joins what a process is made of.
-  "parts.ts": ["base", "cluster", "runtime/options", ...forDoors],
+  "given-ports.ts": ["base", "cluster", "runtime/options", ...forDoors],
   mcp: ["base", "skills", "wire", ...forDoors],
-  acp: ["base", "skills", "wire", "parts.ts", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
+  acp: ["base", "skills", "wire", "given-ports.ts", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
   // Each on a thread of its own: what both import is what they say to each other.
   "acp/relay": [
     ...["base", "wire", "runtime/options"],
     ...["emission", "messages", "negotiation", "remote-service", "skill-service"].map((file) => `acp/${file}`),
   ],
   "acp/service": [
-    ...["base", "skills", "wire", "parts.ts", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
+    ...["base", "skills", "wire", "given-ports.ts", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
     ...["emission", "messages", "negotiation", "skill-service"].map((file) => `acp/${file}`),
   ],
   client: ["wire"],
@@ -76,7 +76,7 @@ const mayImport = {
       "skills",
       "wire",
       "sources",
-      "parts.ts",
+      "given-ports.ts",
       "mcp",
       "acp",
       "serve",
@@ -199,6 +199,7 @@ export default defineConfig(
       "import-x/no-default-export": "error",
       "import-x/no-restricted-paths": ["error", { zones }],
       "import-x/no-extraneous-dependencies": "error",
+      "import-x/order": ["error", { groups: ["builtin", "external"] }],
       "no-restricted-syntax": ["error", { selector: "ExportAllDeclaration", message: "Name every export." }],
       "no-console": "error",
       "no-empty": ["error", { allowEmptyCatch: false }],

@@ -1,8 +1,8 @@
 // A small ACP editor: starts an agent command, opts in to skills, and prints what it receives.
 import { Readable, Writable } from "node:stream";
 import { client, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
-import { observeSkills, optIn, readAdvertisement } from "acp-skills";
 import { execa } from "execa";
+import { observeSkills, optIn, readAdvertisement } from "acp-skills";
 
 /** @import { AvailableSkill, ServedToolName, ToolOutput } from "acp-skills" */
 

@@ -1,7 +1,7 @@
 import { type App, openApp } from "../runtime/app.ts";
 import { type Caller, createCaller } from "../runtime/caller.ts";
 import { SkillsError, isSkillsError } from "../base/errors.ts";
-import { openParts } from "../parts.ts";
+import { openParts } from "../given-ports.ts";
 import { readOptions } from "../runtime/options.ts";
 import type { Replay } from "../runtime/runs.ts";
 import type { RunEvent } from "../wire/run-event.ts";

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { existsSync, statSync } from "node:fs";
 import { upwards } from "../base/paths/location.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import { systemClock } from "../base/clock.ts";
@@ -10,7 +11,6 @@ import { showReads } from "./report/progress.ts";
 import { type OptionValues, type ExitCode, exit } from "./command.ts";
 import type { roots } from "./arguments/shared-options.ts";
 import type { Terminal } from "./report/terminal.ts";
-import { existsSync, statSync } from "node:fs";
 import type { Standings } from "../runtime/runs.ts";
 import { isNothing, permissionsOf } from "../skills/permissions.ts";
 import { SkillsError } from "../base/errors.ts";

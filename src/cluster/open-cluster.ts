@@ -24,7 +24,7 @@ import type { Ledger } from "../runtime/ledger.ts";
 import { openClusterLedger } from "./ledger.ts";
 import { type MemberKind, joinCluster } from "./members.ts";
 import { openJobQueue } from "./runs/job-queue.ts";
-import { ClusterExecutor } from "./runs/place-runs.ts";
+import { ClusterExecutor } from "./runs/cluster-executor.ts";
 import { ClusterRunRecords } from "./runs/run-records.ts";
 import { type SkillPacks, openSkillPacks } from "./skills.ts";
 

@@ -11,7 +11,7 @@ import { joinCluster } from "./members.ts";
 import { connectMember, openShared } from "./open-cluster.ts";
 import { type JobQueue, openJobQueue } from "./runs/job-queue.ts";
 import { openMailbox, post } from "./runs/mailbox.ts";
-import { submittedContext } from "./runs/placed-context.ts";
+import { submittedContext } from "./runs/submitted-context.ts";
 import { sweepRuns } from "./runs/run-records.ts";
 import { type ClaimedRun, expireLeases, forgottenRuns, reapRuns } from "./runs/run-rows.ts";
 import { executeClaimed } from "./worker/execute-claimed.ts";

@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { type AgentCommand, startAgent } from "../acp/wrap-command.ts";
 import type { Clock } from "../base/clock.ts";
 import { version } from "../base/version.ts";
@@ -10,9 +13,6 @@ import { type AgentConnection, connectToAgent } from "./drive-agent/agent-connec
 import { invokeSkills, missingAsCommands, skillBlock } from "./drive-agent/invoke-skills.ts";
 import { listedNames } from "./skill-entries.ts";
 import type { PeerResponse } from "./peer.ts";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
 
 export interface DriveOptions {
   readonly agent: AgentCommand;

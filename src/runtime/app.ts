@@ -12,7 +12,7 @@ import { diskSessionRecords } from "./ledger/disk-session-records.ts";
 import type { Settings } from "./options.ts";
 import { parseSource } from "../sources/source.ts";
 import { type Copies } from "../sources/store.ts";
-import { sourceRoot } from "../sources/skills-place.ts";
+import { sourceRoot } from "../sources/install-scope.ts";
 import type { LocalRunEnvironment } from "./runs/run-environment.ts";
 import type { RunStore } from "./runs/run-store.ts";
 import { type SkillSource, diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
@@ -131,7 +131,7 @@ export class App {
     try {
       const [{ unfinishedWords }, { projectScope }] = await Promise.all([
         import("../sources/lock-file.ts"),
-        import("../sources/skills-place.ts"),
+        import("../sources/install-scope.ts"),
       ]);
       const words = unfinishedWords({ ...projectScope(cwd, home, process.env), records });
       if (words !== undefined) this.log("warning", `${cwd}: ${words}.`);

@@ -34,7 +34,7 @@ import {
   skillChanged,
 } from "./runs/plan.ts";
 import { type Replay, type ReplayOptions, replayRun } from "./runs/replay.ts";
-import type { AuthorizedRun, RunExecutor } from "./runs/run-place.ts";
+import type { AuthorizedRun, RunExecutor } from "./runs/run-executor.ts";
 import type { RunCaller } from "./runs/run-caller.ts";
 import { RunQueue, type RunQueueOptions } from "./runs/run-queue.ts";
 import type { RunResult, RunSpec } from "./runs/run-spec.ts";
@@ -47,7 +47,7 @@ export type { JsonDifference, Replay } from "./runs/replay.ts";
 export type { RunCaller } from "./runs/run-caller.ts";
 export { runSpec } from "./runs/run-spec.ts";
 export type { EndedRun } from "./runs/execute.ts";
-export type { AuthorizedRun, RunExecutor, SubmittedRun } from "./runs/run-place.ts";
+export type { AuthorizedRun, RunExecutor, SubmittedRun } from "./runs/run-executor.ts";
 export { openRunEnvironment, packagesIn, runRecordsIn } from "./runs/run-environment.ts";
 export { defaultRunLimits, maxMountedBytes, maxTimeoutMs } from "./runs/run-limits.ts";
 export type { RunFailure, RunResult, RunSpec } from "./runs/run-spec.ts";

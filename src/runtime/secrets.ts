@@ -1,9 +1,9 @@
 import path from "node:path";
-import { upwards } from "../base/paths/location.ts";
-import { SkillsError, isSkillsError } from "../base/errors.ts";
 import { constants, existsSync } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { parseEnv } from "node:util";
+import { SkillsError, isSkillsError } from "../base/errors.ts";
+import { upwards } from "../base/paths/location.ts";
 
 /**
  * A source of the secrets that skills declare by name (`permissions.secrets`): returns the value of a name, or `undefined` if it is absent,

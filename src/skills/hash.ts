@@ -1,4 +1,5 @@
 import { relative, sep } from "node:path";
+import { createHash } from "node:crypto";
 import { joinPath } from "../base/paths/at-real-path.ts";
 import { isWithin } from "../base/paths/location.ts";
 import { type Steps, runInSlices, createSemaphore } from "../base/promises.ts";
@@ -6,7 +7,6 @@ import { isSkillsError, SkillsError } from "../base/errors.ts";
 import type { DirectoryEntry, SkillBytes, SkillFiles, SkillSource } from "./files.ts";
 import { type Skill, fileNameFault, signatureFile } from "./skill.ts";
 import { byCodePoint, countCodePoints } from "../base/text/code-points.ts";
-import { createHash } from "node:crypto";
 import { LimitedMap } from "../base/limited-map.ts";
 
 /** A walk stops at this many files, or entries looked at. */

@@ -1,4 +1,5 @@
 import { basename, isAbsolute } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../base/clock.ts";
 import { type DirectoryIdentity, pinDirectory } from "../base/paths/identity.ts";
 import { type Log, createOnceLog } from "../base/log.ts";
@@ -6,7 +7,6 @@ import { Catalog } from "./skillset/catalog.ts";
 import { diskSkillFiles } from "./files/disk-skill-files.ts";
 import { type NativeWatcherOptions, nativeWatchers } from "./skillset/native-watcher.ts";
 import { type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
-import { isDeepStrictEqual } from "node:util";
 import { hasSourceOf } from "./manifest.ts";
 import { memorySkillSource } from "./files/memory-skill-files.ts";
 import { permissionsOf } from "./permissions.ts";

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import {
   type Lock,
   type LockEntry,
@@ -9,12 +10,11 @@ import {
   shownSource,
 } from "./lock.ts";
 import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
-import type { InstallScope } from "./skills-place.ts";
+import type { InstallScope } from "./install-scope.ts";
 import { confirmSource, lockedSource } from "./lock/locked-source.ts";
 import { renameWords } from "./install/skill-words.ts";
 import { replaceSkills } from "./install/replace-skills.ts";
 import type { RemoteIndex, SourceReader } from "./reader.ts";
-import { readdirSync } from "node:fs";
 import { remotePathFault } from "./archive/check-path.ts";
 import { lossWords, stateOf } from "./installed.ts";
 import { shortList } from "../base/text/code-points.ts";

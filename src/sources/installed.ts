@@ -11,7 +11,7 @@ import {
   lockDifferenceOf,
 } from "./lock.ts";
 import { readLock } from "./lock-file.ts";
-import { findSkillsDirectory, projectScope } from "./skills-place.ts";
+import { findSkillsDirectory, projectScope } from "./install-scope.ts";
 import { type InstalledFiles, readInstalled } from "./lock/read-installed.ts";
 import { diskSkillBytes, diskSkillFiles } from "../skills/files.ts";
 import { signatureFile } from "../skills/skill.ts";

@@ -1,6 +1,6 @@
+import { createHash } from "node:crypto";
 import { type JsonEntry, type JsonNode, parseJsonNode, rangeOf, valueOf } from "../base/json/json-text.ts";
 import { SkillsError } from "../base/errors.ts";
-import { createHash } from "node:crypto";
 import type { InstalledFiles } from "./lock/read-installed.ts";
 import type { SkillFile } from "./reader.ts";
 import { type Signer, toSigner } from "../skills/signature.ts";

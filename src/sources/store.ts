@@ -7,13 +7,13 @@ import { parseSource } from "./source.ts";
 import { type RefreshOutcome, SourceRefresh } from "./store/refresh.ts";
 import { SkillStore } from "./store/skill-store.ts";
 import { SourceCopies } from "./store/source-copies.ts";
-import { storePaths } from "./store/store-places.ts";
+import { storePaths } from "./store/store-paths.ts";
 import { sweepStore } from "./store/sweep-store.ts";
 import { openYoungVersions } from "./store/young-versions.ts";
 
 export { sayFailure } from "./store/refresh.ts";
 export { SkillStore } from "./store/skill-store.ts";
-export { type StorePaths, copyPath, makeStorePaths, storePaths } from "./store/store-places.ts";
+export { type StorePaths, copyPath, makeStorePaths, storePaths } from "./store/store-paths.ts";
 export { sweepStore } from "./store/sweep-store.ts";
 
 export interface SourcesOptions {

@@ -1,3 +1,6 @@
+import path from "node:path";
+import { isUtf8 } from "node:buffer";
+import { createHash } from "node:crypto";
 import { isSkillsError, undefinedIfOurs } from "../base/errors.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import { inParallel } from "../base/promises.ts";
@@ -6,13 +9,10 @@ import { type LockEntry, computedHash, fileDigests, isVerifiable } from "./lock.
 import { signatureFile } from "../skills/skill.ts";
 import { sourceKindOf, type Source, isLoopbackHost } from "./source.ts";
 import { type NamedSources, confirmSource, findLocked, personRefusal, sourceOfEntry } from "./lock/locked-source.ts";
-import type { InstallScope } from "./skills-place.ts";
+import type { InstallScope } from "./install-scope.ts";
 import { type InstalledState, lossWords, stateOf } from "./installed.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile } from "./reader.ts";
 import { openYoungVersions } from "./store/young-versions.ts";
-import path from "node:path";
-import { isUtf8 } from "node:buffer";
-import { createHash } from "node:crypto";
 import { type ChangedFile, type CopiedFile, changesOf, toCopy } from "../skills/files.ts";
 import { beyond, noCapabilities } from "../skills/permissions.ts";
 import {

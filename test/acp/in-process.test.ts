@@ -6,7 +6,7 @@ import type { FunctionTool } from "openai/resources/beta";
 import { type OpenSkillsOptions, type Skills, openSkills } from "../../src/index.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { toWireError } from "../../src/wire/error-table.ts";
-import { describeDoors, doorSkills } from "../doors.ts";
+import { describeDoors, doorSkills } from "../transports.ts";
 
 let directory = "";
 const opened: Skills[] = [];

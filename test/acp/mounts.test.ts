@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { agent, type AgentConnector, client, type SessionUpdate } from "@agentclientprotocol/sdk";
 import * as v2 from "@agentclientprotocol/sdk/experimental/v2";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { PassThrough } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { openSkills } from "../../src/acp/in-process.ts";
 import { withSkills, wrapCommand, wrapStream } from "../../src/acp/mounts.ts";
 import type { SkillsHandle } from "../../src/acp/in-process/remote-skills.ts";

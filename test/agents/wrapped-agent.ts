@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import { type MockModel, lastUserParts, openMockModel, questions, reply } from "./mock-model.ts";
@@ -5,7 +6,6 @@ import { type Editor, openEditor } from "./open-editor.ts";
 import { prepareEditor } from "./prepared.ts";
 import { type Playground, makePlayground, processesWithHome, removeSkill, writeSkill } from "./playground.ts";
 import type { RealAgent } from "./real-agents.ts";
-import { join } from "node:path";
 
 /** The tests of the wrapper, for each real agent. */
 export function describeWrappedAgent(agent: RealAgent): void {

@@ -10,7 +10,7 @@ import { openJobQueue, migrateQueue } from "../../.build/cluster/runs/job-queue.
 import { insertRun } from "../../.build/cluster/runs/run-rows.js";
 import { openLeases } from "../../.build/cluster/worker/leases.js";
 import { takeRuns } from "../../.build/cluster/worker/take-runs.js";
-import { openParts } from "../../.build/parts.js";
+import { openParts } from "../../.build/given-ports.js";
 import { openApp } from "../../.build/runtime/app.js";
 import { createCaller } from "../../.build/runtime/caller.js";
 import { readOptions } from "../../.build/runtime/options.js";

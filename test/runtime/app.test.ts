@@ -1,8 +1,8 @@
-import { ownedName, userName } from "../../src/base/processes/live-process.ts";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ownedName, userName } from "../../src/base/processes/live-process.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { openLoopbackServer } from "../../src/mcp/session-servers/loopback-server.ts";
 import { Catalog } from "../../src/skills/skillset/catalog.ts";

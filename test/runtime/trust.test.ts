@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
 import { hash } from "node:crypto";
+import { describe, expect, test } from "vitest";
 import type { ApprovalStore } from "../../src/runtime/trust/approvals.ts";
 import type { CopiedFile } from "../../src/skills/files.ts";
 import { ConfiguredGrants } from "../../src/runtime/trust/configured-grants.ts";

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { serveHttp } from "../../src/serve/serve-http.ts";
-import { doorScript } from "../doors.ts";
+import { doorScript } from "../transports.ts";
 import { manualClock } from "../manual-clock.ts";
 import { type RawAnswer, type RawOptions, rawRequest } from "../mcp/raw-request.ts";
 import { waitingToolbox } from "../mcp/waiting-toolbox.ts";

@@ -1,7 +1,7 @@
 /** Adds entries to the lock of a project, one after the other. Arguments: the project, the start of their names, how many. */
 import { changeLock } from "../../.build/sources/lock-file.js";
 import { withEntry } from "../../.build/sources/lock.js";
-import { projectScope } from "../../.build/sources/skills-place.js";
+import { projectScope } from "../../.build/sources/install-scope.js";
 
 const [directory = "", name = "", count = ""] = process.argv.slice(2);
 const place = projectScope(directory, directory, {});

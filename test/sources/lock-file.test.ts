@@ -7,7 +7,12 @@ import { TurnLock } from "../../src/base/processes/turn-lock.ts";
 import { createChangeRecord } from "../../src/sources/lock/change-record.ts";
 import { changeLock, readLock } from "../../src/sources/lock-file.ts";
 import { withEntry, withoutEntry } from "../../src/sources/lock.ts";
-import { findSkillsDirectory, globalScope, makeSkillsDirectory, projectScope } from "../../src/sources/skills-place.ts";
+import {
+  findSkillsDirectory,
+  globalScope,
+  makeSkillsDirectory,
+  projectScope,
+} from "../../src/sources/install-scope.ts";
 import { useTemporaryProject } from "../cli/temporary-project.ts";
 
 const project = useTemporaryProject();

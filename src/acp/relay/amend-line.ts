@@ -1,5 +1,5 @@
 import { type Amendment, type Items, notThere, type Path } from "../messages/amend.ts";
-import { type JsonValueRange, readArray, readObject, readString, wholeValue } from "./json-places.ts";
+import { type JsonValueRange, readArray, readObject, readString, wholeValue } from "./json-ranges.ts";
 
 interface Edit extends JsonValueRange {
   readonly json: Uint8Array;

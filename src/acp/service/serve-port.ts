@@ -4,7 +4,7 @@ import { createOnceLog } from "../../base/log.ts";
 import type { ThreadReply } from "../../base/processes/threads.ts";
 import type { Settings } from "../../runtime/options.ts";
 import type { GivenPorts } from "../../runtime/ports.ts";
-import { openParts } from "../../parts.ts";
+import { openParts } from "../../given-ports.ts";
 import { reportFault } from "../messages/amend.ts";
 import { EarlyServers } from "./tools/early-servers.ts";
 import type { FromService, FromSkills, ServiceConnection, SkillService, ToService } from "../skill-service.ts";

@@ -5,7 +5,7 @@ import { ShortcutSheet, useShortcuts } from "./shell/shortcuts.tsx";
 import { SkillsView } from "./list/skills-view.tsx";
 import { useBrowser } from "./state/browser.ts";
 import { otherViews } from "./views.tsx";
-import { Button } from "./parts/icon.tsx";
+import { Button } from "./components/icon.tsx";
 
 /** The whole browser: what stands around every view, and the view of the route. */
 export function BrowserApp(): JSX.Element {

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { BudgetView } from "./views/budget-view.tsx";
-import type { IconName } from "./parts/icon.tsx";
+import type { IconName } from "./components/icon.tsx";
 import { SessionsView } from "./views/sessions-view.tsx";
 import { SourcesView } from "./views/sources-view.tsx";
 import type { View } from "./state/location.ts";

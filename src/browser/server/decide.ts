@@ -7,7 +7,7 @@ import type { Ask } from "../../runtime/question.ts";
 import type { Authorization, FullTrustRequest } from "../../runtime/trust.ts";
 import { subjectOfOffered } from "../../runtime/runs.ts";
 import type { DecisionRequest } from "../wire/skills.ts";
-import type { BrowseDoor } from "./browse-door.ts";
+import type { BrowseDoor } from "./browse-context.ts";
 import { requestOf } from "./detail/show-skill.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 

@@ -10,7 +10,7 @@ import { Nonces } from "./admission/nonces.ts";
 import { type PageSessions, createPageSessions } from "./admission/admit-page.ts";
 import { answerPage } from "./answer/answer-page.ts";
 import { browseRoutes } from "./api/routes.ts";
-import type { BrowseDoor, BrowseRoutes } from "./browse-door.ts";
+import type { BrowseDoor, BrowseRoutes } from "./browse-context.ts";
 import { AllowedNext } from "./decide.ts";
 import { openLiveEvents } from "./live/live-events.ts";
 import { openTouchedSkills } from "./live/touched-skills.ts";

@@ -1,7 +1,7 @@
 import { SkillsError, undefinedIfOurs } from "../../base/errors.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
 import type { DecisionRequest } from "../wire/skills.ts";
-import type { BrowseDoor, BrowseRefusal } from "./browse-door.ts";
+import type { BrowseDoor, BrowseRefusal } from "./browse-context.ts";
 import { hashShown } from "./detail/show-skill.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { ShownSignature } from "./skills.ts";
 import * as z from "zod";
+import type { ShownSignature } from "./skills.ts";
 
 /** Where skills are installed: in the project, or for this person. */
 export const scopeNames = ["project", "global"] as const;

@@ -1,7 +1,7 @@
 import { readOptions } from "../../runtime/options.ts";
 import type { Terminal } from "../report/terminal.ts";
 import { text, usageError } from "../command.ts";
-import { type ClusterRecords, openRecords } from "../../parts.ts";
+import { type ClusterRecords, openRecords } from "../../given-ports.ts";
 
 /** For commands about what a cluster has. */
 export const cluster = text(

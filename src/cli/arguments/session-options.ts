@@ -1,4 +1,5 @@
 import path from "node:path";
+import { type Stats, closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, writeSync } from "node:fs";
 import type { Log } from "../../base/log.ts";
 import type { SkillsOptions } from "../../runtime/options.ts";
 import { type OptionTable, type OptionValues, choice, flag, text } from "../command.ts";
@@ -6,7 +7,6 @@ import type { Terminal } from "../report/terminal.ts";
 import { running, toSkillsOptions } from "./running-options.ts";
 import { roots } from "./shared-options.ts";
 import { reasonOf } from "./values.ts";
-import { type Stats, closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, writeSync } from "node:fs";
 import { systemCode } from "../../base/failures/system-error.ts";
 import { safeText } from "../report/safe-text.ts";
 

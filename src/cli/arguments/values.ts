@@ -1,7 +1,7 @@
-import { currentDirectory } from "../report/terminal.ts";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import type { Readable } from "node:stream";
+import { currentDirectory } from "../report/terminal.ts";
 import { systemCode } from "../../base/failures/system-error.ts";
 import { usageError } from "../command.ts";
 

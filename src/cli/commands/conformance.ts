@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { systemClock } from "../../base/clock.ts";
 import type { PlayedClient } from "../../conformance/play-agent.ts";
 import type { DriveOptions } from "../../conformance/drive-agent.ts";
@@ -7,7 +8,6 @@ import { json } from "../arguments/shared-options.ts";
 import { existingDirectory, readNamedFile, toAbsolute, reasonOf, parseNumber } from "../arguments/values.ts";
 import { defineCommand, usageError, flag, text, choice, type ExitCode, exit } from "../command.ts";
 import { type Terminal, onInterruption } from "../report/terminal.ts";
-import { writeFileSync } from "node:fs";
 import { type TranscriptEntry, limits, byConnection, readTranscript } from "../../conformance/transcript.ts";
 import { type ConformanceReport, junitReport, makeReport, textReport } from "../../conformance/report.ts";
 import { jsonObject } from "../report/json-output.ts";

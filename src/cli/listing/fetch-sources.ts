@@ -1,7 +1,7 @@
 import { systemClock, withinTime } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
 import { openSourceCopies, sayFailure } from "../../sources/store.ts";
-import { sourceRoot } from "../../sources/skills-place.ts";
+import { sourceRoot } from "../../sources/install-scope.ts";
 import { parseSource } from "../../sources/source.ts";
 import type { RemoteRoot } from "../../skills/skillset.ts";
 import { createPolicies } from "../../runtime/trust.ts";

@@ -1,5 +1,5 @@
 import { createHash, hash, randomUUID } from "node:crypto";
-import { inParts } from "../../base/text/byte-parts.ts";
+import { inParts } from "../../base/text/byte-chunks.ts";
 import { blobTooLarge } from "../../runtime/blobs.ts";
 import type { Queries } from "../database.ts";
 import { BlobSourceFailure } from "./blob-failure.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { SkillsError } from "../../base/errors.ts";
 import { openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
-import { inParts } from "../../base/text/byte-parts.ts";
+import { inParts } from "../../base/text/byte-chunks.ts";
 import { beginsAsScript } from "../../base/text/content.ts";
 import type { HashedFile } from "../../skills/hash.ts";
 import { signatureFile } from "../../skills/skill.ts";

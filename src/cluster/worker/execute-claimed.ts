@@ -4,12 +4,12 @@ import { type RunSpec, runSpec } from "../../runtime/runs.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../database.ts";
-import { type SubmittedContext, submittedContext } from "../runs/placed-context.ts";
+import { type SubmittedContext, submittedContext } from "../runs/submitted-context.ts";
 import type { ClaimedRun, RunEnding } from "../runs/run-rows.ts";
 import type { SkillPacks } from "../skills.ts";
 import { openRunReport } from "./run-report.ts";
 import { RunTakenAway } from "./leases.ts";
-import { toSubmittedCaller } from "./placed-caller.ts";
+import { toSubmittedCaller } from "./submitted-caller.ts";
 
 export interface WorkerRooms {
   readonly app: App;

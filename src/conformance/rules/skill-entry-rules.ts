@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Negotiation } from "../../acp/negotiation.ts";
 import { fieldsOf, isString, type JsonObject } from "../../client/json.ts";
 import { type Exchange, commandsIn, commandUpdates, isSkillEntry, sentCommands, sentSkills } from "../exchange.ts";
@@ -10,7 +11,6 @@ import {
   skillEntriesIn,
 } from "../skill-entries.ts";
 import { slugOf } from "./command-rules.ts";
-import path from "node:path";
 
 const names = documents.skillsRfd(
   "name: MUST NOT contain whitespace and MUST be unique within the command list, across commands and skills.",

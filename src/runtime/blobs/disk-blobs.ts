@@ -25,7 +25,7 @@ import {
   onDisk,
   syncNames,
 } from "./disk/disk-layout.ts";
-import { SharedDirectory, type SharedDirectoryOptions } from "./disk/disk-place.ts";
+import { SharedDirectory, type SharedDirectoryOptions } from "./disk/shared-directory.ts";
 import {
   type BlobRecord,
   changeUsage,

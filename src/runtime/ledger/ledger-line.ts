@@ -1,9 +1,9 @@
 import path from "node:path";
 import { createHash } from "node:crypto";
-import { isObject, parseIfJson } from "../../base/json/json-value.ts";
-import type { LedgerEntry } from "../ledger.ts";
 import { constants, lstatSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { isObject, parseIfJson } from "../../base/json/json-value.ts";
+import type { LedgerEntry } from "../ledger.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { systemCode } from "../../base/failures/system-error.ts";
 import { namesIn } from "../../base/paths/directories.ts";

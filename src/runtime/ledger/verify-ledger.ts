@@ -14,7 +14,7 @@ import {
   readIfThere,
   wholeLines,
 } from "./ledger-line.ts";
-import { newestName } from "./ledger-room.ts";
+import { newestName } from "./ledger-space.ts";
 
 export interface VerifiedRoom {
   readonly room: RoomName;

@@ -1,8 +1,8 @@
 import path from "node:path";
-import * as z from "zod";
 import { createHash } from "node:crypto";
 import { readFile, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
+import * as z from "zod";
 import { systemCode } from "../../base/failures/system-error.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";

@@ -1,13 +1,13 @@
 import { isUtf8 } from "node:buffer";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { systemCode, systemReason } from "../../base/failures/system-error.ts";
 import { undefinedIfOurs } from "../../base/errors.ts";
 import { openRegularFile } from "../../base/paths/at-real-path.ts";
 import { guardedPart, leadsIntoGit } from "../../base/paths/guarded-names.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import type { RuleCode } from "../rules.ts";
-import { isDeepStrictEqual } from "node:util";
 import { findFrontmatter, isYaml, maxFrontmatterBytes } from "../manifest/frontmatter.ts";
 import { type YamlReading, readYaml, splitYamlBlocks } from "../manifest/yaml.ts";
 import { isSlug, toSlug } from "../skill.ts";

@@ -1,6 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import { findDynamicCommands } from "./dynamic-commands.ts";
 import { quoted } from "../../base/text/quoted.ts";
-import { isUtf8 } from "node:buffer";
 import { attempt } from "../../base/failures/system-error.ts";
 import { endOfText } from "../../base/text/content.ts";
 import { createTextPositions } from "../../base/text/text-positions.ts";

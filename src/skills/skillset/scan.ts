@@ -5,7 +5,7 @@ import { isSkillsError } from "../../base/errors.ts";
 import type { SkillFiles } from "../files.ts";
 import { invalidName, walkSkill } from "../hash.ts";
 import { isVersion } from "../skill.ts";
-import { type UnreadDirectory, compareSkills, reportUnread } from "./scan/unread-places.ts";
+import { type UnreadDirectory, compareSkills, reportUnread } from "./scan/unread-directories.ts";
 import * as findings from "./scan/disk-findings.ts";
 import { type IgnoreRules, findIgnoreRule } from "./scan/ignore-files.ts";
 import { type DirectoryRecord, loadManifestReader, needsManifestReader, readDirectory } from "./read-directory.ts";

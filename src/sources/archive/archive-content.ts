@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
+import type { gunzip, inflateRaw } from "node:zlib";
 import { SkillsError } from "../../base/errors.ts";
 import { checkCollisions, checkPath, remotePathFault } from "./check-path.ts";
 import { skillLimits } from "./skill-limits.ts";
 import type { SkillFile } from "../reader.ts";
-import type { gunzip, inflateRaw } from "node:zlib";
 import { systemCode } from "../../base/failures/system-error.ts";
 
 export interface ArchiveOptions {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import path from "node:path";
 import { systemCode } from "../../base/failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import {
@@ -12,10 +13,9 @@ import {
 import { type Lock, type LockEntry, directoryName, hasSameFiles, knownOf, withEntry, withoutEntry } from "../lock.ts";
 import { changeLock, readLock, sweepLock } from "../lock-file.ts";
 import type { InstalledFiles } from "../lock/read-installed.ts";
-import { type InstallScope, findSkillsDirectory, makeSkillsDirectory, shownSkillsDirectory } from "../skills-place.ts";
+import { type InstallScope, findSkillsDirectory, makeSkillsDirectory, shownSkillsDirectory } from "../install-scope.ts";
 import { type LeftStaging, type Staging, openStaging, reopenStaging } from "../lock/staging.ts";
 import type { SkillFile } from "../reader.ts";
-import path from "node:path";
 import { namesIn } from "../../base/paths/directories.ts";
 import { stateOf } from "../installed.ts";
 

@@ -7,7 +7,7 @@ import { makeOwnDirectories, ownershipFault, namesIn, syncDirectoryNow } from ".
 import { isAbandoned, ownedName } from "../../base/processes/live-process.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { LockEntry } from "../lock.ts";
-import { type InstallScope, findSkillsDirectory } from "../skills-place.ts";
+import { type InstallScope, findSkillsDirectory } from "../install-scope.ts";
 
 /** What becomes of one entry of a lock; undefined is no entry. */
 export interface EntryChange {

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
+import { existsSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { sourceKindOf, parseSource, type Source, isCut, redactionMark, toLabel } from "../source.ts";
 import type { Lock, LockEntry, LockForm } from "../lock.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile } from "../reader.ts";
-import { existsSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { attempt } from "../../base/failures/system-error.ts";
 import { makeOwnDirectories } from "../../base/paths/directories.ts";
-import type { InstallScope } from "../skills-place.ts";
+import type { InstallScope } from "../install-scope.ts";
 import { shellWord } from "../../base/text/quoted.ts";
 
 /** What a lock says about where a skill is from. Never a secret: see `lockedUrl`. */

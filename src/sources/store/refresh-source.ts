@@ -4,7 +4,7 @@ import { inParallel } from "../../base/promises.ts";
 import { isSameRepository } from "../lock/locked-source.ts";
 import type { RemoteContent, RemoteIndex, RemoteSkill, SeenBefore, SourceReader } from "../reader.ts";
 import type { SourceCopies } from "./source-copies.ts";
-import type { CopiedSkill, SourceState } from "./store-places.ts";
+import type { CopiedSkill, SourceState } from "./store-paths.ts";
 import type { YoungVersions } from "./young-versions.ts";
 
 export const sourceLimits = {

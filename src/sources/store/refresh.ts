@@ -5,7 +5,7 @@ import { isSkillsError } from "../../base/errors.ts";
 import type { SourceReader } from "../reader.ts";
 import { damagedIn, refreshSource } from "./refresh-source.ts";
 import type { SourceCopies } from "./source-copies.ts";
-import type { SourceState } from "./store-places.ts";
+import type { SourceState } from "./store-paths.ts";
 import type { YoungVersions } from "./young-versions.ts";
 
 export interface RefreshOptions {

@@ -6,7 +6,7 @@ import { attempt, systemCode } from "../../base/failures/system-error.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { remotePathFault } from "../archive/check-path.ts";
-import { type CopiedSkill, type StorePaths, copyPath } from "./store-places.ts";
+import { type CopiedSkill, type StorePaths, copyPath } from "./store-paths.ts";
 import { syncDirectory } from "../../base/paths/directories.ts";
 import { skillLimits } from "../source.ts";
 import type { SkillFile } from "../reader.ts";

@@ -17,7 +17,7 @@ import {
   newState,
   readState,
   sourcePaths,
-} from "./store-places.ts";
+} from "./store-paths.ts";
 
 export interface SourceCopiesOptions {
   readonly source: Source;

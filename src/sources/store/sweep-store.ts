@@ -4,7 +4,7 @@ import path from "node:path";
 import { namesIn } from "../../base/paths/directories.ts";
 import type { TurnLock } from "../../base/processes/turn-lock.ts";
 import { statesIn } from "./source-copies.ts";
-import type { StorePaths } from "./store-places.ts";
+import type { StorePaths } from "./store-paths.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** Sessions follow new versions at once; a run that has begun with an older one takes at most 10 minutes. */

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
 import { pathToFileURL } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
 import { isWithin, liesIn, packageUrl } from "../../../src/base/paths/location.ts";
 
 test("isWithin compares whole path segments", () => {

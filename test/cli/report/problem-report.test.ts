@@ -1,9 +1,9 @@
 import { expect, test, describe } from "vitest";
+import fc from "fast-check";
 import { prettyReporter, codeFrame } from "../../../src/cli/report/problem-report.ts";
 import { colourPaint, plainPaint } from "../../../src/cli/report/terminal.ts";
 import type { Problem } from "../../../src/skills/rules/problem.ts";
 import { exampleContext, exampleReport } from "../commands/authoring/check/example-report.ts";
-import fc from "fast-check";
 import { displayWidth } from "../../../src/cli/report/table.ts";
 
 test("prints each problem with position, code frame and fix, then a summary by rule", () => {

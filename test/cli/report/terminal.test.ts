@@ -1,6 +1,6 @@
+import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { createTerminal, wantsColour, widthOf, askAtTerminal } from "../../../src/cli/report/terminal.ts";
-import { PassThrough } from "node:stream";
 import { createProgress } from "../../../src/cli/report/progress.ts";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
 import { type Asked, askAboutSkill } from "../../../src/runtime/question.ts";

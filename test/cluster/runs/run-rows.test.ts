@@ -4,7 +4,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { blockKey, openClusterApprovals } from "../../../src/cluster/approvals.ts";
 import { type Database, openDatabase, parseClusterUrl } from "../../../src/cluster/database.ts";
-import { labelsIn } from "../../../src/cluster/runs/placed-context.ts";
+import { labelsIn } from "../../../src/cluster/runs/submitted-context.ts";
 import { sweepRuns } from "../../../src/cluster/runs/run-records.ts";
 import {
   type NewRun,

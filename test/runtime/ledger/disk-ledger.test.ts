@@ -15,13 +15,13 @@ import {
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { countRefusals, diskLedger } from "../../../src/runtime/ledger/disk-ledger.ts";
 import { chainStart, toLedgerLine } from "../../../src/runtime/ledger/ledger-line.ts";
 import type { Ledger, LedgerEntry } from "../../../src/runtime/ledger.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { describeLedger, readAll, use } from "../../contract/ledger.ts";
-import { Readable } from "node:stream";
 import { manualClock } from "../../manual-clock.ts";
 
 const lineBytes = Buffer.byteLength(`${toLedgerLine(use(999), { rows: 999, digest: chainStart.digest })}\n`);

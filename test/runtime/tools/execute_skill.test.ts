@@ -1,5 +1,5 @@
-import { onPrinted } from "../../on-printed.ts";
 import { expect, test } from "vitest";
+import { onPrinted } from "../../on-printed.ts";
 import { SkillsError } from "../../../src/base/errors.ts";
 import type { LedgerEntry } from "../../../src/runtime/ledger.ts";
 import { defaultRunLimits } from "../../../src/runtime/runs/run-limits.ts";

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { replaceFile } from "../../../src/base/paths/replace-file.ts";
 import fc from "fast-check";
 import { FAILSAFE_SCHEMA, load } from "js-yaml";
+import { replaceFile } from "../../../src/base/paths/replace-file.ts";
 import { findFrontmatter } from "../../../src/skills/manifest/frontmatter.ts";
 import { fixSkill } from "../../../src/skills/check/fix-files.ts";
 import { parseSkill } from "../../../src/skills/manifest/parse-skill.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { computedHash } from "../../../.build/sources/lock.js";
-import { projectScope } from "../../../.build/sources/skills-place.js";
+import { projectScope } from "../../../.build/sources/install-scope.js";
 
 /** The place of skills of `DIRECTORY/project`; records are in `DIRECTORY/data`. @param {string} directory */
 export function placeIn(directory) {

@@ -1,11 +1,11 @@
-import { expect, test } from "vitest";
-import { computedHash, fileDigests, hasSameFiles } from "../../../src/sources/lock.ts";
-import type { SkillFile } from "../../../src/sources/reader.ts";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { expect, test } from "vitest";
 import fc from "fast-check";
+import type { SkillFile } from "../../../src/sources/reader.ts";
+import { computedHash, fileDigests, hasSameFiles } from "../../../src/sources/lock.ts";
 
 function filesOf(texts: Readonly<Record<string, string>>): SkillFile[] {
   return Object.entries(texts).map(([path, text]) => ({ path, bytes: Buffer.from(text), executable: false }));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isSkillsError } from "../../../src/base/errors.ts";
 import { parseSource, toLabel } from "../../../src/sources/source.ts";
-import { sourceKey } from "../../../src/sources/store/store-places.ts";
+import { sourceKey } from "../../../src/sources/store/store-paths.ts";
 
 const github = "https://github.com/acme/skills.git";
 

@@ -4,7 +4,7 @@ import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { openSourceCopies } from "../../../src/sources/store.ts";
-import { readState, sourcePaths, storePaths } from "../../../src/sources/store/store-places.ts";
+import { readState, sourcePaths, storePaths } from "../../../src/sources/store/store-paths.ts";
 import { dieAtEachChange } from "../../base/processes/die-at-each-change.ts";
 import { newDataDirectory, openStore, source } from "./open-store.ts";
 import { openVersions, published } from "./versions.js";

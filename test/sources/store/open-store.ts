@@ -11,7 +11,7 @@ import { refreshSource } from "../../../src/sources/store/refresh-source.ts";
 import { SourceRefresh } from "../../../src/sources/store/refresh.ts";
 import { SkillStore } from "../../../src/sources/store/skill-store.ts";
 import { SourceCopies } from "../../../src/sources/store/source-copies.ts";
-import { type SourceState, type StorePaths, sourcePaths, storePaths } from "../../../src/sources/store/store-places.ts";
+import { type SourceState, type StorePaths, sourcePaths, storePaths } from "../../../src/sources/store/store-paths.ts";
 import { createSkillHasher } from "../../../src/skills/hash.ts";
 import { type YoungVersions, openYoungVersions } from "../../../src/sources/store/young-versions.ts";
 import { type ManualClock, manualClock } from "../../manual-clock.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
 import { sourceLimits } from "../../../src/sources/store/refresh-source.ts";
-import { copyPath, sourcePaths } from "../../../src/sources/store/store-places.ts";
+import { copyPath, sourcePaths } from "../../../src/sources/store/store-paths.ts";
 import { fakeSource, fileOf, isDown, listed, openStore, skillFiles, source } from "./open-store.ts";
 
 describe("a look at a source", () => {

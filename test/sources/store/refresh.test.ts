@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { SkillsError } from "../../../src/base/errors.ts";
 import { firstRetryMs, maxRetryMs, usualIntervalMs } from "../../../src/sources/store/refresh.ts";
-import { copyPath } from "../../../src/sources/store/store-places.ts";
+import { copyPath } from "../../../src/sources/store/store-paths.ts";
 import { fakeSource, isDown, listed, newDataDirectory, openRefresh } from "./open-store.ts";
 
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { copyPath, formatState, newState, readState, sourcePaths } from "../../../src/sources/store/store-places.ts";
+import { copyPath, formatState, newState, readState, sourcePaths } from "../../../src/sources/store/store-paths.ts";
 import { fakeSource, listed, newDataDirectory, openStore, source } from "./open-store.ts";
-import { sourceRoot } from "../../../src/sources/skills-place.ts";
+import { sourceRoot } from "../../../src/sources/install-scope.ts";
 
 const commits = ["0a".repeat(20), "0b".repeat(20)] as const;
 const at = (commit: string) =>

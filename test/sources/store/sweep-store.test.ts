@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { sourcePaths } from "../../../src/sources/store/store-places.ts";
+import { sourcePaths } from "../../../src/sources/store/store-paths.ts";
 import { copyRetentionMs, sourceRetentionMs, sweepStore } from "../../../src/sources/store/sweep-store.ts";
 import { fakeSource, listed, newDataDirectory, openStore, source } from "./open-store.ts";
 

@@ -1,5 +1,5 @@
 import * as methods from "../../../wire/methods.ts";
-import { isText, type JsonValueRange, readArray, readObject, readString } from "../json-places.ts";
+import { isText, type JsonValueRange, readArray, readObject, readString } from "../json-ranges.ts";
 
 /** What a line says about itself; the places are those of its JSON values. */
 export interface MessageFields {

@@ -14,7 +14,7 @@ import {
   unwrap,
   wrap,
 } from "./envelope.ts";
-import { type JsonValueRange, readObject, readString } from "../json-places.ts";
+import { type JsonValueRange, readObject, readString } from "../json-ranges.ts";
 import { SteadyEnvelopes } from "./steady-envelopes.ts";
 
 /** Lines of the conductor: plain messages of the editor and of the agent, and our answers to those that we refuse. */

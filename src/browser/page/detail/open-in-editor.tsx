@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { OpenFile } from "../../wire/skills.ts";
 import { SourceError } from "../source/skill-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
-import { Button } from "../parts/icon.tsx";
+import { Button } from "../components/icon.tsx";
 
 /** Opens a place in the person's editor; nothing where the source cannot. */
 export function OpenInEditor({ skill, ...file }: OpenFile & { readonly skill: string }): JSX.Element | null {

@@ -1,12 +1,12 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Button, Empty, Icon } from "../parts/icon.tsx";
-import { toVisible, foreignName, foreignText } from "../parts/foreign-text.tsx";
-import { RouteLink } from "../parts/route-link.tsx";
+import { Button, Empty, Icon } from "../components/icon.tsx";
+import { toVisible, foreignName, foreignText } from "../components/foreign-text.tsx";
+import { RouteLink } from "../components/route-link.tsx";
 import { toEventDetail, useBrowser } from "../state/browser.ts";
 import { tabs } from "./tabs.ts";
 import { useDetail } from "./use-detail.ts";
-import { isStated, Mark, stateDisplays } from "../parts/state-mark.tsx";
+import { isStated, Mark, stateDisplays } from "../components/state-mark.tsx";
 import type { KnownDetail, SourceError } from "../source/skill-source.ts";
 
 interface SkillViewProps {

@@ -3,9 +3,9 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { FacetName, Facets, FacetValue } from "../../../client/select.ts";
 import type { SkillState } from "../../wire/skills.ts";
-import { foreignText } from "../parts/foreign-text.tsx";
+import { foreignText } from "../components/foreign-text.tsx";
 import { useBrowser } from "../state/browser.ts";
-import { stateDisplays } from "../parts/state-mark.tsx";
+import { stateDisplays } from "../components/state-mark.tsx";
 
 /** Counts follow when typing pauses, so that the list need not wait for them. */
 const debounceMs = 150;

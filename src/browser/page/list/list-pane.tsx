@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
-import { Button, Icon, Empty } from "../parts/icon.tsx";
+import { useEffect, useRef } from "preact/hooks";
+import { Button, Icon, Empty } from "../components/icon.tsx";
 import { useBrowser } from "../state/browser.ts";
 import { noFilter } from "../state/location.ts";
 import { FacetPanel } from "./facet-panel.tsx";
 import { VirtualList } from "./virtual-list.tsx";
-import { foreignText } from "../parts/foreign-text.tsx";
-import { useEffect, useRef } from "preact/hooks";
+import { foreignText } from "../components/foreign-text.tsx";
 
 interface ListPaneProps {
   readonly list: RefObject<HTMLDivElement | null>;

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { SkillDetailView } from "../detail/skill-view.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../components/icon.tsx";
 import { toEventDetail, useBrowser } from "../state/browser.ts";
 import { ListPane } from "./list-pane.tsx";
 

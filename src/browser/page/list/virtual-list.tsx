@@ -2,10 +2,10 @@ import { useSignal } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { SkillRow } from "../../wire/skills.ts";
-import { foreignName, foreignText } from "../parts/foreign-text.tsx";
-import { toShortNumber } from "../parts/formats.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { Mark, stateDisplays } from "../parts/state-mark.tsx";
+import { foreignName, foreignText } from "../components/foreign-text.tsx";
+import { toShortNumber } from "../components/formats.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Mark, stateDisplays } from "../components/state-mark.tsx";
 import { useBrowser } from "../state/browser.ts";
 
 interface VirtualListProps {

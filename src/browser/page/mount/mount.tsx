@@ -1,7 +1,7 @@
 import { signal, useSignal } from "@preact/signals";
 import { render, type JSX } from "preact";
 import { BrowserApp } from "../app.tsx";
-import styles from "../look/browser.css?url";
+import styles from "../styles/browser.css?url";
 import type { BrowserSkillSource } from "../source/skill-source.ts";
 import { BrowserProvider, type Browser, createTheme } from "../state/browser.ts";
 import { createMemoryNavigation, createUrlNavigation } from "../state/location.ts";

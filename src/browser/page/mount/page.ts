@@ -1,5 +1,5 @@
 import "./element.ts";
-import "../look/page.css";
+import "../styles/page.css";
 import { exchangeCode } from "../source/http-request.ts";
 
 await exchangeCode(window);

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
-import { IconButton, Icon } from "../parts/icon.tsx";
-import { foreignText, toVisible } from "../parts/foreign-text.tsx";
-import { RouteLink } from "../parts/route-link.tsx";
+import { IconButton, Icon } from "../components/icon.tsx";
+import { foreignText, toVisible } from "../components/foreign-text.tsx";
+import { RouteLink } from "../components/route-link.tsx";
 import { useBrowser, themes } from "../state/browser.ts";
 import { otherViews } from "../views.tsx";
 

@@ -1,7 +1,7 @@
 import type { RefObject, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useBrowser, type Browser } from "../state/browser.ts";
-import { IconButton } from "../parts/icon.tsx";
+import { IconButton } from "../components/icon.tsx";
 
 /** Keys that work everywhere: in the browser's own page wherever the focus is, elsewhere only while the focus is in the browser. */
 export function useShortcuts(root: RefObject<HTMLElement | null>, sheet: RefObject<HTMLDialogElement | null>): void {

@@ -1,7 +1,7 @@
-import type { SkillRow } from "../../wire/skills.ts";
 import { type Signal, effect, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { SkillRow } from "../../wire/skills.ts";
 import type { SkillEventDetail } from "../element-types.ts";
 import type { SkillServer } from "../source/http-source.ts";
 import type { BrowserSkillSource } from "../source/skill-source.ts";

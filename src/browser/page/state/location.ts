@@ -1,5 +1,5 @@
-import { facetNames, type ChosenFacets } from "../../../client/select.ts";
 import { signal, type ReadonlySignal } from "@preact/signals";
+import { facetNames, type ChosenFacets } from "../../../client/select.ts";
 
 /** What is shown, and how the list is filtered. All of it stands in the URL. */
 interface PageLocation {

@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 import type { AgentBudget } from "../../wire/sessions.ts";
 import type { SkillRow } from "../../wire/skills.ts";
-import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
+import { SourceErrorAlert, useAnswer } from "../components/server-answer.tsx";
 import { counted } from "../../../base/text/code-points.ts";
-import { titledTable } from "../parts/table.tsx";
-import { skillLink, skillNames } from "../parts/route-link.tsx";
+import { titledTable } from "../components/table.tsx";
+import { skillLink, skillNames } from "../components/route-link.tsx";
 import { useBrowser } from "../state/browser.ts";
 
 const maxRows = 50;

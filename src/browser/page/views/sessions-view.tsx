@@ -1,13 +1,13 @@
 import type { JSX } from "preact";
 import type { SessionList, ShownSession } from "../../wire/sessions.ts";
-import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
-import { Empty, Icon } from "../parts/icon.tsx";
-import { shownTime } from "../parts/formats.tsx";
-import { fieldList } from "../parts/fields.tsx";
-import { foreignText, toVisible } from "../parts/foreign-text.tsx";
-import { titledTable } from "../parts/table.tsx";
+import { SourceErrorAlert, useAnswer } from "../components/server-answer.tsx";
+import { Empty, Icon } from "../components/icon.tsx";
+import { shownTime } from "../components/formats.tsx";
+import { fieldList } from "../components/fields.tsx";
+import { foreignText, toVisible } from "../components/foreign-text.tsx";
+import { titledTable } from "../components/table.tsx";
 import { counted } from "../../../base/text/code-points.ts";
-import { skillLink, skillNames } from "../parts/route-link.tsx";
+import { skillLink, skillNames } from "../components/route-link.tsx";
 
 /** The ACP sessions of this machine: which skills were announced to their editors, and which were used. */
 export function SessionsView(): JSX.Element {

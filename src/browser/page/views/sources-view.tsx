@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SourceList, InstalledSkill } from "../../wire/sources.ts";
-import { SourceErrorAlert, useAnswer } from "../parts/server-answer.tsx";
-import { ForeignList, foreignText, foreignName } from "../parts/foreign-text.tsx";
-import { Button, Icon } from "../parts/icon.tsx";
-import { Mark, type MarkDisplay } from "../parts/state-mark.tsx";
+import { SourceErrorAlert, useAnswer } from "../components/server-answer.tsx";
+import { ForeignList, foreignText, foreignName } from "../components/foreign-text.tsx";
+import { Button, Icon } from "../components/icon.tsx";
+import { Mark, type MarkDisplay } from "../components/state-mark.tsx";
 import { canAct, useBrowser } from "../state/browser.ts";
 import { OfferedSkills, stopButton } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";

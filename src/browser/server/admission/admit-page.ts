@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../base/clock.ts";
 import { ambiguousPath, checkHostAndOrigin, isToken, newToken, toTokenDigest } from "../../../wire/http.ts";
-import type { BrowseRefusal } from "../browse-door.ts";
+import type { BrowseRefusal } from "../browse-context.ts";
 
 /** The path whose document a person opens by its address. */
 export const pagePath = "/";

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import type { BrowseRefusal } from "../browse-door.ts";
+import type { BrowseRefusal } from "../browse-context.ts";
 import { forbidden } from "./admit-page.ts";
 
 /** Ties what a person decides to the bytes of a skill that they were shown. Valid as long as this process. */

@@ -14,7 +14,7 @@ import { type BrowseSessionResponse, sessionHeader } from "../../wire/sessions.t
 import type { CachedResponse } from "../../../serve/cached-response.ts";
 import { createRouter } from "../../../serve/router.ts";
 import { type PageSessions, forbidden, faultOfRequest } from "../admission/admit-page.ts";
-import type { BrowseAnswer, BrowseDoor, BrowseRefusal, BrowseRequest, BrowseRoutes } from "../browse-door.ts";
+import type { BrowseAnswer, BrowseDoor, BrowseRefusal, BrowseRequest, BrowseRoutes } from "../browse-context.ts";
 import { sendAnswer, toRefusal } from "./send-answer.ts";
 
 /** What requests of the page are answered with. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { matchesEtag } from "../../../serve/cached-response.ts";
 import type { BrowseError } from "../../wire/skills.ts";
-import type { BrowseAnswer, BrowseRefusal } from "../browse-door.ts";
+import type { BrowseAnswer, BrowseRefusal } from "../browse-context.ts";
 import { type SkillsErrorCode, isSkillsError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import { toWireError } from "../../../wire/error-table.ts";

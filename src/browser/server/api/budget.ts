@@ -1,6 +1,6 @@
 import { countCodePoints } from "../../../base/text/code-points.ts";
 import type { Budget } from "../../wire/sessions.ts";
-import type { MountBrowse } from "../browse-door.ts";
+import type { MountBrowse } from "../browse-context.ts";
 
 /** `GET /api/budget`: what the skills that models see cost in their context. */
 export const mountBudget: MountBrowse = ({ skills }) => ({

@@ -1,4 +1,4 @@
-import type { MountBrowse } from "../browse-door.ts";
+import type { MountBrowse } from "../browse-context.ts";
 import { mountBlobs, mountRuns } from "../runs/mount-runs.ts";
 import { mountHistory } from "../runs/mount-history.ts";
 import { mountBudget } from "./budget.ts";

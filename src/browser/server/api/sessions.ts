@@ -3,7 +3,7 @@ import { homePath } from "../../../base/paths/location.ts";
 import type { LedgerEntry } from "../../../runtime/ledger.ts";
 import { nativeWatchers } from "../../../skills/skillset.ts";
 import type { SessionList } from "../../wire/sessions.ts";
-import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
+import type { BrowseDoor, MountBrowse } from "../browse-context.ts";
 
 const maxSessions = 100;
 /** The uses shown of one session. */

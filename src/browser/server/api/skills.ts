@@ -6,7 +6,7 @@ import { homePath } from "../../../base/paths/location.ts";
 import { toSlug } from "../../../skills/skill.ts";
 import type { EvalSessionLog, SkillEvals } from "../../wire/evals.ts";
 import { type FileContent, decisionRequest, openFile } from "../../wire/skills.ts";
-import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
+import type { BrowseDoor, MountBrowse } from "../browse-context.ts";
 import { decide } from "../decide.ts";
 import { shownVersion } from "../shown-version.ts";
 import { locateFile } from "../detail/installation.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type AppliedPlan, type SourcePlan, planRequest, sourceText } from "../../wire/sources.ts";
-import type { BrowseAnswer, MountBrowse } from "../browse-door.ts";
-import { discover, listInstalled, shownDirectory } from "../sources/places.ts";
+import type { BrowseAnswer, MountBrowse } from "../browse-context.ts";
+import { discover, listInstalled, shownDirectory } from "../sources/install-scopes.ts";
 import { PendingPlans, digestNow } from "../sources/pending-plans.ts";
 import { makePlan } from "../sources/make-plan.ts";
 import { createLimitedRead } from "../sources/limited-source-reader.ts";

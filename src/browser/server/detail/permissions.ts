@@ -9,7 +9,7 @@ import type { SkillSource } from "../../../skills/files.ts";
 import { type WalkedFile, orNothing } from "../../../skills/hash.ts";
 import { subjectOfOffered } from "../../../runtime/runs.ts";
 import { noSignature, signatureWords } from "../../../skills/signature.ts";
-import type { BrowseDoor } from "../browse-door.ts";
+import type { BrowseDoor } from "../browse-context.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 
 /** The lines shown of one file. */

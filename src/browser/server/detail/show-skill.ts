@@ -9,7 +9,7 @@ import { type HashedSkill, orNothing, walkSkill } from "../../../skills/hash.ts"
 import { findLicense } from "../../../skills/licenses.ts";
 import type { FullTrustRequest } from "../../../runtime/trust.ts";
 import type { SkillDetail, SkillPart, ShownProblem } from "../../wire/skills.ts";
-import type { BrowseDoor } from "../browse-door.ts";
+import type { BrowseDoor } from "../browse-context.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
 import { findMentions, showPermissions, toWants } from "./permissions.ts";
 import { findHidden, type ShownDocument, readDocument } from "./overview.ts";

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../base/clock.ts";
 import { type EventStream, createCallerEvents, openEventStream } from "../../../serve/events.ts";
 import { every } from "../../../base/clock.ts";
-import type { BrowseAnswer } from "../browse-door.ts";
+import type { BrowseAnswer } from "../browse-context.ts";
 
 /** The events that all open pages receive. */
 export interface LiveEvents {

@@ -7,7 +7,7 @@ import { every } from "../../../base/clock.ts";
 import { hashShown } from "../detail/show-skill.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
 import type { SkillTouched } from "../../wire/skills.ts";
-import type { BrowseDoor } from "../browse-door.ts";
+import type { BrowseDoor } from "../browse-context.ts";
 
 /** The skills that were read last: the catalog notices changes of what it lists, this the changes of all their files. */
 export interface TouchedSkills {

@@ -8,7 +8,7 @@ import type { Problem, RuleCode } from "../../../skills/rules.ts";
 import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
 import { unreadDirectory } from "../../../skills/skillset.ts";
 import type { SkillRow } from "../../wire/skills.ts";
-import type { BrowseDoor } from "../browse-door.ts";
+import type { BrowseDoor } from "../browse-context.ts";
 import { type Rows, rowsAtOnce, type ShownSkill } from "./row-texts.ts";
 
 /** Makes the rows of snapshots; those of skills of which nothing changed are the same objects. */

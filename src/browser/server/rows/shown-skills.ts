@@ -9,7 +9,7 @@ import { isNothing, permissionsOf } from "../../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { SkillListChange } from "../../wire/skills.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
-import type { BrowseDoor } from "../browse-door.ts";
+import type { BrowseDoor } from "../browse-context.ts";
 import { createRowMaker } from "./make-rows.ts";
 import { type Rows, compareRows, encodeRows, type ShownSkill } from "./row-texts.ts";
 import { findStandings } from "../../../runtime/runs.ts";

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { LedgerEvent, SkillHistory } from "../../wire/runs.ts";
-import type { BrowseDoor, MountBrowse } from "../browse-door.ts";
+import type { BrowseDoor, MountBrowse } from "../browse-context.ts";
 
 const maxShown = 200;
 /** Records that are read to find them. */

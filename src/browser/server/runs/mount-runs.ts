@@ -1,7 +1,7 @@
 import { maxJsonValues } from "../../../base/json/json-value.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { type RunStarted, type UploadedBlob, runRequest } from "../../wire/runs.ts";
-import type { MountBrowse } from "../browse-door.ts";
+import type { MountBrowse } from "../browse-context.ts";
 import { createPageRuns } from "./page-runs.ts";
 import { toRunRefusal, toShownRun } from "./shown-run.ts";
 import { shownVersion } from "../shown-version.ts";

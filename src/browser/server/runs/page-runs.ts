@@ -4,7 +4,7 @@ import { SkillsError } from "../../../base/errors.ts";
 import type { RunResult } from "../../../runtime/runs.ts";
 import type { RunEvent } from "../../../wire/run-event.ts";
 import type { OutputBlob, RunNews, RunRequest, ShownRun } from "../../wire/runs.ts";
-import type { BrowseDoor } from "../browse-door.ts";
+import type { BrowseDoor } from "../browse-context.ts";
 import { askForRun } from "../decide.ts";
 import { toRunRefusal } from "./shown-run.ts";
 

@@ -5,7 +5,7 @@ import { localOwner } from "../../../runtime/caller.ts";
 import type { StoredRun } from "../../../runtime/runs.ts";
 import type { ShownRun } from "../../wire/runs.ts";
 import { toRefusal } from "../answer/send-answer.ts";
-import type { BrowseRefusal } from "../browse-door.ts";
+import type { BrowseRefusal } from "../browse-context.ts";
 
 /** A run of the store, whoever started it. */
 export function toShownRun({ spec, createdAt, status, events, result, error }: StoredRun): ShownRun {

@@ -23,11 +23,11 @@ import { signatureWords } from "../../../skills/signature.ts";
 import type { Policy } from "../../../runtime/trust.ts";
 import type { Lock } from "../../../sources/lock.ts";
 import { namedSources, readLock } from "../../../sources/lock-file.ts";
-import { type InstallScope, findSkillsDirectory } from "../../../sources/skills-place.ts";
+import { type InstallScope, findSkillsDirectory } from "../../../sources/install-scope.ts";
 import { parseSource } from "../../../sources/source.ts";
 import type { PlanRequest, PlannedChange, PlannedFile } from "../../wire/sources.ts";
-import type { BrowseDoor } from "../browse-door.ts";
-import { toInstallScope } from "./places.ts";
+import type { BrowseDoor } from "../browse-context.ts";
+import { toInstallScope } from "./install-scopes.ts";
 import type { LimitedRead } from "./limited-source-reader.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 

@@ -4,7 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { type Lock, directoryName } from "../../../sources/lock.ts";
 import { type InstalledFiles, readInstalled, readLock, toLockText } from "../../../sources/lock-file.ts";
-import { findSkillsDirectory } from "../../../sources/skills-place.ts";
+import { findSkillsDirectory } from "../../../sources/install-scope.ts";
 import type { MadePlan } from "./make-plan.ts";
 import type { SkillFile } from "../../../sources/reader.ts";
 

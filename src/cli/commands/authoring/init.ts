@@ -1,12 +1,12 @@
-import { capitalised } from "../../../base/text/code-points.ts";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { capitalised } from "../../../base/text/code-points.ts";
 import { systemCode } from "../../../base/failures/system-error.ts";
 import { makeDirectories } from "../../../base/paths/directories.ts";
 import { packageUrl, shownPath, whereItLies } from "../../../base/paths/location.ts";
 import { leadsIntoGit } from "../../../base/paths/guarded-names.ts";
 import { SkillsError } from "../../../base/errors.ts";
-import { makeSkillsDirectory, projectScope } from "../../../sources/skills-place.ts";
+import { makeSkillsDirectory, projectScope } from "../../../sources/install-scope.ts";
 import { json } from "../../arguments/shared-options.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { defineCommand, usageError, flag, text, exit } from "../../command.ts";

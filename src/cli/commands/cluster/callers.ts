@@ -1,4 +1,4 @@
-import { openRecords } from "../../../parts.ts";
+import { openRecords } from "../../../given-ports.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { exit, usageError } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";

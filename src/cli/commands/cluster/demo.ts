@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { makeTemporary } from "../../../base/processes/temporary-directory.ts";
 import { packageUrl } from "../../../base/paths/location.ts";
 import { inParallel } from "../../../base/promises.ts";
-import { loadClusterAdmin } from "../../../parts.ts";
+import { loadClusterAdmin } from "../../../given-ports.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { newToken, toTokenDigest } from "../../../wire/http.ts";
 import { type ExitCode, exit, usageError } from "../../command.ts";

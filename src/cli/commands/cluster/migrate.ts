@@ -1,4 +1,4 @@
-import { loadClusterAdmin } from "../../../parts.ts";
+import { loadClusterAdmin } from "../../../given-ports.ts";
 import { exit } from "../../command.ts";
 import type { ClusterAction } from "../cluster.ts";
 

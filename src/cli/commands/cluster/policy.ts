@@ -1,4 +1,4 @@
-import { openRecords } from "../../../parts.ts";
+import { openRecords } from "../../../given-ports.ts";
 import { readPolicyText, toLayer } from "../../../runtime/trust.ts";
 import { toAbsolute } from "../../arguments/values.ts";
 import { exit, usageError } from "../../command.ts";

@@ -1,4 +1,4 @@
-import { loadClusterAdmin } from "../../../parts.ts";
+import { loadClusterAdmin } from "../../../given-ports.ts";
 import { exit } from "../../command.ts";
 import { labelled, safeText } from "../../report/safe-text.ts";
 import { table } from "../../report/table.ts";

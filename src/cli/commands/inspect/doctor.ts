@@ -5,7 +5,7 @@ import { type Settings, idleGrants, readOptions } from "../../../runtime/options
 import { defaultRunLimits, maxTimeoutMs, openRunEnvironment } from "../../../runtime/runs.ts";
 import { findCgroups, findCommand, findPython } from "../../../runtime/sandbox.ts";
 import { agentCommands } from "../../agent-commands.ts";
-import { loadClusterAdmin } from "../../../parts.ts";
+import { loadClusterAdmin } from "../../../given-ports.ts";
 import type { PolicyLayer } from "../../../runtime/trust.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { cwd, json, roots } from "../../arguments/shared-options.ts";

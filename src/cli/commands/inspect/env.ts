@@ -1,3 +1,4 @@
+import satisfies from "semver/functions/satisfies.js";
 import { diskSkillBytes, diskSkillFiles, type SkillSource } from "../../../skills/files.ts";
 import { type OfferedSkill, type Skill, noSuchSkill, requirementsFile } from "../../../skills/skill.ts";
 import { running } from "../../arguments/running-options.ts";
@@ -19,7 +20,6 @@ import {
   type FoundSandbox,
   hostMachine,
 } from "../../../skills/environment.ts";
-import satisfies from "semver/functions/satisfies.js";
 import { isSkillsError } from "../../../base/errors.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { openRunEnvironment } from "../../../runtime/runs.ts";

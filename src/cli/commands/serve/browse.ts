@@ -1,8 +1,11 @@
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
+import { rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { openApp } from "../../../runtime/app.ts";
 import { canIdentifyPeerUsers } from "../../../base/network/peer-users.ts";
-import { openParts } from "../../../parts.ts";
+import { openParts } from "../../../given-ports.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { running, toSkillsOptions } from "../../arguments/running-options.ts";
 import { cwd, roots } from "../../arguments/shared-options.ts";
@@ -10,9 +13,6 @@ import { existingDirectory, ports, parseNumber, toWords } from "../../arguments/
 import { defineCommand, text, flag, exit } from "../../command.ts";
 import { onInterruption } from "../../report/terminal.ts";
 import { launchProgram } from "../../../base/processes/spawn-process.ts";
-import { rmSync, writeFileSync } from "node:fs";
-import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { makeOwnDirectories } from "../../../base/paths/directories.ts";
 
 const defaultIdleMinutes = 30;

@@ -3,7 +3,7 @@ import { whenParentGone } from "../../../base/processes/live-process.ts";
 import { createCaller } from "../../../runtime/caller.ts";
 import { serveMcp } from "../../../mcp/serve-mcp.ts";
 import { logIdleGrants, readOptions } from "../../../runtime/options.ts";
-import { openParts } from "../../../parts.ts";
+import { openParts } from "../../../given-ports.ts";
 import { logProblemsOf } from "../../../skills/skillset.ts";
 import { running, toSkillsOptions } from "../../arguments/running-options.ts";
 import { cwd, roots } from "../../arguments/shared-options.ts";

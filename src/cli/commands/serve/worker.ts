@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { isIP } from "node:net";
-import { loadClusterAdmin, loadClusterWorker } from "../../../parts.ts";
+import { loadClusterAdmin, loadClusterWorker } from "../../../given-ports.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { running, toRunningOptions } from "../../arguments/running-options.ts";
 import { parseNumber, reasonOf } from "../../arguments/values.ts";

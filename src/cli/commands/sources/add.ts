@@ -1,6 +1,6 @@
 import { SkillsError } from "../../../base/errors.ts";
 import { readLock } from "../../../sources/lock-file.ts";
-import { type InstallScope, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/skills-place.ts";
+import { type InstallScope, findSkillsDirectory, shownSkillsDirectory } from "../../../sources/install-scope.ts";
 import { parseSource, isCut } from "../../../sources/source.ts";
 import { type SkillAdvice, loadAdviceReader } from "../../../skills/check.ts";
 import { diskSkillFiles } from "../../../skills/files.ts";

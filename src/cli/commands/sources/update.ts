@@ -1,5 +1,5 @@
 import { type LockDifference, readLock } from "../../../sources/lock-file.ts";
-import type { InstallScope } from "../../../sources/skills-place.ts";
+import type { InstallScope } from "../../../sources/install-scope.ts";
 import { type OptionValues, defineCommand, flag, exit } from "../../command.ts";
 import { safeText } from "../../report/safe-text.ts";
 import type { Terminal, Paint } from "../../report/terminal.ts";

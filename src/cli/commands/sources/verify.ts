@@ -1,5 +1,5 @@
 import { readLock, unfinishedWords } from "../../../sources/lock-file.ts";
-import { findSkillsDirectory } from "../../../sources/skills-place.ts";
+import { findSkillsDirectory } from "../../../sources/install-scope.ts";
 import { defineCommand, exit } from "../../command.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";

@@ -1,6 +1,6 @@
+import path from "node:path";
 import { listing } from "../../arguments/shared-options.ts";
 import { defineCommand, usageError, type OptionValues, type ExitCode, exit } from "../../command.ts";
-import path from "node:path";
 import {
   type PolicyLayer,
   readPolicyText,

@@ -3,7 +3,7 @@ import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Swept } from "../../blobs.ts";
 import { type DiskLayout, everyShard, objectPath, recordPath, shardOf } from "./disk-layout.ts";
-import type { SharedDirectory } from "./disk-place.ts";
+import type { SharedDirectory } from "./shared-directory.ts";
 import { type BlobRecord, changeUsage, everyRecord, readRecord, recountUsage, removeBlob } from "./disk-records.ts";
 
 const batchSize = 100;

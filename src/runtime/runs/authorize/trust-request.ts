@@ -1,5 +1,5 @@
-import { type Signatures, openSignatures } from "../../../skills/signature.ts";
 import { isUtf8 } from "node:buffer";
+import { type Signatures, openSignatures } from "../../../skills/signature.ts";
 import { isSkillsError } from "../../../base/errors.ts";
 import { type Steps, runInSlices } from "../../../base/promises.ts";
 import type { SkillSource } from "../../../skills/files.ts";

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { invalidInput } from "../../../base/failures/invalid-input.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { Json, RunLimits } from "../../sandbox.ts";
@@ -16,7 +17,6 @@ import {
 } from "../run-limits.ts";
 import { isBlobId } from "../../blobs/blob-rules.ts";
 import type { CodeRunRequest, Planning, RequestedLimits } from "../plan.ts";
-import { hash } from "node:crypto";
 import { maxJsonDepth } from "../../../base/json/json-value.ts";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
 import { isWithin } from "../../../base/paths/location.ts";

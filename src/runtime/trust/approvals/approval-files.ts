@@ -1,6 +1,6 @@
 import path from "node:path";
-import * as z from "zod";
 import { createHash } from "node:crypto";
+import * as z from "zod";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import type { Log } from "../../../base/log.ts";
 import { systemCode } from "../../../base/failures/system-error.ts";

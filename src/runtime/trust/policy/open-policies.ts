@@ -1,4 +1,5 @@
 import path from "node:path";
+import { lstatSync } from "node:fs";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import type { Log } from "../../../base/log.ts";
 import { checkPolicy } from "./check-policy.ts";
@@ -10,7 +11,6 @@ import type { Policy, PolicyRefusal } from "../policy.ts";
 import { readLicense } from "../../../skills/licenses.ts";
 import type { Skill, Snapshot } from "../../../skills/skill.ts";
 import { organisationPolicy, policyFileName } from "../../../base/paths/directories.ts";
-import { lstatSync } from "node:fs";
 import { isRepository } from "../project-of.ts";
 import { policyLimits } from "./policy-file.ts";
 

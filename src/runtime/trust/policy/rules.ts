@@ -1,5 +1,6 @@
 import path from "node:path";
 import { isIPv4 } from "node:net";
+import type { Info, LicenseInfo } from "spdx-expression-parse";
 import { attempt } from "../../../base/failures/system-error.ts";
 import type { Subject } from "../grants.ts";
 import type { ListName } from "./policy-file.ts";
@@ -8,7 +9,6 @@ import { matchesGlob } from "../../../base/text/name-glob.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import { installedFrom } from "../../../skills/files.ts";
 import { isWithin } from "../../../base/paths/location.ts";
-import type { Info, LicenseInfo } from "spdx-expression-parse";
 import { parseLicense } from "../../../skills/licenses.ts";
 
 /** Some hosts: of a policy, or one entry of what a skill asks for. What is undefined is any. */

@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
+import { join } from "node:path";
 import { type Steps, runInSlices } from "../../../base/promises.ts";
 import { type SkillsErrorCode, SkillsError } from "../../../base/errors.ts";
 import { remotePathFault } from "../../archive/check-path.ts";
 import type { FileTree, TreeFile } from "../trees/file-tree.ts";
 import { type GitOutcome, type GitClient, type GitRemote, keyHint, runGit } from "./program/run-git.ts";
-import { join } from "node:path";
 import { watchSize } from "../../../base/paths/directories.ts";
 import type { Refs } from "./resolve-ref.ts";
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type OpenDoor, describeDoors, doorSkills } from "../../../doors.ts";
+import { type OpenDoor, describeDoors, doorSkills } from "../../../transports.ts";
 import { type CliRun, runCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 

@@ -16,7 +16,7 @@ const modules = [
   new URL("../../../../.build/sources/lock/change-record.js", import.meta.url),
   new URL("../../../../.build/sources/lock/staging.js", import.meta.url),
   new URL("../../../../.build/sources/lock-file.js", import.meta.url),
-  new URL("../../../../.build/sources/skills-place.js", import.meta.url),
+  new URL("../../../../.build/sources/install-scope.js", import.meta.url),
 ];
 
 beforeEach(() => mkdirSync(project.at()));

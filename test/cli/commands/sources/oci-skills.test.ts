@@ -91,7 +91,7 @@ test("an update that was killed half-way is finished by the next command, at the
   const { push, source, here } = await openRegistry();
   await push("1.0.0");
   await cli("add", source, "--yes");
-  const files = ["lock/change-record", "lock/staging", "lock-file", "skills-place"];
+  const files = ["lock/change-record", "lock/staging", "lock-file", "install-scope"];
   const modules = files.map((file) => new URL(`../../../../.build/sources/${file}.js`, import.meta.url));
   const program = `
     const [{ createChangeRecord }, { openStaging }, { readLock }, { projectScope }] = await Promise.all(

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { diskBlobs } from "../../../../src/runtime/blobs/disk-blobs.ts";
 import { makeDiskLayout } from "../../../../src/runtime/blobs/disk/disk-layout.ts";
-import { SharedDirectory } from "../../../../src/runtime/blobs/disk/disk-place.ts";
+import { SharedDirectory } from "../../../../src/runtime/blobs/disk/shared-directory.ts";
 import { blobDirectories, filesIn } from "./blob-directory.ts";
 
 const newDirectory = blobDirectories();

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { denoCommand, startPyodide } from "../../../../src/runtime/sandbox/pyodide/pyodide-process.ts";

@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
 import { groupBy } from "../../../../base/limited-map.ts";
 import type { SkillFileEntry } from "../../../wire/skills.ts";
-import { foreignText } from "../../parts/foreign-text.tsx";
-import { formatBytes } from "../../parts/formats.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { foreignText } from "../../components/foreign-text.tsx";
+import { formatBytes } from "../../components/formats.tsx";
+import { Icon } from "../../components/icon.tsx";
 
 /**
  * The files of a skill as a tree, directories first. Closed directories stay closed when files change. `above`: the path of the directory

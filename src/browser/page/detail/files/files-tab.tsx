@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 import type { FileContent, SkillFileEntry } from "../../../wire/skills.ts";
-import { CopyButton, Digest } from "../../parts/digest.tsx";
-import { toVisible, foreignText } from "../../parts/foreign-text.tsx";
-import { formatBytes } from "../../parts/formats.tsx";
-import { Empty } from "../../parts/icon.tsx";
-import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
+import { CopyButton, Digest } from "../../components/digest.tsx";
+import { toVisible, foreignText } from "../../components/foreign-text.tsx";
+import { formatBytes } from "../../components/formats.tsx";
+import { Empty } from "../../components/icon.tsx";
+import { SourceErrorAlert, useAnswer } from "../../components/server-answer.tsx";
 import { SourceText } from "../markdown/source-text.tsx";
 import { OpenInEditor } from "../open-in-editor.tsx";
 import type { TabProps } from "../tabs.ts";

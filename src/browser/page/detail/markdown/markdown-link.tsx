@@ -1,6 +1,6 @@
 import type { Tokens } from "marked";
 import type { ComponentChildren, JSX } from "preact";
-import { visibleText } from "../../parts/foreign-text.tsx";
+import { visibleText } from "../../components/foreign-text.tsx";
 import { decodePart } from "../../state/location.ts";
 
 interface Files {

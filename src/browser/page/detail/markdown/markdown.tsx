@@ -1,9 +1,9 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { visibleText } from "../../parts/foreign-text.tsx";
+import type { MarkedToken, Token, Tokens } from "marked";
+import { visibleText } from "../../components/foreign-text.tsx";
 import { parseMarkdown } from "./parse-markdown.ts";
 import { SourceText } from "./source-text.tsx";
-import type { MarkedToken, Token, Tokens } from "marked";
 import { markdownImage, markdownLink, plainText } from "./markdown-link.tsx";
 
 /** What is rendered; the rest of a longer text is shown as it is written. */

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { visibleText } from "../../parts/foreign-text.tsx";
+import { visibleText } from "../../components/foreign-text.tsx";
 
 interface Properties {
   readonly text: string;

@@ -1,13 +1,13 @@
 import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DecisionRequest } from "../../../wire/skills.ts";
-import { fieldList } from "../../parts/fields.tsx";
-import { ForeignList, foreignName } from "../../parts/foreign-text.tsx";
+import { fieldList } from "../../components/fields.tsx";
+import { ForeignList, foreignName } from "../../components/foreign-text.tsx";
 import { useBrowser } from "../../state/browser.ts";
-import { isStated } from "../../parts/state-mark.tsx";
+import { isStated } from "../../components/state-mark.tsx";
 import type { KnownDetail } from "../../source/skill-source.ts";
 import { type Choice, type Deciding, decisions } from "./use-decision.ts";
-import { Button } from "../../parts/icon.tsx";
+import { Button } from "../../components/icon.tsx";
 
 interface DialogProps {
   readonly deciding: Deciding;

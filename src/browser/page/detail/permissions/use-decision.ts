@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { DecisionRequest, SkillPermissions } from "../../../wire/skills.ts";
 import { type KnownDetail, toSourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
-import type { MarkDisplay } from "../../parts/state-mark.tsx";
+import type { MarkDisplay } from "../../components/state-mark.tsx";
 
 export type Choice = Pick<DecisionRequest, "decision" | "grant" | "reach">;
 

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { shellWord } from "../../../../base/text/quoted.ts";
-import { copy } from "../../parts/digest.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { copy } from "../../components/digest.tsx";
+import { Icon } from "../../components/icon.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import type { RunDraft } from "./state/run-form.ts";
 

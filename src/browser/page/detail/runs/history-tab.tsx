@@ -1,11 +1,11 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ShownRun, SkillHistory } from "../../../wire/runs.ts";
-import { toVisible } from "../../parts/foreign-text.tsx";
-import { shownTime } from "../../parts/formats.tsx";
-import { Empty } from "../../parts/icon.tsx";
-import { RouteLink } from "../../parts/route-link.tsx";
-import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
+import { toVisible } from "../../components/foreign-text.tsx";
+import { shownTime } from "../../components/formats.tsx";
+import { Empty } from "../../components/icon.tsx";
+import { RouteLink } from "../../components/route-link.tsx";
+import { SourceErrorAlert, useAnswer } from "../../components/server-answer.tsx";
 import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";

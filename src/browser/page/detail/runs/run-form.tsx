@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { counted } from "../../../../base/text/code-points.ts";
-import { toVisible } from "../../parts/foreign-text.tsx";
+import { toVisible } from "../../components/foreign-text.tsx";
 import type { SkillServer } from "../../source/http-source.ts";
 import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { canAct, useBrowser, useServer } from "../../state/browser.ts";
@@ -21,7 +21,7 @@ import {
   type RunFormState,
   type RunnableSkill,
 } from "./state/run-form.ts";
-import { Button } from "../../parts/icon.tsx";
+import { Button } from "../../components/icon.tsx";
 
 interface RunFormProps {
   readonly form: RunFormState;

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import type { About, SkillState } from "../../../wire/skills.ts";
-import { toVisible } from "../../parts/foreign-text.tsx";
-import { Button, Icon, type IconName } from "../../parts/icon.tsx";
-import { RouteLink } from "../../parts/route-link.tsx";
+import { toVisible } from "../../components/foreign-text.tsx";
+import { Button, Icon, type IconName } from "../../components/icon.tsx";
+import { RouteLink } from "../../components/route-link.tsx";
 import type { RunnableSkill } from "./state/run-form.ts";
 
 /** What stands in the way of a run of the latest version, and what to do about it; `onShowLatest`: if that is not the one of the form. */

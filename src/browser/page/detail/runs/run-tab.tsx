@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { Empty } from "../../parts/icon.tsx";
+import { Empty } from "../../components/icon.tsx";
 import { useServer } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
 import { RunForm } from "./run-form.tsx";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import { foreignText } from "../../parts/foreign-text.tsx";
-import { Mark, type MarkDisplay } from "../../parts/state-mark.tsx";
+import { foreignText } from "../../components/foreign-text.tsx";
+import { Mark, type MarkDisplay } from "../../components/state-mark.tsx";
 import type { SkillDetail } from "../../../wire/skills.ts";
 import type { TabProps } from "../tabs.ts";
 

@@ -1,11 +1,11 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { EvalSessionLog, ShownEvalRun, ShownIteration } from "../../../wire/evals.ts";
-import { foreignText, toVisible } from "../../parts/foreign-text.tsx";
-import { formatShare } from "../../parts/formats.tsx";
-import { Button, Empty } from "../../parts/icon.tsx";
-import { SourceErrorAlert, useAnswer } from "../../parts/server-answer.tsx";
-import { titledTable } from "../../parts/table.tsx";
+import { foreignText, toVisible } from "../../components/foreign-text.tsx";
+import { formatShare } from "../../components/formats.tsx";
+import { Button, Empty } from "../../components/icon.tsx";
+import { SourceErrorAlert, useAnswer } from "../../components/server-answer.tsx";
+import { titledTable } from "../../components/table.tsx";
 import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { useServer } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";

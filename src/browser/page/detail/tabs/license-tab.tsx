@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import type { SkillDetail } from "../../../wire/skills.ts";
-import { foreignText } from "../../parts/foreign-text.tsx";
-import { Icon } from "../../parts/icon.tsx";
-import type { MarkDisplay } from "../../parts/state-mark.tsx";
+import { foreignText } from "../../components/foreign-text.tsx";
+import { Icon } from "../../components/icon.tsx";
+import type { MarkDisplay } from "../../components/state-mark.tsx";
 import type { TabProps } from "../tabs.ts";
 
 const displays: Readonly<Record<SkillDetail["license"]["status"], MarkDisplay>> = {

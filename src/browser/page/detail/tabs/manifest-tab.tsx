@@ -1,9 +1,9 @@
 import type { ComponentChildren, JSX } from "preact";
 import { SourceText } from "../markdown/source-text.tsx";
-import { fieldList } from "../../parts/fields.tsx";
-import { foreignText } from "../../parts/foreign-text.tsx";
-import { Icon } from "../../parts/icon.tsx";
-import { titledTable } from "../../parts/table.tsx";
+import { fieldList } from "../../components/fields.tsx";
+import { foreignText } from "../../components/foreign-text.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { titledTable } from "../../components/table.tsx";
 import type { TabProps } from "../tabs.ts";
 import type { KnownDetail } from "../../source/skill-source.ts";
 

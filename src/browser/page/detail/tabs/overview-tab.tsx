@@ -1,12 +1,12 @@
 import type { JSX } from "preact";
-import { counted } from "../../../../base/text/code-points.ts";
 import { useCallback, useMemo, useState } from "preact/hooks";
+import { counted } from "../../../../base/text/code-points.ts";
 import type { SkillDetail, SkillRow } from "../../../wire/skills.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { SourceText } from "../markdown/source-text.tsx";
-import { fieldList } from "../../parts/fields.tsx";
-import { foreignText, toVisible } from "../../parts/foreign-text.tsx";
-import { Button, Icon } from "../../parts/icon.tsx";
+import { fieldList } from "../../components/fields.tsx";
+import { foreignText, toVisible } from "../../components/foreign-text.tsx";
+import { Button, Icon } from "../../components/icon.tsx";
 import type { TabProps } from "../tabs.ts";
 
 /** The description and the instructions, as people read them or as they are written. */

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { ShownAdvice, ShownProblem } from "../../../wire/skills.ts";
-import { foreignText, visibleText } from "../../parts/foreign-text.tsx";
-import { Mark, type MarkDisplay } from "../../parts/state-mark.tsx";
+import { foreignText, visibleText } from "../../components/foreign-text.tsx";
+import { Mark, type MarkDisplay } from "../../components/state-mark.tsx";
 import { OpenInEditor } from "../open-in-editor.tsx";
 import type { TabProps } from "../tabs.ts";
 

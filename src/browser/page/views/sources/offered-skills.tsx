@@ -2,10 +2,10 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openSearch } from "../../../../client/select.ts";
 import type { Discovered, ScopeName } from "../../../wire/sources.ts";
-import { ForeignList, foreignName, foreignText } from "../../parts/foreign-text.tsx";
+import { ForeignList, foreignName, foreignText } from "../../components/foreign-text.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
 import { placeTitles, type InstallFlow } from "./use-installing.ts";
-import { Button } from "../../parts/icon.tsx";
+import { Button } from "../../components/icon.tsx";
 
 /** The number of skills that the server plans at once. */
 const maxChosen = 50;

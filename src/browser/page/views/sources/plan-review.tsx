@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { PlannedChange } from "../../../wire/sources.ts";
-import { SourceErrorAlert } from "../../parts/server-answer.tsx";
-import { DiffText } from "../../parts/diff-text.tsx";
-import { ForeignList, foreignName, foreignText } from "../../parts/foreign-text.tsx";
-import { Button, Icon } from "../../parts/icon.tsx";
+import { SourceErrorAlert } from "../../components/server-answer.tsx";
+import { DiffText } from "../../components/diff-text.tsx";
+import { ForeignList, foreignName, foreignText } from "../../components/foreign-text.tsx";
+import { Button, Icon } from "../../components/icon.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
 import type { InstallFlow } from "./use-installing.ts";
 

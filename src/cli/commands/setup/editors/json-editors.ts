@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { JSONPath } from "jsonc-parser";
 import { isObject } from "../../../../base/json/json-value.ts";
 import { usageError } from "../../../command.ts";
@@ -13,7 +14,6 @@ import {
   programDirectory,
 } from "../editor.ts";
 import { type JsonChange, editJson, readSettings, refuseTwins, wrongType } from "../json-text.ts";
-import path from "node:path";
 
 type Entry = Readonly<Record<string, unknown>>;
 

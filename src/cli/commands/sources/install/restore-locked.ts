@@ -1,7 +1,7 @@
 import { SkillsError } from "../../../../base/errors.ts";
 import { type ConfirmedInstall, carryOut, recoverSkillsDirectory } from "../../../../sources/install.ts";
 import { readLock } from "../../../../sources/lock-file.ts";
-import { type InstallScope, shownSkillsDirectory } from "../../../../sources/skills-place.ts";
+import { type InstallScope, shownSkillsDirectory } from "../../../../sources/install-scope.ts";
 import { type UpdateLookup, failuresOf, latestWords } from "../../../../sources/update.ts";
 import { counted } from "../../../../base/text/code-points.ts";
 import { shownPath } from "../../../../base/paths/location.ts";

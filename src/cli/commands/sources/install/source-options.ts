@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { namedSources } from "../../../../sources/lock-file.ts";
 import type { Lock } from "../../../../sources/lock.ts";
 import { type UpdateLookup, findUpdates } from "../../../../sources/update.ts";
-import { type InstallScope, globalScope, projectScope } from "../../../../sources/skills-place.ts";
+import { type InstallScope, globalScope, projectScope } from "../../../../sources/install-scope.ts";
 import { levels } from "../../../../skills/rules.ts";
 import { existingDirectory, givenPolicy } from "../../../arguments/values.ts";
 import { allowPrivate, cwd, json, token, tokensByOrigin, trustedRoot } from "../../../arguments/shared-options.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { SkillsError } from "../../../../base/errors.ts";
-import { loadClusterAdmin } from "../../../../parts.ts";
+import { loadClusterAdmin } from "../../../../given-ports.ts";
 import { type Settings, readOptions } from "../../../../runtime/options.ts";
 import type { InspectedSkill } from "../../../../skills/check.ts";
 import { type Signatures, signatureWords } from "../../../../skills/signature.ts";

@@ -1,5 +1,5 @@
 import { localOwner, viewSkills } from "../../../../runtime/caller.ts";
-import { rootWithCopy } from "../../../../sources/skills-place.ts";
+import { rootWithCopy } from "../../../../sources/install-scope.ts";
 import { trustRequest } from "../../../../runtime/runs.ts";
 import { permissionsOf } from "../../../../skills/permissions.ts";
 import type { Catalog } from "../../../../skills/skillset.ts";

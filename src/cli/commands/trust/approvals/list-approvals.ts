@@ -1,3 +1,4 @@
+import path from "node:path";
 import { SkillsError } from "../../../../base/errors.ts";
 import { asAvailable, nearest } from "../../../../base/text/nearest.ts";
 import { inWords, noCapabilities } from "../../../../skills/permissions.ts";
@@ -9,7 +10,6 @@ import type { Approving } from "../approvals.ts";
 import { installedSkill } from "./find-installed.ts";
 import { imported } from "./record-changes.ts";
 import { type ApprovalStore, type Approvals, type ApprovalScope, projectOf } from "../../../../runtime/trust.ts";
-import path from "node:path";
 import { type ExitCode, exit } from "../../../exit-code.ts";
 import { isWithin } from "../../../../base/paths/location.ts";
 

@@ -1,12 +1,12 @@
 import path from "node:path";
 import type { ChildProcess } from "node:child_process";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { type Clock, systemClock } from "../../../../base/clock.ts";
 import { spawnProcess } from "../../../../base/processes/spawn-process.ts";
 import { attempt } from "../../../../base/failures/system-error.ts";
 import { SkillsError } from "../../../../base/errors.ts";
 import type { GitLimits, GitUrl } from "../../git.ts";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { makeTemporary } from "../../../../base/processes/temporary-directory.ts";
 import { findProgram, searchPath } from "../../../../base/processes/find-program.ts";
 

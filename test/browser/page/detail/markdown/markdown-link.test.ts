@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { linkTarget, plainText } from "../../../../../src/browser/page/detail/markdown/markdown-link.tsx";
 import fc from "fast-check";
+import { linkTarget, plainText } from "../../../../../src/browser/page/detail/markdown/markdown-link.tsx";
 
 const files = new Set(["references/guide.md", "SKILL.md", "a b.txt"]);
 

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
+import { parseArgs } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toCliCommand, toToolArguments, toToolCall } from "../../../../../src/browser/page/detail/runs/copy-box.tsx";
 import type { RunDraft } from "../../../../../src/browser/page/detail/runs/state/run-form.ts";
-import { parseArgs } from "node:util";
 
 /** What `acp-skills run` would call execute_skill with, from the words that a real shell makes of the command. */
 function readCommand(command: string): unknown {

@@ -1,14 +1,14 @@
 import type { JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
 import type { SkillServer } from "../../../source/http-source.ts";
 import { toSourceError } from "../../../source/skill-source.ts";
 import { useServer } from "../../../state/browser.ts";
 import type { RunFormState, SentFile } from "../state/run-form.ts";
 import { type FieldIds, TextControl } from "./form-field.tsx";
-import { useRef, useState } from "preact/hooks";
-import { Mark } from "../../../parts/state-mark.tsx";
-import { toVisible } from "../../../parts/foreign-text.tsx";
-import { formatBytes } from "../../../parts/formats.tsx";
-import { Button, IconButton } from "../../../parts/icon.tsx";
+import { Mark } from "../../../components/state-mark.tsx";
+import { toVisible } from "../../../components/foreign-text.tsx";
+import { formatBytes } from "../../../components/formats.tsx";
+import { Button, IconButton } from "../../../components/icon.tsx";
 
 interface BlobFieldProps {
   readonly ids: FieldIds;

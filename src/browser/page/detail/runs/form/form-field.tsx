@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
-import { toVisible } from "../../../parts/foreign-text.tsx";
-import { Icon } from "../../../parts/icon.tsx";
+import { toVisible } from "../../../components/foreign-text.tsx";
+import { Icon } from "../../../components/icon.tsx";
 
 /** What a control needs so that its label, help and problem belong to it. */
 export interface FieldIds {

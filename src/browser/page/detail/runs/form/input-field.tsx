@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { SkillInput } from "../../../../wire/skills.ts";
-import { toVisible } from "../../../parts/foreign-text.tsx";
+import { toVisible } from "../../../components/foreign-text.tsx";
 import type { RunFormState } from "../state/run-form.ts";
 import { BlobField } from "./file-fields.tsx";
 import { type FieldIds, FormField, selectControl, TextControl } from "./form-field.tsx";

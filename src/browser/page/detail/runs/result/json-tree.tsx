@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { counted } from "../../../../../base/text/code-points.ts";
-import { toVisible } from "../../../parts/foreign-text.tsx";
+import { toVisible } from "../../../components/foreign-text.tsx";
 
 /** Children that are shown at first, and that are added each time. */
 const childrenAtATime = 100;

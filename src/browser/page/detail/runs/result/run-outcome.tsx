@@ -1,9 +1,9 @@
 import type { JSX, ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ShownResult, ShownRun } from "../../../../wire/runs.ts";
-import { toVisible } from "../../../parts/foreign-text.tsx";
-import { formatBytes } from "../../../parts/formats.tsx";
-import { Button, Icon } from "../../../parts/icon.tsx";
+import { toVisible } from "../../../components/foreign-text.tsx";
+import { formatBytes } from "../../../components/formats.tsx";
+import { Button, Icon } from "../../../components/icon.tsx";
 import type { SkillServer } from "../../../source/http-source.ts";
 import { useBrowser } from "../../../state/browser.ts";
 import { JsonTree } from "./json-tree.tsx";

@@ -1,12 +1,12 @@
 import type { JSX } from "preact";
+import { useEffect, useState, useLayoutEffect, useRef } from "preact/hooks";
 import { isOver, type RunView } from "../state/page-run-state.ts";
 import { RunOutcomeView } from "./run-outcome.tsx";
-import { useEffect, useState, useLayoutEffect, useRef } from "preact/hooks";
 import type { RunState } from "../../../../wire/runs.ts";
-import { Mark, type MarkDisplay } from "../../../parts/state-mark.tsx";
-import { toVisible } from "../../../parts/foreign-text.tsx";
+import { Mark, type MarkDisplay } from "../../../components/state-mark.tsx";
+import { toVisible } from "../../../components/foreign-text.tsx";
 import { gapBefore, type PrintedLog } from "../state/printed-log.ts";
-import { Button } from "../../../parts/icon.tsx";
+import { Button } from "../../../components/icon.tsx";
 
 /** A run while it goes on, and after. */
 export function RunPanel({ view, onCancel }: { readonly view: RunView; readonly onCancel: () => void }): JSX.Element {

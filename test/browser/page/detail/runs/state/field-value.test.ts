@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import fc from "fast-check";
 import { readField, readFormFields } from "../../../../../../src/browser/page/detail/runs/state/field-value.ts";
 import type { SkillInput } from "../../../../../../src/browser/wire/skills.ts";
 import { actionSkill, openRunner } from "../../../../../runtime/runs/open-runner.ts";
 import { refusal } from "../../../../../runtime/tools/open-tools.ts";
-import fc from "fast-check";
 
 test.each<[SkillInput, string, unknown]>([
   [{ type: "string" }, " a ", " a "],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { visibleText } from "../../../../src/browser/page/parts/foreign-text.tsx";
+import { visibleText } from "../../../../src/browser/page/components/foreign-text.tsx";
 
 test("names what is not seen, in its place", () => {
   expect(visibleText("a\u200bb")).toBe("a⟨U+200B⟩b");

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../../src/base/clock.ts";
 import { type ProcessIdentity, identifyProcess } from "../../../../src/base/processes/live-process.ts";
 import { type DiskLayout, makeDiskLayout } from "../../../../src/runtime/blobs/disk/disk-layout.ts";
-import { SharedDirectory } from "../../../../src/runtime/blobs/disk/disk-place.ts";
+import { SharedDirectory } from "../../../../src/runtime/blobs/disk/shared-directory.ts";
 import { blobDirectories } from "./blob-directory.ts";
 
 const newDirectory = blobDirectories();

@@ -19,7 +19,7 @@ import type { Database, Queries } from "../database.ts";
 import type { SkillPacks } from "../skills.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { openMailbox, post } from "./mailbox.ts";
-import { demandKey, hasEffects, labelsIn, toSubmittedContext } from "./placed-context.ts";
+import { demandKey, hasEffects, labelsIn, toSubmittedContext } from "./submitted-context.ts";
 import { cancelRun, insertRun } from "./run-rows.ts";
 
 /** Runs that may wait, of one owner and of all. */

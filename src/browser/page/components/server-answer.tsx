@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { JSX } from "preact";
 import { useBrowser } from "../state/browser.ts";
 import type { SkillServer } from "../source/http-source.ts";
 import { type ServerEvents, type SourceError, toSourceError } from "../source/skill-source.ts";
-import type { JSX } from "preact";
 import { foreignText } from "./foreign-text.tsx";
 import { Icon } from "./icon.tsx";
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { attempt } from "../../../base/failures/system-error.ts";
 import { joinPath } from "../../../base/paths/at-real-path.ts";
 import { groupBy } from "../../../base/limited-map.ts";
@@ -7,7 +8,6 @@ import type { Finding } from "../../rules.ts";
 import { leavingOut, wholeFile } from "./disk-findings.ts";
 import { type DirectoryRecord, skipped } from "../read-directory.ts";
 import { isSkillFileName } from "../../skill.ts";
-import { createHash } from "node:crypto";
 
 /** A directory that is not read. */
 export interface UnreadDirectory {

@@ -1,6 +1,6 @@
 import { silentLog } from "../../../src/base/log.ts";
 import { toWireError } from "../../../src/wire/error-table.ts";
-import { describeDoors, doorScript, doorSkills } from "../../doors.ts";
+import { describeDoors, doorScript, doorSkills } from "../../transports.ts";
 import { openRunner } from "../runs/open-runner.ts";
 
 describeDoors("of the toolbox itself", async (project) => {

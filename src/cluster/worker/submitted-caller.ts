@@ -8,7 +8,7 @@ import { loadManifestReader, needsManifestReader, readDirectory } from "../../sk
 import type { Clock } from "../../base/clock.ts";
 import { duringOutages } from "../database/during-outages.ts";
 import type { SkillPacks } from "../skills.ts";
-import type { SubmittedSkill, SubmittedContext } from "../runs/placed-context.ts";
+import type { SubmittedSkill, SubmittedContext } from "../runs/submitted-context.ts";
 
 /** A caller as the member that submitted the run knew it: with the skills of the run, from their stored bytes, and no person to ask. */
 export async function toSubmittedCaller(

@@ -10,7 +10,7 @@ import {
   globalScope,
   projectScope,
   shownSkillsDirectory,
-} from "../../../sources/skills-place.ts";
+} from "../../../sources/install-scope.ts";
 import {
   type InstalledSkill,
   type ScopeName,
@@ -18,7 +18,7 @@ import {
   type Discovered,
   scopeNames,
 } from "../../wire/sources.ts";
-import type { BrowseDoor } from "../browse-door.ts";
+import type { BrowseDoor } from "../browse-context.ts";
 import { readNow } from "../../../sources/install.ts";
 import { useOfSkill } from "../../../sources/invoke.ts";
 import { parseSource } from "../../../sources/source.ts";

@@ -6,7 +6,7 @@ import { wrapAgentCommand } from "../../src/acp/wrap-command.ts";
 import { runProxy } from "../../src/acp/run-proxy.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { SkillsOptions } from "../../src/runtime/options.ts";
-import { type OpenDoor, describeDoors, doorSkills } from "../doors.ts";
+import { type OpenDoor, describeDoors, doorSkills } from "../transports.ts";
 import { connectChain } from "./relay/relay-chain/conductor.ts";
 import { choose } from "./permission-answers.ts";
 import { openStdioClient } from "../mcp/stdio-client.ts";

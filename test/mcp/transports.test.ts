@@ -3,7 +3,7 @@ import { runBridge } from "../../src/mcp/bridge.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";
-import { type OpenDoor as OpenWay, describeDoors, doorScript, doorSkills } from "../doors.ts";
+import { type OpenDoor as OpenWay, describeDoors, doorScript, doorSkills } from "../transports.ts";
 import { manualClock } from "../manual-clock.ts";
 import { type OpenMcpApp, openMcpApp } from "./open-mcp-app.ts";
 import { legacyCall, modernRequest, rawRequest } from "./raw-request.ts";

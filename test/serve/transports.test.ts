@@ -1,4 +1,4 @@
-import { type OpenDoor, describeDoors, doorScript, doorSkills } from "../doors.ts";
+import { type OpenDoor, describeDoors, doorScript, doorSkills } from "../transports.ts";
 import { legacyCall } from "../mcp/raw-request.ts";
 import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";
 import { type OpenHttp, openHttp, rpcCall } from "./open-http.ts";

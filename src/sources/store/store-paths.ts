@@ -1,9 +1,9 @@
 import path from "node:path";
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { attempt } from "../../base/failures/system-error.ts";
 import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import type { Source } from "../source.ts";
-import { readFileSync } from "node:fs";
 import { digestForm } from "../../base/text/content.ts";
 import { isSlug } from "../../skills/skill.ts";
 

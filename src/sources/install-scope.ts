@@ -10,7 +10,7 @@ import type { RemoteRoot } from "../skills/skillset.ts";
 import type { LockForm } from "./lock.ts";
 import { defaultDataDirectory, namesIn } from "../base/paths/directories.ts";
 import { sourceKindOf, parseSource, type Source } from "./source.ts";
-import { type StorePaths, copyPath, readState, sourcePaths, storePaths } from "./store/store-places.ts";
+import { type StorePaths, copyPath, readState, sourcePaths, storePaths } from "./store/store-paths.ts";
 
 /** Where skills are installed, and the lock that says which. */
 export interface InstallScope {
