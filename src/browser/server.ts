@@ -2,35 +2,35 @@ import type { IsOwnPeer } from "../wire/http.ts";
 
 export { serveBrowse } from "./server/serve-browse.ts";
 
-/** For whom the page is, and where. */
+/** The user and the directories that the page is for. */
 export interface BrowseSettings {
-  /** Nothing can be approved, run, installed or opened. */
+  /** Whether nothing can be approved, run, installed or opened. */
   readonly readOnly: boolean;
   /** The project's directory, absolute. */
   readonly directory: string;
-  /** The person's. */
+  /** The user's home directory. */
   readonly home: string;
-  /** Where this person's approvals, ledger and sessions are, which other processes change, too. */
+  /** The directory of the user's approvals, ledger and sessions. Other processes change these files, too. */
   readonly dataDirectory: string;
-  /** Hosts with private addresses that sources may be on. */
+  /** The hosts with private addresses from which sources may be read. */
   readonly allowPrivate: readonly string[];
 }
 
 export interface BrowseOptions extends BrowseSettings {
-  /** Default: any free one. */
+  /** Default: any free port. */
   readonly port?: number;
   readonly idleMinutes: number;
-  /** Called once when nobody has used the page for that long. Must not throw. */
+  /** Called once when nobody has used the page for `idleMinutes`. Must not throw. */
   readonly idle: () => void;
-  /** Where the page was built. Default: beside this package's code. */
+  /** The directory of the built page. Default: beside this package's code. */
   readonly pageDirectory?: string;
   /** Default: as the operating system reports. */
   readonly isOwnPeer?: IsOwnPeer;
 }
 
-/** A skill browser that listens, on this machine only. */
+/** A skill browser that listens on this machine only. */
 export interface BrowseServer {
-  /** An address to open within five minutes; it works once, and earlier ones no longer. */
+  /** Makes a URL that can be opened once, within five minutes. Earlier URLs stop working. */
   readonly newAddress: () => string;
   /** Ends streams and runs, and stops. Idempotent; never throws. */
   readonly close: () => Promise<void>;

@@ -7,7 +7,7 @@ import { useBrowser } from "./state/browser.ts";
 import { otherViews } from "./views.tsx";
 import { Button } from "./components/icon.tsx";
 
-/** The whole browser: what stands around every view, and the view of the route. */
+/** The whole browser: the frame around every view, and the view of the route. */
 export function BrowserApp(): JSX.Element {
   const { places, theme, announcement, isPage, source } = useBrowser();
   const { route } = places.current.value;
@@ -35,7 +35,7 @@ export function BrowserApp(): JSX.Element {
       />
       <Masthead onShortcuts={() => sheet.current?.showModal()} />
       <ConnectionLine />
-      {/* A page has one main part, and in a page of others that is not this one. */}
+      {/* A page has one main landmark; in a page of another application, that is not this element. */}
       <div class="main" ref={main} tabIndex={-1} role={isPage ? "main" : undefined}>
         {other === undefined ? (
           <SkillsView />

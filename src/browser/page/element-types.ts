@@ -1,11 +1,11 @@
 import type { SkillFacts } from "../../client/select.ts";
 
-/** What the browser needs of a store; `createSkillsStore()` of `acp-skills/client` makes one. */
+/** The store that the browser can read; `createSkillsStore()` of `acp-skills/client` makes one. */
 export interface ReadableStore {
   readonly skills: readonly ReadableSkill[];
-  /** For each connection, whether skills were requested, if that is known; see `optIn()`. */
+  /** The connections, each with whether it requested skills, if that is known; see `optIn()`. */
   readonly capabilities?: readonly { readonly agent: string; readonly optedIn?: boolean | undefined }[] | undefined;
-  /** Calls the listener after each change; returns how to stop that. */
+  /** Calls the listener after each change. Returns a function that stops the calls. */
   readonly subscribe: (listener: () => void) => () => void;
 }
 
@@ -13,31 +13,31 @@ export interface ReadableStore {
 export interface ReadableSkill extends SkillFacts {
   readonly agent?: string | undefined;
   readonly digest?: string | undefined;
-  /** What invokes it in a prompt, after a slash. */
+  /** The name that invokes the skill in a prompt, after a slash. */
   readonly command?: string | undefined;
 }
 
-/** The detail of the events `acp-skill-open`, when a skill was opened, and `acp-skill-invoke`, when a person wants to use it. */
+/** The detail of the events `acp-skill-open`, when a skill was opened, and `acp-skill-invoke`, when the user wants to use one. */
 export interface SkillEventDetail {
-  /** The slug. */
+  /** The slug of the skill. */
   readonly name: string;
-  /** The agent that announced it; absent for a skill of a server. */
+  /** The agent that announced the skill; absent for a skill of a server. */
   readonly agent?: string | undefined;
-  /** What invokes it in a prompt, after a slash; absent where it is not known. */
+  /** The name that invokes the skill in a prompt, after a slash; absent if it is not known. */
   readonly command?: string | undefined;
 }
 
 /**
- * `<acp-skill-browser>`: the skill browser as an element of any page. It shows the skills of a `server` (an address of `acp-skills browse` on the
- * page's own origin; an empty one is the origin itself), or of a `store`, which `createSkillsStore()` of `acp-skills/client` makes; a store
- * comes first. It starts when it is connected, and ends all that it started when it is disconnected. It has the `color-scheme` of its place,
- * unless the attribute `theme` says another one. With the attribute `invokable`, a skill has a button that sends `acp-skill-invoke`.
+ * `<acp-skill-browser>`: the skill browser as an element of any page. It shows the skills of its `store`, made by `createSkillsStore()` of
+ * `acp-skills/client`. Without a store, it shows those of its `server`: the URL of `acp-skills browse` on the page's own origin; an empty
+ * text stands for that origin. It starts when it is connected, and stops everything when it is disconnected. It inherits `color-scheme`
+ * unless the attribute `theme` is set. With the attribute `invokable`, each skill has a button that sends `acp-skill-invoke`.
  */
 export interface SkillBrowserElement extends HTMLElement {
-  /** The attribute of that name. */
+  /** The value of the attribute `server`. */
   server: string | null;
   store: ReadableStore | undefined;
-  /** `system` is that of the machine; null that of the element's place. */
+  /** `system` is the theme of the machine; null is the inherited `color-scheme`. */
   theme: "light" | "dark" | "system" | null;
 }
 

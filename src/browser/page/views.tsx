@@ -5,7 +5,7 @@ import { SessionsView } from "./views/sessions-view.tsx";
 import { SourcesView } from "./views/sources-view.tsx";
 import type { View } from "./state/location.ts";
 
-/** A view beside the list of skills: what its link says, and what it shows. All of them need a server. */
+/** A view besides the list of skills, with the title and icon of its link. All of these views need a server. */
 export interface OtherView {
   readonly view: Exclude<View, "skills">;
   readonly title: string;

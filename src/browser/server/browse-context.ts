@@ -13,23 +13,23 @@ import type { ShownSkills } from "./rows/shown-skills.ts";
 import type { BrowseSettings } from "../server.ts";
 import type { Machine } from "../../skills/environment.ts";
 
-/** What the routes of the skill browser work with. */
+/** The context of the routes of the skill browser. */
 export interface BrowseDoor extends BrowseSettings {
   readonly app: App;
   readonly session: SessionSkills;
-  /** The list of skills. */
+  /** The skills as the page lists them. */
   readonly skills: ShownSkills;
   readonly events: LiveEvents;
   readonly nonces: Nonces;
-  /** Notifies pages when the files of a skill that they read change. */
+  /** Watches the skills that pages have read, and notifies the pages when files change. */
   readonly touched: TouchedSkills;
-  /** This machine, inspected at most a minute ago. */
+  /** Returns the facts about this machine, at most 60 seconds old. */
   readonly machine: () => Machine;
-  /** Nobody has to be asked about this one run: what the person allowed for its next one. */
+  /** The skills whose next run the user allowed: nobody is asked about that run. */
   readonly once: AllowedNext;
-  /** Aborted when the server stops: what still runs is to be cancelled. */
+  /** Aborted when the server stops; all work that still runs must be cancelled then. */
   readonly stopped: AbortSignal;
-  /** Work that the server waits for when it stops, until `stopped`. It must not reject. */
+  /** Adds work that the server waits for when it stops, until `stopped` is aborted. The work must not reject. */
   readonly hold: (work: Promise<void>) => void;
 }
 
@@ -37,9 +37,9 @@ export interface BrowseDoor extends BrowseSettings {
 export type MountBrowse = (door: BrowseDoor) => BrowseRoutes;
 
 /**
- * What is answered for those who have the cookie, by method and path. A segment that starts with a colon stands for any one segment,
- * percent-decoded: `GET /api/skills/:id`. Methods other than GET are refused with `--read-only`. Errors that are no SkillsError are answered
- * with 500 and an id that is in the log.
+ * The routes for browsers that have the cookie, by method and path. A segment that starts with a colon stands for any one segment,
+ * percent-decoded: `GET /api/skills/:id`. With `--read-only`, methods other than GET are refused. An error that is no SkillsError is
+ * answered with 500 and an id that is in the log.
  */
 export type BrowseRoutes = Readonly<Record<`${BrowseMethod} /api/${string}`, AnswerBrowse>>;
 
@@ -47,15 +47,15 @@ type BrowseMethod = "GET" | "POST" | "DELETE";
 type AnswerBrowse = (request: BrowseRequest) => BrowseAnswer | Promise<BrowseAnswer>;
 
 export interface BrowseRequest {
-  /** What the segments with a colon stand for. Throws for a name that the path does not have. */
+  /** Returns the segment of the path at `:name`. Throws for a name that the route does not have. */
   readonly param: (name: string) => string;
   readonly query: URLSearchParams;
   readonly incoming: IncomingMessage;
-  /** The body, at most 64 KiB of JSON unless `limits` say otherwise. Throws VALIDATION_ERROR, BLOB_TOO_LARGE. */
+  /** Reads the body, at most 64 KiB of JSON unless `limits` say otherwise. Rejects with VALIDATION_ERROR or BLOB_TOO_LARGE. */
   readonly json: <Value>(schema: z.ZodType<Value>, limits?: Parameters<typeof readJsonBody>[1]) => Promise<Value>;
-  /** The body as it is. Throws BLOB_TOO_LARGE. */
+  /** Reads the body as it is. Rejects with BLOB_TOO_LARGE above `most` bytes. */
   readonly bytes: (most: number) => Promise<Uint8Array>;
-  /** Aborted when the page goes away before it is answered, and when the server stops. */
+  /** Aborted when the page disconnects before the answer is sent, and when the server stops. */
   readonly signal: AbortSignal;
 }
 
@@ -71,9 +71,9 @@ export interface BrowseRefusal {
 export type BrowseAnswer =
   | { readonly json: unknown; readonly status?: 200 | 202; readonly headers?: Readonly<Record<string, string>> }
   | { readonly refused: BrowseRefusal }
-  /** Answered with 304 where the page has it. */
+  /** Answered with 304 if the page has the same ETag. */
   | { readonly cached: CachedResponse }
   /** A download, never shown by the browser itself. */
   | { readonly download: Uint8Array; readonly name: string }
-  /** The headers of every answer are set. */
+  /** A response on which the headers of every answer are already set. */
   | { readonly stream: (response: ServerResponse) => void };

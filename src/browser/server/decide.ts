@@ -13,7 +13,7 @@ import { LimitedMap } from "../../base/limited-map.ts";
 
 type Deciding = Pick<BrowseDoor, "app" | "session" | "skills" | "once" | "directory">;
 
-/** A decision about bytes that were shown, which the caller has checked. Throws PERMISSION_DENIED where a policy does not allow it. */
+/** Carries out a decision; callers check first that it is about the bytes shown. Rejects with PERMISSION_DENIED if a policy forbids it. */
 export async function decide(
   { decision, digest, grant, reach }: Omit<DecisionRequest, "nonce">,
   offered: OfferedSkill,
@@ -56,7 +56,7 @@ export async function decide(
       break;
     }
     case "block": {
-      // A block is for all versions, also of a skill that cannot be read.
+      // A block is for all versions, so a skill that cannot be read gets a digest of zeros.
       const request = requestOf(door, { skill, digest: digest ?? `sha256:${"0".repeat(64)}` }, signal);
       const notify = (): void => record({ event: "answer", outcome: "denied", answer: "block" });
       await trust.answered(request, asker, { answer: "block" }, { notify });
@@ -86,7 +86,7 @@ interface Version {
 
 const most = 1_000;
 
-/** What a person allowed for the next run of a skill from this page: held in memory, used once. */
+/** The versions of skills whose next run from the page the user allowed: held in memory, each used once. */
 export class AllowedNext {
   readonly #allowed = new LimitedMap<string, true>(most);
 
@@ -94,7 +94,7 @@ export class AllowedNext {
     this.#allowed.set(keyOf(version), true);
   }
 
-  /** Whether it was allowed; it no longer is afterwards. */
+  /** Whether the version was allowed. The call uses the permission up. */
   take(version: Version): boolean {
     return this.#allowed.delete(keyOf(version));
   }
@@ -105,8 +105,8 @@ function keyOf({ name, digest }: Version): string {
 }
 
 /**
- * Answers the questions about one run of the page: the first one about exactly this version with `once` if that was allowed; nobody answers
- * others, because the person decides on the page before a run.
+ * Answers the questions about one run of the page. If the run was allowed, the first question about exactly this version is answered with
+ * `once`. Nobody answers other questions, because the user decides on the page before a run.
  */
 export function askForRun({ name, digest }: Version, isAllowed: boolean): Ask {
   let isOpen = isAllowed;

@@ -19,16 +19,16 @@ import { openShownSkills } from "./rows/shown-skills.ts";
 import { defaultConfig } from "../../serve/config.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** Loopback is not an option: whoever has the cookie can approve and run code as this person. */
+/** Loopback only, and not configurable: whoever has the cookie can approve and run code as the user. */
 const host = "127.0.0.1";
 
 const limits = { ...defaultConfig.limits, connections: 64 };
 const shutdownSeconds = 2;
 const machineKnownMs = 60_000;
-/** With more changed rows, pages read the list again: events are retained for pages that are away. */
+/** With more changed rows, pages read the list again, because events are retained in memory for disconnected pages. */
 const maxRowsSent = 500;
 
-/** Opens the skill browser. Throws INVALID_OPTIONS for a port in use, UNREADABLE if the page is missing. */
+/** Opens the skill browser. Rejects with INVALID_OPTIONS for a port in use, and UNREADABLE if the page is missing. */
 export async function serveBrowse(app: App, session: SessionSkills, options: BrowseOptions): Promise<BrowseServer> {
   const { port = 0, idleMinutes, idle: ended, pageDirectory, isOwnPeer, ...places } = options;
   const { dataDirectory } = places;
@@ -113,7 +113,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   };
 }
 
-/** Caches a value for a time, and opens it again when it is older. */
+/** Caches a value for `ms`, then makes it again. */
 function cachedFor<Value>(ms: number, clock: App["clock"], open: () => Value): () => Value {
   let cached: { readonly value: Value; readonly at: number } | undefined;
   return () => {
@@ -122,7 +122,7 @@ function cachedFor<Value>(ms: number, clock: App["clock"], open: () => Value): (
   };
 }
 
-/** Calls `ended` once, when for `ms` nothing was asked (`touch`) and `isUsed` says that no page is connected. */
+/** Calls `ended` once, when nothing was requested (`touch`) for `ms` and `isUsed` reports no use. */
 function watchIdle(
   clock: Clock,
   ms: number,

@@ -5,8 +5,8 @@ import type { BrowseDoor, BrowseRefusal } from "./browse-context.ts";
 import { hashShown } from "./detail/show-skill.ts";
 
 /**
- * The skill of an id, if its bytes are still those that the page was shown with this nonce; else why it is refused. Every decision and run
- * comes through here. Throws SKILL_NOT_FOUND.
+ * Finds the skill of an id if its bytes are still those that the page showed with this nonce; else why it is refused. Every decision and
+ * run is checked here. Rejects with SKILL_NOT_FOUND, and NOT_EXECUTABLE for a skill that is not offered.
  */
 export async function shownVersion(
   id: string,
@@ -17,7 +17,7 @@ export async function shownVersion(
   const { offered, row } = await door.skills.find(id);
   if (offered === undefined)
     throw new SkillsError("NOT_EXECUTABLE", `${row.name} is not offered; its problems say why.`);
-  // It may have been moved or removed since the list was made.
+  // The skill may have been moved or removed since the list was made.
   const current = await hashShown(door, offered.skill, signal).catch(undefinedIfOurs);
   const refused = door.nonces.faultOf({ id, digest, nonce }, current?.digest);
   return refused === undefined ? { offered } : { refused };

@@ -1,7 +1,7 @@
 import type { EvalRun, SessionLine } from "../../evals/recorded-runs.ts";
 import type { Benchmark } from "../../evals/statistics.ts";
 
-/** A run, and the weighted share of its assertions that hold; absent if none was judged. */
+/** A run with `rate`, the weighted share of its assertions that hold; absent if no assertion was judged. */
 export type ShownEvalRun = EvalRun & { readonly rate?: number | undefined };
 
 export interface ShownIteration {
@@ -12,7 +12,7 @@ export interface ShownIteration {
 
 /** `GET /api/skills/ID/evals`. */
 export interface SkillEvals {
-  /** Where they are recorded, as people write it. */
+  /** The directory in which the runs are recorded, with `~` for the home directory. */
   readonly workspace: string;
   /** The newest first. */
   readonly iterations: readonly ShownIteration[];

@@ -1,8 +1,8 @@
 import * as z from "zod";
 
 /**
- * `POST /api/runs`: runs exactly the bytes of `digest`. Answered with 202 and {@link RunStarted} once it runs or waits for its turn, so that
- * what is wrong before that is the answer: PERMISSION_DENIED, STALE, VALIDATION_ERROR, …
+ * `POST /api/runs`: runs exactly the bytes of `digest`. The answer is 202 with {@link RunStarted} once the run is started or queued. An
+ * error before that is the answer instead: PERMISSION_DENIED, STALE, VALIDATION_ERROR, …
  */
 export const runRequest = z.strictObject({
   skill: z.string(),
@@ -19,11 +19,11 @@ export type RunRequest = Readonly<z.infer<typeof runRequest>>;
 
 export type RunStarted = Pick<ShownRun, "run">;
 
-/** The `run` event, of runs started in this page. */
+/** The `run` event about a run that was started in a page of this server. */
 export type RunNews =
   | { readonly run: string; readonly type: "queued"; readonly behind: number }
   | { readonly run: string; readonly type: "started"; readonly isolation: string }
-  /** `at`: the characters printed before `text`. Where that is more than what was sent so far, the text between is not sent. */
+  /** `at`: the number of characters printed before `text`. If it exceeds those sent so far, the text between is never sent. */
   | { readonly run: string; readonly type: "printed"; readonly at: number; readonly text: string }
   | { readonly run: string; readonly type: "blob"; readonly blob: OutputBlob }
   | { readonly run: string; readonly type: "ended"; readonly status: RunState };
@@ -37,16 +37,16 @@ export interface OutputBlob {
   readonly path?: string | undefined;
 }
 
-/** `GET /api/runs/RUN`, of runs started in this page or by anyone on this machine. `DELETE` cancels one of this page's. */
+/** `GET /api/runs/RUN`: any run on this machine. `DELETE` cancels a run that was started in a page of this server. */
 export interface ShownRun {
   readonly run: string;
   readonly skill?: string | undefined;
   readonly digest?: string | undefined;
   readonly at: number;
   readonly status: RunState;
-  /** Its blobs can be downloaded here: the person at this machine started it. */
+  /** Whether the user of this machine started the run: only then can its blobs be downloaded here. */
   readonly isOwn: boolean;
-  /** The last 256 KiB of what it printed, and the characters before that; of other runs than this page's own, nothing. */
+  /** The last 256 KiB that the run printed, and the number of characters before them. Empty for runs started elsewhere. */
   readonly printed: { readonly at: number; readonly text: string };
   readonly blobs: readonly OutputBlob[];
   /** The result, as `execute_skill` returns it. */
@@ -54,18 +54,18 @@ export interface ShownRun {
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string | undefined } | undefined;
 }
 
-/** `POST /api/blobs`, body: the bytes, `content-type`: their kind. `GET /api/blobs/ID` downloads them. */
+/** The answer to `POST /api/blobs`, whose body is the bytes and whose `content-type` is their kind. `GET /api/blobs/ID` downloads them. */
 export type UploadedBlob = Pick<OutputBlob, "id" | "sizeBytes">;
 
-/** Who did something. */
+/** The origin of a run or event: its transport and session. */
 interface By {
-  /** The door that the call came through: `mcp`, `cli`, … */
+  /** The transport of the call: `mcp`, `cli`, … */
   readonly door: string;
   /** The ACP session. */
   readonly session?: string | undefined;
 }
 
-/** `GET /api/skills/ID/history`: newest first, at most 200 of each. Runs are stored for 24 hours. */
+/** `GET /api/skills/ID/history`: at most 200 runs and 200 events, newest first. Runs are stored for 24 hours. */
 export interface SkillHistory {
   readonly runs: readonly (Pick<ShownRun, "run" | "at" | "status" | "digest"> &
     By & {
@@ -75,26 +75,26 @@ export interface SkillHistory {
   readonly events: readonly LedgerEvent[];
 }
 
-/** What the ledger says. */
+/** An entry of the ledger about the skill. */
 export interface LedgerEvent extends By {
   readonly at: number;
-  /** `use` of a tool or of the skill; `start` of a run; `ask`, `answer`, `refusal`, `permission`, `grant`, `revoke`, or what later versions write. */
+  /** `use` (tool or skill), `start` (run), `ask`, `answer`, `refusal`, `permission`, `grant`, `revoke`, or an event of later versions. */
   readonly what: string;
-  /** A tool, or `prompt` for a skill that a person called by `/name`. */
+  /** A tool, or `prompt` for a skill that the user called by `/name`. */
   readonly tool: string;
   readonly digest?: string | undefined;
   readonly run?: string | undefined;
   readonly outcome?: string | undefined;
   readonly code?: string | undefined;
-  /** The question; why it was denied; what the agent wanted to do. */
+  /** The question, the reason of a denial, or what the agent wanted to do. */
   readonly about?: string | undefined;
-  /** What was answered, or why there was no answer. */
+  /** The answer, or why there was none. */
   readonly answer?: string | undefined;
-  /** What it is allowed by: `once`, `session`, or the id of a grant. */
+  /** The authorization of the event: `once`, `session`, or the id of a grant. */
   readonly grant?: string | undefined;
 }
 
-/** The parts of the result of `execute_skill` that are shown. */
+/** The fields of the result of `execute_skill` that the page shows. */
 export interface ShownResult {
   readonly status: "completed" | "failed";
   readonly summary: string;

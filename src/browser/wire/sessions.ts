@@ -5,13 +5,13 @@ export interface ShownSession {
   readonly editor: string;
   readonly directory?: string | undefined;
   readonly openedAt: number;
-  /** Absent while it is open. */
+  /** Absent while the session is open. */
   readonly closedAt?: number | undefined;
-  /** How skills are announced to its editor: `available_skills_update`, `available_commands_update`, … */
+  /** The forms in which skills are announced to the editor: `available_skills_update`, `available_commands_update`, … */
   readonly forms: readonly string[];
-  /** The last announcement: how many skills, when. */
+  /** The last announcement: its time, the number of skills, and their names. */
   readonly announced?: { readonly at: number; readonly skills: number; readonly names: readonly string[] } | undefined;
-  /** Whether its model has the tools. */
+  /** Whether the model has the tools of acp-skills. */
   readonly tools: boolean;
   /** Newest first. */
   readonly used: readonly {
@@ -22,12 +22,12 @@ export interface ShownSession {
   }[];
 }
 
-/** `GET /api/sessions`: open ones first, then the latest. The `sessions` event says to read it again. */
+/** `GET /api/sessions`: open sessions first, then the latest. The `sessions` event says that the list changed. */
 export interface SessionList {
   readonly sessions: readonly ShownSession[];
 }
 
-/** `GET /api/budget`: what the skills that models see cost in their context. Tokens are estimates. */
+/** `GET /api/budget`: the cost, in estimated tokens, of the skills that models see in their context. */
 export interface Budget {
   /** How many skills models see. */
   readonly skills: number;
@@ -36,22 +36,22 @@ export interface Budget {
   readonly agents: readonly AgentBudget[];
 }
 
-/** What one agent does with the list of skills, by its published limits. */
+/** The skills that one agent cuts or leaves out, by its published limits. */
 export interface AgentBudget {
   readonly agent: string;
   /** The limits, in a sentence. */
   readonly says: string;
-  /** Where they are published. */
+  /** The URL at which the limits are published. */
   readonly reference: string;
-  /** Ids of the skills whose description it cuts. */
+  /** Ids of the skills whose description the agent cuts. */
   readonly truncated: readonly string[];
-  /** Ids of those that it leaves out. */
+  /** Ids of the skills that the agent leaves out. */
   readonly omitted: readonly string[];
 }
 
 /**
- * The header with the key of a page's session. Browsers send cookies of 127.0.0.1 to every port there, and so to servers of other people; the
- * key stays in the page's sessionStorage, which no other port can read.
+ * The header with the key of a page's session. Browsers send cookies of 127.0.0.1 to every port, and so to servers of other users of the
+ * machine. The key stays in the page's sessionStorage, which no other port can read.
  */
 export const sessionHeader = "x-acp-skills-session";
 

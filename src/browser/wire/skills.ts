@@ -8,17 +8,17 @@ import type { Capabilities } from "../../skills/permissions.ts";
 import type { SkillAdvice } from "../../skills/check.ts";
 import type { Problem } from "../../skills/rules.ts";
 
-/** What the skill browser asks the server of `acp-skills browse`, and what it is answered. JSON; times are milliseconds since 1970. */
+/** The requests of the skill browser to the server of `acp-skills browse`, and the answers. JSON; times are milliseconds since 1970. */
 
-/** Why a skill is, or is not, as it should be; the worst one. `invalid`: it is not offered. `changed`: an earlier version was approved. */
+/** The worst state that applies to a skill. `invalid`: the skill is not offered. `changed`: an earlier version was approved. */
 export type SkillState =
   "ok" | "warnings" | "needs-approval" | "changed" | "blocked" | "denied" | "shadowed" | "invalid";
 
-/** A skill in the list; its source is what people call the place, such as `~/.agents/skills` or the address of a source. */
+/** A skill in the list. `source`: a directory as shown, such as `~/.agents/skills`, or the URL of a source. */
 export interface SkillRow extends SkillFacts {
-  /** The id in this list: the slug, or for what is not offered the path of its file. Stable while the file stays where it is. */
+  /** The id in the list: the slug, or the path of the file if the skill is not offered. Stable as long as the file is not moved. */
   readonly id: string;
-  /** The agent that announced a skill of a store, and what invokes it in a prompt. */
+  /** The agent that announced a skill of a store. `command`: the name that invokes the skill in a prompt. */
   readonly agent?: string | undefined;
   readonly command?: string | undefined;
   readonly kind: "instruction" | "action";
@@ -26,47 +26,47 @@ export interface SkillRow extends SkillFacts {
   readonly namespace: string;
   readonly source: string;
   readonly state: SkillState;
-  /** An estimate: what the entry costs in a list that models read, and its instructions when they are read. */
+  /** Estimates: the tokens of the skill's entry in a list that models read, and of its instructions. */
   readonly tokens: { readonly listed: number; readonly instructions: number };
   readonly errors: number;
   readonly warnings: number;
 }
 
-/** `GET /api/skills`: every skill, in the order of names. */
+/** `GET /api/skills`: every skill, sorted by name. */
 export interface SkillList {
-  /** Grows with every change. */
+  /** The number of the list's version, which grows with every change. */
   readonly revision: number;
   readonly skills: readonly SkillRow[];
-  /** Places that were not read whole, so that skills may be missing. */
+  /** Directories that were not read completely, so that skills may be missing. */
   readonly unread: readonly string[];
 }
 
-/** The `skills` event: what changed since the revision before. */
+/** The `skills` event: the changes since the previous revision. */
 export interface SkillListChange {
   readonly revision: number;
-  /** Whole rows of what is new or different, by id. */
+  /** The complete rows that are new or different. */
   readonly put: readonly SkillRow[];
-  /** Ids. */
+  /** The ids of the rows that are gone. */
   readonly removed: readonly string[];
 }
 
 /**
- * The `reset` event, the first one of a connection that was not resumed, and sent when more than 500 rows change at once: the list has to be read
- * again if it has another revision.
+ * The `reset` event: the list has to be read again if the page has another revision. Sent first on a connection that was not resumed, and
+ * when more than 500 rows change at once.
  */
 export type Reset = Pick<SkillListChange, "revision">;
 
-/** The `skill` event: the files of a skill that was read differ from what was read. */
+/** The `skill` event: the files of a skill have changed since a page read them. */
 export type SkillTouched = Pick<SkillRow, "id">;
 
-/** `GET /api/about`; with `?sandbox`, after the sandbox was found. */
+/** `GET /api/about`. With `?sandbox`, the answer waits until the sandbox was found. */
 export interface About {
   readonly version: string;
-  /** Nothing can be approved, run, installed or opened. */
+  /** Whether the page can only read: nothing can be approved, run, installed or opened. */
   readonly readOnly: boolean;
-  /** The project's directory, as people write it. */
+  /** The project's directory, with `~` for the home directory. */
   readonly directory: string;
-  /** Whether code can run here, and in which tier of the sandbox, what that does not support and what would; else why not. Absent where it was not asked for. */
+  /** The sandbox tier for code here, what it `lacks` and the `remedy`; or why code cannot run. Absent without `?sandbox`. */
   readonly sandbox?:
     | { readonly tier: string; readonly lacks?: readonly string[] | undefined; readonly remedy?: string | undefined }
     | { readonly unavailable: string };
@@ -84,7 +84,7 @@ interface EnvironmentMatch extends Omit<Match, "requirement"> {
   readonly requirement: string;
 }
 
-/** What something may do beyond its sandbox, and the same in words. */
+/** The capabilities that a skill wants beyond its sandbox, also in words. */
 export interface Wants extends Capabilities {
   readonly words: readonly string[];
 }
@@ -99,55 +99,55 @@ export interface SkillGrant {
   readonly when: string;
   readonly who: string;
   readonly expires?: string | undefined;
-  /** Whether it is for the bytes that are installed now. */
+  /** Whether the grant is for the bytes that are installed now. */
   readonly isCurrent: boolean;
 }
 
-/** Permissions: requested, approved, and what changed since. */
-/** Who signed a skill, in words. */
+/** The signature of a skill; `words` say who signed. */
 export interface ShownSignature {
   readonly state: "signed" | "unsigned" | "invalid";
   readonly words: string;
 }
 
+/** The permissions of a skill: requested, approved, and changed since. */
 export interface SkillPermissions {
   readonly wants: Wants;
   readonly grants: readonly SkillGrant[];
   readonly isBlocked: boolean;
-  /** Why a policy denies it. */
+  /** Why a policy denies the skill. */
   readonly denied?: { readonly why: string; readonly hint: string } | undefined;
-  /** Runs need no approval: it wants nothing beyond its sandbox. */
+  /** Whether runs need no approval, because the skill wants nothing beyond its sandbox. */
   readonly isFree: boolean;
-  /** Where an approval holds, if nothing else is chosen. */
+  /** The default reach of an approval. */
   readonly reach?: "once" | "session" | "project" | "everywhere" | undefined;
-  /** Where a block holds. */
+  /** The reach of a block. */
   readonly blockReach?: "project" | "everywhere" | undefined;
   /** Absent if not all files can be read. */
   readonly signature?: ShownSignature | undefined;
-  /** What agents that load it themselves run on this machine. */
+  /** The commands that agents which load the skill themselves run on this machine, outside the sandbox. */
   readonly hostCommands: readonly string[];
-  /** What it wants beyond the version that was approved before, in words. */
+  /** The wants beyond those of the version that was approved before, in words. */
   readonly widened: readonly string[];
-  /** Files that differ from that version; `diff`: unified, absent for what is binary or too large. */
+  /** Files that differ from the version approved before. `diff`: unified; absent for a binary or too large file. */
   readonly changedFiles: readonly { readonly path: string; readonly diff?: string | undefined }[];
 }
 
-/** What can be asked for about a skill, besides what every answer has. */
+/** A section of a skill's detail that `?part` can request, besides the fields of every answer. */
 export type SkillPart = "overview" | "manifest" | "problems" | "permissions" | "environment" | "license" | "run";
 
 /**
- * `GET /api/skills/ID?part=PART&…`: what is known about one skill; without a `part`, all of them. Parts of answers with the same digest belong
- * together.
+ * `GET /api/skills/ID?part=PART&…`: the named sections about one skill; all of them without `?part`. Answers with one digest are about the
+ * same bytes.
  */
 export interface SkillDetail {
   readonly row: SkillRow;
-  /** `sha256:…` of all files; absent if they cannot all be read. What is approved and run is exactly this. */
+  /** `sha256:…` of all files; absent if not all can be read. Approvals and runs are for exactly these bytes. */
   readonly digest?: string | undefined;
-  /** Must come with what is decided about, or run with, this digest: of the parts `permissions` and `run`. Absent if the server is read-only. */
+  /** Must be sent with a decision about, or a run of, this digest. Only with the section `permissions` or `run`, and not if read-only. */
   readonly nonce?: string | undefined;
   /** The body of SKILL.md, at most 1 MiB of it. */
   readonly instructions: { readonly markdown: string; readonly isWhole: boolean };
-  /** What people do not see in the rendered text. Offsets are of UTF-16 units in `markdown`. */
+  /** Text that the user does not see in the rendered Markdown. Offsets count UTF-16 units of `markdown`. */
   readonly hidden: readonly {
     readonly kind: "zero-width" | "bidi" | "control" | "comment" | "tag-characters";
     readonly start: number;
@@ -157,9 +157,9 @@ export interface SkillDetail {
   readonly frontmatter: Readonly<Record<string, unknown>>;
   /** `skill.toml` as an object. */
   readonly manifest?: Readonly<Record<string, unknown>> | undefined;
-  /** What it requests, for the part `manifest`. */
+  /** The capabilities that the skill requests. Only in the section `manifest`. */
   readonly wants: Wants;
-  /** What its files use without declaring it, as far as it can be seen: hosts, names of environment variables. */
+  /** Hosts and names of environment variables that the skill's code mentions, declared or not. */
   readonly detected: { readonly hosts: readonly string[]; readonly environment: readonly string[] };
   readonly inputs: Readonly<Record<string, SkillInput>>;
   /** Scripts that can be run. */
@@ -167,21 +167,21 @@ export interface SkillDetail {
   readonly files: readonly SkillFileEntry[];
   readonly filesOmitted: number;
   readonly problems: readonly ShownProblem[];
-  /** What scanners of others say, as the project keeps it: theirs, and no problem of ours. */
+  /** The findings of other scanners that the project stores. They do not count as problems of the skill. */
   readonly advice: readonly ShownAdvice[];
   readonly permissions: SkillPermissions;
   readonly environment: readonly EnvironmentMatch[];
   readonly license: SkillLicense;
-  /** Present if it was installed from elsewhere. */
+  /** Present if a lock says that the skill was installed from a source. */
   readonly installed?: { readonly source: string; readonly isModified: boolean } | undefined;
 }
 
 export type SkillInput = Readonly<DeclaredArgument>;
 
-/** An advice, without what only the scanner's own machine has. */
+/** A finding of a scanner, without the fields that make sense only on the scanner's machine. */
 export type ShownAdvice = Omit<SkillAdvice, "file" | "sha256">;
 
-/** A problem with the lines around its place. */
+/** A problem with the lines around its position. */
 export interface ShownProblem extends Problem {
   readonly frame: readonly { readonly line: number; readonly text: string }[];
 }
@@ -195,15 +195,15 @@ export interface FileContent {
 }
 
 /**
- * `POST /api/skills/ID/decision`. `approve`: these bytes, as a grant; `once`: their next run from this page; `block`: all versions; `revoke`: one
- * grant; `unblock`.
+ * `POST /api/skills/ID/decision`. `approve` grants these bytes, `once` their next run from the page. `block` and `unblock` are for all
+ * versions. `revoke` is for one grant.
  */
 export const decisionRequest = z.strictObject({
   decision: z.enum(["approve", "once", "block", "unblock", "revoke"]),
-  /** Absent for a skill that has none: it can be blocked and unblocked only, and its grants revoked. */
+  /** Absent for a skill without one, which can only be blocked and unblocked, and its grants revoked. */
   digest: z.string().regex(digestForm).optional(),
   nonce: z.string().max(128),
-  /** For `approve`. Default: as wide as the policy lets a person approve. */
+  /** For `approve`. Default: the widest reach that the policy lets the user approve. */
   reach: z.enum(["session", "project", "everywhere"]).optional(),
   /** For `revoke`. */
   grant: z.string().max(128).optional(),
@@ -213,12 +213,12 @@ export type DecisionRequest = Readonly<z.infer<typeof decisionRequest>>;
 
 const position = z.int().min(1).max(10_000_000).optional();
 
-/** `POST /api/skills/ID/open`: opens the file in the person's editor. */
+/** `POST /api/skills/ID/open`: opens the file in the user's editor. */
 export const openFile = z.strictObject({ path: z.string().max(1_024), line: position, column: position });
 
 export type OpenFile = Readonly<z.infer<typeof openFile>>;
 
-/** The body of every answer that is not a success. The codes are those of JSON-RPC errors, and `STALE`: read it again. */
+/** The body of every error. The codes are those of JSON-RPC errors, and `STALE`: the page must read the skill or plan again. */
 export interface BrowseError {
   readonly error: { readonly code: string; readonly message: string; readonly hint?: string | undefined };
 }

@@ -1,21 +1,21 @@
 import * as z from "zod";
 import type { ShownSignature } from "./skills.ts";
 
-/** Where skills are installed: in the project, or for this person. */
+/** The scopes of an installation: the project, or everything of the user. */
 export const scopeNames = ["project", "global"] as const;
 
 export type ScopeName = (typeof scopeNames)[number];
 
-/** `GET /api/sources`: what is installed from elsewhere, by the lock of each place. */
+/** `GET /api/sources`: the skills installed from sources, by the lock of each scope. */
 export interface SourceList {
   readonly places: readonly {
     readonly place: ScopeName;
-    /** The directory of its skills, as people see it. */
+    /** The directory of the scope's skills, with `~` for the home directory. */
     readonly directory: string;
-    /** Why what is there cannot be read. */
+    /** Why the lock or the directory cannot be read. */
     readonly fault?: string | undefined;
     readonly skills: readonly InstalledSkill[];
-    /** How many more the lock has. */
+    /** How many more skills the lock has. */
     readonly more: number;
   }[];
 }
@@ -25,9 +25,9 @@ export interface InstalledSkill {
   readonly name: string;
   readonly source: string;
   readonly version?: string | undefined;
-  /** Whether the files are those of the lock. `unknown`: the lock does not say which they are. */
+  /** Whether the files are those of the lock. `unknown`: the files cannot be compared. */
   readonly state: "verified" | "modified" | "missing" | "unknown";
-  /** How they differ, in words. */
+  /** The differences of the files, in words. */
   readonly changes?: readonly string[] | undefined;
 }
 
@@ -38,14 +38,14 @@ export interface Discovered {
     readonly name: string;
     readonly description: string;
     readonly version?: string | undefined;
-    /** Where it is installed from this source. */
+    /** The scopes in which the skill is installed from this source. */
     readonly installed: readonly ScopeName[];
-    /** Why it cannot be installed. */
+    /** Why the skill cannot be installed. */
     readonly unusable?: string | undefined;
   }[];
-  /** How many more it offers. */
+  /** How many more skills the source offers. */
   readonly more: number;
-  /** What could not be read. */
+  /** The skills and files that could not be read, with reasons. */
   readonly problems: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export const sourceText = z.string().max(2_048);
 const name = z.string().min(1).max(256);
 const place = z.enum(scopeNames);
 
-/** What a plan is made for. `update`: names of the place's lock; none stands for all. */
+/** The skills that a plan is for. `update`: names of the scope's lock; an empty list stands for all. */
 export const planRequest = z.union([
   z.strictObject({ place, source: sourceText, names: z.array(name).min(1).max(50) }),
   z.strictObject({ place, update: z.array(name).max(500) }),
@@ -61,12 +61,12 @@ export const planRequest = z.union([
 
 export type PlanRequest = Readonly<z.infer<typeof planRequest>>;
 
-/** `POST /api/sources/plan`: what would be installed. Nothing is written until `POST /api/sources/apply` `{plan, nonce}`. */
+/** The answer to `POST /api/sources/plan`. Nothing is written until `POST /api/sources/apply` `{plan, nonce}`. */
 export interface SourcePlan {
   readonly plan: string;
   readonly nonce: string;
   readonly directory: string;
-  /** Skills without a change are not among them. */
+  /** The planned changes; skills without a change are left out. */
   readonly changes: readonly PlannedChange[];
   /** Sources, or entries of the lock, that could not be read. */
   readonly problems: readonly string[];
@@ -75,37 +75,37 @@ export interface SourcePlan {
 export interface PlannedChange {
   readonly name: string;
   readonly source: string;
-  /** `note`: its files are there already, and only the lock is written. */
+  /** `note`: the files are there already, so only the lock is written. */
   readonly action: "install" | "update" | "note";
   readonly description: string;
-  /** The version that is installed. */
+  /** The installed version. */
   readonly from?: string | undefined;
   readonly to: string;
-  /** Other bytes with the same version. */
+  /** Whether the new bytes differ though the version is the same. */
   readonly isSameVersion?: true | undefined;
-  /** What it requests beyond the installed one, in words; of a new one, all that it requests. */
+  /** The permissions requested beyond those of the installed version, in words; all of them for a new skill. */
   readonly widened: readonly string[];
-  /** What it requests, in words. */
+  /** The permissions that the skill requests, in words. */
   readonly wants: readonly string[];
   readonly signature: ShownSignature;
-  /** What `check` says about it. */
+  /** The problems that `acp-skills check` finds in the skill. */
   readonly problems: readonly { readonly severity: string; readonly words: string }[];
   readonly files: readonly PlannedFile[];
   readonly moreFiles: number;
-  /** Why it is not done. */
+  /** Why the change is refused. */
   readonly refused?: string | undefined;
 }
 
 export interface PlannedFile {
   readonly path: string;
   readonly change: "added" | "removed" | "changed";
-  /** Unified; absent for a file that is not text, or too long. */
+  /** A unified diff; absent for a file that is not text, or too long. */
   readonly diff?: string | undefined;
 }
 
 /** The answer of `POST /api/sources/apply`. */
 export interface AppliedPlan {
   readonly directory: string;
-  /** Names in the lock. */
+  /** The names in the lock of the installed skills. */
   readonly done: readonly string[];
 }

@@ -4,7 +4,7 @@ import { visibleText } from "./foreign-text.tsx";
 const maxLines = 1_000;
 const maxLineLength = 1_000;
 
-/** A unified diff. Each line keeps its sign, so that colour only repeats it. Absent: the file cannot be compared. */
+/** A unified diff. Each line shows its sign, which the colour only repeats. `diff` is absent if the file cannot be compared. */
 export function DiffText({ diff, label }: { readonly diff: string | undefined; readonly label: string }): JSX.Element {
   if (diff === undefined) return <p class="muted">It is not text, or too large to be compared here.</p>;
   const lines = diff.replace(/\n$/, "").split("\n");

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { useBrowser, type Browser } from "../state/browser.ts";
 import { IconButton } from "./icon.tsx";
 
-/** A SHA-256, short until it is asked for. */
+/** A SHA-256, short until the user clicks it. */
 export function Digest({ digest, what }: { readonly digest: string; readonly what: string }): JSX.Element {
   const [isWhole, setIsWhole] = useState(false);
   const short = digest.slice(0, digest.startsWith("sha256:") ? 19 : 12);
@@ -23,7 +23,7 @@ export function Digest({ digest, what }: { readonly digest: string; readonly wha
   );
 }
 
-/** Copies a text, exactly as it is, and says so. `what`: as in “Copy the digest”. */
+/** Copies a text exactly as it is, and announces that. `what`: as in “Copy the digest”. */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }): JSX.Element {
   const { announcement } = useBrowser();
   return (
@@ -31,7 +31,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
   );
 }
 
-/** Resolves with whether the browser lets the page copy. */
+/** Copies a text and announces the outcome. Resolves with false if the browser does not let the page copy. */
 export async function copy(text: string, what: string, announcement: Browser["announcement"]): Promise<boolean> {
   const isCopied = await navigator.clipboard.writeText(text).then(
     () => true,

@@ -3,7 +3,7 @@ import { foreignText } from "./foreign-text.tsx";
 
 type Field = readonly [name: string, value: ComponentChildren];
 
-/** Names and values, side by side where there is room; nothing of those without a value. */
+/** Names and values, side by side if there is space. Fields without a value are left out. */
 export function fieldList(fields: readonly Field[]): JSX.Element | null {
   const given = fields.filter(([, value]) => value !== undefined && value !== "");
   if (given.length === 0) return null;

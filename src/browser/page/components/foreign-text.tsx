@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-/** A text that skills or agents wrote, on one line: isolated in its direction, and nothing in it hides. */
+/** A text that skills or agents wrote, on one line: its direction is isolated and its unseen characters are named. */
 export function foreignText(text: string, limit?: number): JSX.Element {
   return <bdi>{toVisible(text, limit)}</bdi>;
 }
@@ -23,7 +23,7 @@ export function ForeignList({ texts, limit = Infinity, class: className }: Forei
   );
 }
 
-/** A name that skills or agents wrote, with a warning where it mixes scripts whose letters look alike. */
+/** A name that skills or agents wrote, with a warning if it mixes scripts whose letters look alike. */
 export function foreignName(name: string): JSX.Element {
   return (
     <>
@@ -33,21 +33,21 @@ export function foreignName(name: string): JSX.Element {
   );
 }
 
-/** Characters that show nothing or move others: all that Unicode ignores by default, controls of direction, and controls but tab and line ends. */
+/** Characters that show nothing or move others: Unicode's default ignorables, direction controls, and controls but tab and line ends. */
 const unseen =
   /(?:\p{Default_Ignorable_Code_Point}|\p{Bidi_Control}|[\u2800\ufff9-\ufffb]|(?![\t\n\r])\p{Cc}|\p{Cs})+/gu;
-/** Joiners and selectors that shape a visible sign, and what they may follow: emoji, and letters of scripts that join. */
+/** Joiners and selectors that shape a visible sign. They may follow emoji (`shaped`) and letters of scripts that join. */
 const shaping = /^(?:\ufe0f|[\u200c\u200d]|\ufe0f\u200d)$/;
 const shaped = /(?:\p{Emoji}|(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])[\p{L}\p{M}])$/u;
 
-/** The text with each run of unseen characters named in its place, as in `⟨U+202E⟩`. */
+/** Replaces each run of unseen characters with their names, as in `⟨U+202E⟩`. */
 export function visibleText(text: string): string {
   return text.replace(unseen, (run: string, offset: number, whole: string) =>
     shaping.test(run) && shaped.test(whole.slice(Math.max(0, offset - 2), offset)) ? run : named(run),
   );
 }
 
-/** `⟨U+202E⟩`: the first three and the number of others; tag characters as the ASCII text that they spell. */
+/** Names a run, as in `⟨U+202E⟩`: its first three characters and the number of the others. Tag characters are spelled as ASCII. */
 function named(run: string): string {
   const characters = Array.from(run);
   const tags = characters
@@ -60,7 +60,7 @@ function named(run: string): string {
   return `⟨${names.join(" ")}${characters.length > 3 ? ` and ${characters.length - 3} more` : ""}⟩`;
 }
 
-/** One line of a text of a skill, at most `limit` characters of it, in which nothing hides: `abc⟨U+202E⟩def`. */
+/** Cuts a text to `limit` characters and names the unseen ones: `abc⟨U+202E⟩def`. */
 export function toVisible(text: string, limit = 400): string {
   return visibleText(text.length > limit ? `${text.slice(0, limit)}…` : text);
 }
@@ -68,7 +68,7 @@ export function toVisible(text: string, limit = 400): string {
 const latin = /\p{Script=Latin}/u;
 const lookAlike = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Lisu}]/u;
 
-/** Whether some word mixes Latin letters with those of a script that has look-alikes of them. */
+/** Whether a word mixes Latin letters with letters of a script that has look-alikes. */
 function hasConfusables(name: string): boolean {
   return name
     .slice(0, 1_000)

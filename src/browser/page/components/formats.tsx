@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
-/** A moment, in the person's own way of writing it: of today, only the time. */
+/** A moment, in the user's locale; for today, only the time. */
 export function shownTime(at: number): JSX.Element {
   if (Number.isNaN(at)) return <span>at an unknown time</span>;
   const date = new Date(at);
@@ -28,7 +28,7 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 || amount >= 100 ? String(Math.round(amount)) : amount.toFixed(1)} ${units[unit] ?? ""}`;
 }
 
-/** `83 %`; a dash where there is none. */
+/** `83 %`; a dash if the share is undefined. */
 export function formatShare(share: number | undefined): string {
   return share === undefined ? "–" : `${Math.round(share * 100)} %`;
 }

@@ -30,7 +30,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** A picture beside a text that says the same; screen readers skip it. */
+/** A picture beside a text with the same meaning; screen readers skip the picture. */
 export function Icon({ name }: { readonly name: IconName }): JSX.Element {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
@@ -46,9 +46,9 @@ type ButtonAttributes = Pick<
 
 interface ButtonProps extends ButtonAttributes {
   readonly text: ComponentChildren;
-  /** How it looks, besides as a button. */
+  /** The CSS classes besides `button`. */
   readonly kind?: string;
-  /** Absent where it submits its form. */
+  /** Absent for a button that submits its form. */
   readonly onClick?: () => void;
 }
 
@@ -77,12 +77,12 @@ export function IconButton({ icon, label, class: size = "", onClick }: IconButto
 interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
-  /** Shown only if it still stands there a moment later. */
+  /** Whether the view appears only after a short delay, for a state that usually ends before. */
   readonly isLate?: boolean;
   readonly children?: ComponentChildren;
 }
 
-/** What stands where there is nothing to show: one sentence why, and what to do. */
+/** The view if there is nothing to show: one sentence why, and what to do. */
 export function Empty({ icon, title, isLate = false, children }: EmptyProps): JSX.Element {
   return (
     <div class={isLate ? "empty late" : "empty"}>

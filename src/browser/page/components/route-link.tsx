@@ -10,7 +10,7 @@ interface RouteLinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A link inside the browser. It works where the URL is not ours, too; a modified click opens a tab where it is. */
+/** A link inside the browser. A plain click opens the route even if the browser does not own the URL; a modified click opens a tab. */
 export function RouteLink({ to, isCurrent = false, class: className, children }: RouteLinkProps): JSX.Element {
   const { places } = useBrowser();
   const open = (event: MouseEvent): void => {
@@ -25,7 +25,7 @@ export function RouteLink({ to, isCurrent = false, class: className, children }:
   );
 }
 
-/** A link to a skill. Names of the ledger are canonical; ids are slugs. */
+/** A link to a skill. Without `id`, the slug is made of the name: the ledger has canonical names. */
 export function skillLink(name: string, id = name.replaceAll(".", "-")): JSX.Element {
   return (
     <RouteLink key={id} to={{ view: "skills", skill: id }}>
@@ -34,7 +34,7 @@ export function skillLink(name: string, id = name.replaceAll(".", "-")): JSX.Ele
   );
 }
 
-/** Names of skills, shown when they are asked for; `total`: how many there are in all. */
+/** Names of skills, shown when the user opens `title`. `total`: the number of all skills, named or not. */
 export function skillNames(title: string, names: readonly string[], total: number): JSX.Element | undefined {
   if (names.length === 0) return undefined;
   return (

@@ -6,7 +6,7 @@ import { type ServerEvents, type SourceError, toSourceError } from "../source/sk
 import { foreignText } from "./foreign-text.tsx";
 import { Icon } from "./icon.tsx";
 
-/** What a server answered, as far as is known. The last answer stays while a newer one is read, and when reading fails. */
+/** The last answer of the server, if there was one. It stays while a newer one is read, and when reading fails. */
 interface Answered<Answer> {
   readonly answer: Answer | undefined;
   readonly error: SourceError | undefined;
@@ -14,8 +14,8 @@ interface Answered<Answer> {
 }
 
 /**
- * Reads something of the server; again when `of`, which says what is read, has changed, after the connection was lost, and after relevant
- * events of a kind.
+ * Reads an answer of the server. It is read again when `of` (the parameters of `read`) changes, after the connection was lost, and after
+ * relevant events of `kind`.
  */
 export function useAnswer<Answer, Kind extends keyof ServerEvents = never>(
   read: (server: SkillServer, signal: AbortSignal) => Promise<Answer>,
@@ -52,7 +52,7 @@ export function useAnswer<Answer, Kind extends keyof ServerEvents = never>(
   return { ...known, readAgain: () => readNow.current() };
 }
 
-/** Why something could not be read or done, and what helps. It may quote what others wrote. */
+/** Why something could not be read or done, and what helps. The message may quote text of skills and agents. */
 export function SourceErrorAlert({ error }: { readonly error: SourceError | undefined }): JSX.Element | null {
   if (error === undefined) return null;
   return (

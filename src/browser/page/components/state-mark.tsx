@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { SkillState } from "../../wire/skills.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
-/** The words, icon and tone of a state. Colour only repeats what icon and words say. */
+/** The words, icon and tone of a state. Icon and words say everything; the colour only repeats it. */
 export interface MarkDisplay {
   readonly words: string;
   readonly icon: IconName;
@@ -18,7 +18,7 @@ export function Mark({ words, icon, tone }: MarkDisplay): JSX.Element {
   );
 }
 
-/** How each state of a skill is shown. */
+/** The display of each state of a skill. */
 export const stateDisplays: Readonly<Record<SkillState, MarkDisplay>> = {
   ok: { words: "OK", icon: "check", tone: "muted" },
   warnings: { words: "Warnings", icon: "alert", tone: "warning" },
@@ -30,7 +30,7 @@ export const stateDisplays: Readonly<Record<SkillState, MarkDisplay>> = {
   invalid: { words: "Invalid", icon: "cross", tone: "danger" },
 };
 
-/** Whether a skill says a version: one that does not has 0.0.0. */
+/** Whether a skill states its version: 0.0.0 stands for none. */
 export function isStated(version: string): boolean {
   return version !== "" && version !== "0.0.0";
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 
-/** Rows under titles, each named by its first cell. Numbers stand at the end of their column. */
+/** Rows under titles, each named by its first cell. Numbers are aligned to the end of their column. */
 export function titledTable(titles: readonly string[], rows: readonly (readonly ComponentChildren[])[]): JSX.Element {
   const classOf = (cell: ComponentChildren): string | undefined => (typeof cell === "number" ? "number" : undefined);
   return (

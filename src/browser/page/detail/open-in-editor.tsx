@@ -4,7 +4,7 @@ import { SourceError } from "../source/skill-source.ts";
 import { canAct, useBrowser } from "../state/browser.ts";
 import { Button } from "../components/icon.tsx";
 
-/** Opens a place in the person's editor; nothing where the source cannot. */
+/** A button that opens a position in the user's editor; null if the source cannot open files. */
 export function OpenInEditor({ skill, ...file }: OpenFile & { readonly skill: string }): JSX.Element | null {
   const { source, announcement } = useBrowser();
   const { server } = source;

@@ -12,12 +12,12 @@ import type { KnownDetail, SourceError } from "../source/skill-source.ts";
 interface SkillViewProps {
   /** The id of the skill, as in its row. */
   readonly id: string;
-  /** What the URL names behind the skill: a tab, and what is shown in it. */
+  /** The tab that the URL names after the skill. `item`: the item shown in the tab, such as a file. */
   readonly tab: string | undefined;
   readonly item: string | undefined;
 }
 
-/** One skill: what it is, and a tab of what is known about it. Changes on disk arrive in place: tab, scroll and open nodes stay. */
+/** One skill: its header, and one of the tabs about it. When files change, the view updates: tab, scroll position and open nodes stay. */
 export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element {
   const { places, source } = useBrowser();
   const shown = source.server === undefined ? tabs.slice(0, 1) : tabs;
@@ -93,7 +93,7 @@ function Unread({ error, onRetry }: { readonly error: SourceError; readonly onRe
   );
 }
 
-/** What a skill is called, what it is, where it comes from. */
+/** The header of a skill: its name, state, kind and source. */
 function SkillHeader({ detail: { row, installed } }: { readonly detail: KnownDetail }): JSX.Element {
   const { isInvokable, notify, source } = useBrowser();
   const { id, state, kind, version, folder, canonicalName } = row;

@@ -13,28 +13,28 @@ import { PermissionsTab } from "./permissions/permissions-tab.tsx";
 import { ProblemsTab } from "./tabs/problems-tab.tsx";
 
 export interface TabProps {
-  /** Replaced whole when the skill changes; the tab stays mounted. */
+  /** The detail of the skill. A new object replaces it when the skill changes; the tab stays mounted. */
   readonly detail: KnownDetail;
-  /** What the URL names within the tab, such as a file. */
+  /** The item that the URL names within the tab, such as a file. */
   readonly item: string | undefined;
   readonly openTab: (tab: string, item?: string) => void;
-  /** Reads the skill again, as after a decision; resolves with what is then known. */
+  /** Reads the skill again, for example after a decision. Resolves with the new detail. */
   readonly reload: () => Promise<KnownDetail | undefined>;
-  /** The skill is gone: nothing can be done with it any more. */
+  /** Whether the skill was removed, so that nothing can be done with it. */
   readonly isRemoved: boolean;
 }
 
 export interface Tab {
-  /** The name in the URL. */
+  /** The name of the tab in the URL. */
   readonly name: string;
   readonly title: string;
   readonly Content: (props: TabProps) => JSX.Element | null;
-  /** What is read of the skill when the tab is opened. */
+  /** The sections of the skill's detail that the tab shows. */
   readonly parts: readonly SkillPart[];
   readonly count?: (detail: KnownDetail) => number;
 }
 
-/** The tabs of a skill, in order. The first is shown when the URL names none, and is all that there is without a server. */
+/** The tabs of a skill, in order. The first one is the default, and the only one without a server. */
 export const tabs: readonly [Tab, ...Tab[]] = [
   { name: "overview", title: "Overview", Content: OverviewTab, parts: ["overview"] },
   {

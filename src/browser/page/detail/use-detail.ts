@@ -4,20 +4,20 @@ import type { SkillPart } from "../../wire/skills.ts";
 import { type KnownDetail, type SourceError, toSourceError } from "../source/skill-source.ts";
 import { useBrowser } from "../state/browser.ts";
 
-/** What is known of a skill. Nothing while it is read for the first time. */
+/** The state of reading a skill. `detail` is absent while it is read for the first time. */
 interface DetailState {
   readonly detail?: KnownDetail;
-  /** The parts that were read; all of them are of one digest. */
+  /** The sections that were read; all of them are of one digest. */
   readonly parts: ReadonlySet<SkillPart>;
-  /** There is no such skill, or no longer; `detail` is the last that was known of it. */
+  /** Whether there is no such skill, or no longer; `detail` is then its last one, if any. */
   readonly isGone: boolean;
   /** Why something could not be read. */
   readonly error?: SourceError | undefined;
 }
 
 /**
- * What is known about a skill: the overview and the parts of the open tab, which are read again whenever its row or files change; what is shown
- * stays until the new is there. `reload` reads them now and resolves with what is then known.
+ * Reads the overview of a skill and the sections of the open tab, and reads them again whenever the skill's row or files change. The last
+ * detail stays until the new one arrives. `reload` reads now and resolves with the new detail.
  */
 export function useDetail(
   id: string,
@@ -28,7 +28,7 @@ export function useDetail(
   const known = useRef(reading);
   const latest = useRef<AbortController>(undefined);
   const reply = useRef<Promise<KnownDetail | undefined>>(undefined);
-  /** The parts for which everything is being read anew. */
+  /** The sections of the open tab for which a reload runs. */
   const reloadingFor = useRef<readonly SkillPart[]>(undefined);
   const wanted = useRef(parts);
   wanted.current = parts;
@@ -41,7 +41,7 @@ export function useDetail(
     reloadingFor.current = wanted.current;
     return (reply.current = read([...new Set<SkillPart>(["overview", ...wanted.current])], undefined));
   };
-  /** Reads parts, and adds them to what is known if that has the same digest. */
+  /** Reads sections and adds them to `before` if that has the same digest, else reloads. */
   const read = async (
     asked: readonly SkillPart[],
     before: DetailState | undefined,
@@ -58,9 +58,9 @@ export function useDetail(
       else show({ detail: { ...before?.detail, ...found }, parts, isGone: false, error: undefined });
       return found;
     } catch (error) {
-      // A change on disk began a later reading, which answers for this one.
+      // A later reading has begun, because of a change on disk, and answers for this one.
       if (mine.signal.aborted) return latest.current === mine ? undefined : reply.current;
-      // What was read before is still worth more than an error; the line at the top says that the server does not answer.
+      // The last detail stays, because it is worth more than an error; the connection line says that the server does not answer.
       show({ error: toSourceError(error) });
       return undefined;
     }

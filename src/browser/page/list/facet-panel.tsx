@@ -7,10 +7,10 @@ import { foreignText } from "../components/foreign-text.tsx";
 import { useBrowser } from "../state/browser.ts";
 import { stateDisplays } from "../components/state-mark.tsx";
 
-/** Counts follow when typing pauses, so that the list need not wait for them. */
+/** Counts are updated when typing pauses, so that the list need not wait for them. */
 const debounceMs = 150;
 
-/** Every way to narrow the list, with how many skills each would leave. */
+/** The facets that narrow the list, each value with the number of skills that it would leave. */
 export function FacetPanel(): JSX.Element | null {
   const { shown, places } = useBrowser();
   const chosen = places.current.value.filter.facets;
@@ -36,7 +36,7 @@ export function FacetPanel(): JSX.Element | null {
   );
 }
 
-/** Further values are shown on demand, at most `most` in all. */
+/** The number of values shown at first; the user can show at most `most`. */
 const few = 7;
 const most = 200;
 
@@ -87,7 +87,7 @@ function Facet({ facet, title, values, chosen }: FacetProps): JSX.Element {
   );
 }
 
-/** What facets are called, in the order of their use. */
+/** The titles of the facets, the most used first. */
 const facetTitles: readonly (readonly [FacetName, string])[] = [
   ["state", "State"],
   ["kind", "Kind"],
@@ -105,7 +105,7 @@ const compatibility: Readonly<Record<string, string>> = {
   unspecified: "nothing needed",
 };
 
-/** A value of a facet as people read it. */
+/** A value of a facet in words. */
 function facetValueLabel(facet: FacetName, value: string): string {
   if (facet === "state" && Object.hasOwn(stateDisplays, value)) return stateDisplays[value as SkillState].words;
   if (facet === "compatibility") return compatibility[value] ?? value;

@@ -12,7 +12,7 @@ interface ListPaneProps {
   readonly list: RefObject<HTMLDivElement | null>;
 }
 
-/** Search, filters, and the skills that are left. */
+/** The search, the filters, and the skills that match both. */
 export function ListPane({ list }: ListPaneProps): JSX.Element {
   const { source, shown, places } = useBrowser();
   const hasFacets = useSignal(false);
@@ -59,7 +59,7 @@ export function ListPane({ list }: ListPaneProps): JSX.Element {
   );
 }
 
-/** What could not be read, and connections that did not request skills: their agents announce none, or only commands. */
+/** Warns of missing skills: unread directories, and connections without a request for skills, whose agents announce at most commands. */
 function MayBeMissing(): JSX.Element | null {
   const { list, notAsked } = useBrowser().source;
   const unread = list.value?.unread ?? [];
@@ -87,12 +87,12 @@ interface SearchBoxProps extends ListPaneProps {
   readonly onOpenFirst: () => void;
 }
 
-/** Narrows the list at every key. Arrow down goes into the list, Enter opens its first skill, Escape clears. */
+/** Narrows the list at every key. Arrow down focuses the list, Enter opens its active or first skill, Escape clears the search. */
 function SearchBox({ list, onOpenFirst }: SearchBoxProps): JSX.Element {
   const { places, isPage } = useBrowser();
   const { filter, route } = places.current.value;
   const input = useRef<HTMLInputElement>(null);
-  // A page of its own opens ready to search; inside another page, the focus is not ours to take.
+  // The browser's own page opens ready to search; inside another page, the browser must not take the focus.
   useEffect(() => {
     if (isPage && !(route.view === "skills" && route.skill !== undefined))
       input.current?.focus({ preventScroll: true });

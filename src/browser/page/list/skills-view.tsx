@@ -5,7 +5,7 @@ import { Icon } from "../components/icon.tsx";
 import { toEventDetail, useBrowser } from "../state/browser.ts";
 import { ListPane } from "./list-pane.tsx";
 
-/** The list of skills and, where one is open, that skill: side by side where there is room, else one at a time. */
+/** The list of skills and the open skill, if any: side by side if there is space, else one at a time. */
 export function SkillsView(): JSX.Element {
   const { places, shown, notify, source } = useBrowser();
   const { route } = places.current.value;
@@ -15,7 +15,7 @@ export function SkillsView(): JSX.Element {
   const before = useRef(skill);
   if (skill !== undefined && before.current === undefined) shown.active.value ??= skill;
 
-  // The focus follows: into a skill that was opened, and back into the list.
+  // The focus moves into a skill that was opened, and back into the list.
   useLayoutEffect(() => {
     if (skill === before.current) return;
     before.current = skill;

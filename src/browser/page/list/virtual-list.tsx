@@ -12,10 +12,10 @@ interface VirtualListProps {
   readonly box: RefObject<HTMLDivElement | null>;
 }
 
-/** Pixels; `.row` in `look/list.css` has the same height. */
+/** The height in pixels; `.row` in `styles/list.css` has the same one. */
 const rowHeight = 58;
 
-/** A listbox that renders only the rows in view. Screen readers hear each row's number and the length of the whole list. */
+/** A listbox that renders only the rows in view. Screen readers announce each row's number and the length of the whole list. */
 export function VirtualList({ box }: VirtualListProps): JSX.Element {
   const { shown, places } = useBrowser();
   const { active, rows: list } = shown;
@@ -80,7 +80,7 @@ export function VirtualList({ box }: VirtualListProps): JSX.Element {
   );
 }
 
-/** One line of the list: what it is, where from, whether it is as it should be, and what it costs. */
+/** One line of the list: the kind, name, source, description, state and tokens of a skill. */
 function skillLine({ name, description, kind, source, state, tokens }: SkillRow): JSX.Element {
   return (
     <>
@@ -101,7 +101,7 @@ function skillLine({ name, description, kind, source, state, tokens }: SkillRow)
   );
 }
 
-/** What is in view; keeps it there while rows come and go above it. A list that is narrowed begins at its start. */
+/** Tracks the rows in view, and holds them in view while rows above them are added or removed. A narrowed list begins at its start. */
 function useView(box: VirtualListProps["box"]) {
   const { shown, places } = useBrowser();
   const rows = shown.rows.value;
@@ -152,7 +152,7 @@ function useView(box: VirtualListProps["box"]) {
   return { first: first.value, inView: inView.value, reveal, onScroll };
 }
 
-/** The numbers of the rows that are rendered: those in view, some beyond, and the active one wherever it is. */
+/** The numbers of the rows to render: the rows in view, `beyond` rows on both sides, and the active row. */
 function visibleRows(total: number, first: number, inView: number, active: number): readonly number[] {
   const from = Math.max(0, Math.min(first, total) - beyond);
   const to = Math.min(total, first + inView + beyond);
@@ -163,14 +163,14 @@ function visibleRows(total: number, first: number, inView: number, active: numbe
 /** Rows rendered above and below the view, so that scrolling does not show gaps. */
 const beyond = 6;
 
-/** Where the row at `first` is after a change; if it is gone, the nearest one below it that is still there, then above it. */
+/** The new index of the row at `first`; if that row is gone, of the nearest remaining row below it, else above it. */
 function anchorAfter(before: readonly SkillRow[], after: readonly SkillRow[], first: number): number {
   const places = new Map(after.map(({ id }, index) => [id, index]));
   const nearest = [...before.slice(first), ...before.slice(0, first).reverse()].find(({ id }) => places.has(id));
   return (nearest && places.get(nearest.id)) ?? 0;
 }
 
-/** Where a key moves from the row at `active` (-1: none); undefined if it is not a key of lists. */
+/** The index to which a key moves from the row at `active` (-1: none); undefined for a key that does not move. */
 function moveBy(key: string, active: number, total: number, screenful: number): number | undefined {
   const last = total - 1;
   const moves: Readonly<Record<string, number>> = {

@@ -45,7 +45,7 @@ class SkillBrowser extends HTMLElement implements SkillBrowserElement {
   }
 
   connectedCallback(): void {
-    // What was set before the element was defined hides the property of the class.
+    // A store that was set before the element was defined hides the property of the class.
     if (Object.hasOwn(this, "store")) {
       const { store } = this;
       Reflect.deleteProperty(this, "store");

@@ -8,8 +8,8 @@ import { createMemoryNavigation, createUrlNavigation } from "../state/location.t
 import { createSkillListState } from "../state/shown-skills.ts";
 
 /**
- * Renders a browser into a shadow root; the returned function removes it and ends everything that it started. `theme`: what the page around
- * it says; null: nothing.
+ * Renders a browser into a shadow root. The returned function removes the browser and ends everything that it started. `theme`: the theme
+ * that the surrounding page sets, if any.
  */
 export function mount(
   root: ShadowRoot,
@@ -21,7 +21,7 @@ export function mount(
     source,
     places,
     shown: createSkillListState(source, places),
-    // The theme of a page of others is not ours to choose, nor is what its storage has.
+    // In a page of another application, the browser neither chooses the theme nor uses the storage.
     theme: isPage ? createTheme(() => localStorage) : theme,
     announcement: signal(""),
     isPage,
@@ -42,12 +42,12 @@ export function mount(
   };
 }
 
-/** Waits for the stylesheet, so that nothing is seen or measured without it; if it cannot be had, the browser is better plain than missing. */
+/** Waits for the stylesheet, so that nothing is shown or measured without it. If it cannot be loaded, the browser is shown plain. */
 function Styled(): JSX.Element {
   const isStyled = useSignal(false);
   const showApp = (): void => void (isStyled.value = true);
   const fail = (): void => {
-    // Only whoever put the element into their page can mend this, and reads the console.
+    // Only the developer of the surrounding page, who reads the console, can mend this.
     // eslint-disable-next-line no-console
     console.warn(`<acp-skill-browser> has no styles: ${styles} cannot be loaded. Serve browser.css beside its script.`);
     showApp();

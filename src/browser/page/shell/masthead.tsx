@@ -9,14 +9,14 @@ const themeIcons = { system: "system", light: "sun", dark: "moon" } as const;
 
 const links = [{ view: "skills", icon: "search", title: "Browse" } as const, ...otherViews];
 
-/** The name, the views, and what concerns all of them. */
+/** The title, the links to the views, and the tools of all views. */
 export function Masthead({ onShortcuts }: { readonly onShortcuts: () => void }): JSX.Element {
   const { places, theme, source, isPage } = useBrowser();
   const { view } = places.current.value.route;
   const current = theme.value ?? "system";
   const nextTheme = themes[(themes.indexOf(current) + 1) % themes.length] ?? "system";
   const directory = source.server?.about.value?.directory;
-  // In a page of others it is neither its banner nor its title.
+  // In a page of another application, this is neither the banner nor the title.
   const Bar = isPage ? "header" : "div";
   const Title = isPage ? "h1" : "h2";
   return (
@@ -58,12 +58,12 @@ export function Masthead({ onShortcuts }: { readonly onShortcuts: () => void }):
   );
 }
 
-/** The last part of the path of a project. */
+/** The last segment of a project's path. */
 export function projectName(directory: string): string {
   return /[^\\/]+(?=[\\/]*$)/.exec(directory)?.[0] ?? directory;
 }
 
-/** Says when what is shown may not be up to date, and why. Empty while all is well. */
+/** Says when the page may not be up to date, and why. Empty while the connection works. */
 export function ConnectionLine(): JSX.Element {
   const status = useBrowser().source.connection.value;
   return (

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { useBrowser, type Browser } from "../state/browser.ts";
 import { IconButton } from "../components/icon.tsx";
 
-/** Keys that work everywhere: in the browser's own page wherever the focus is, elsewhere only while the focus is in the browser. */
+/** Adds the shortcuts. In the browser's own page they work for any focus, in another page only while the focus is in the browser. */
 export function useShortcuts(root: RefObject<HTMLElement | null>, sheet: RefObject<HTMLDialogElement | null>): void {
   const browser = useBrowser();
   useEffect(() => {
@@ -18,7 +18,7 @@ export function useShortcuts(root: RefObject<HTMLElement | null>, sheet: RefObje
 
 function answer(event: KeyboardEvent, root: HTMLElement, sheet: HTMLDialogElement | null, { places }: Browser): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || sheet?.open === true) return;
-  // Whatever is open in front of the page has the keys.
+  // An open dialog gets the keys.
   if (root.querySelector("dialog[open]") !== null) return;
   const isTyping = isTyped(event.composedPath()[0]);
   if (event.key === "Escape") {
@@ -38,14 +38,14 @@ function focusSearch(root: HTMLElement, places: Browser["places"]): void {
   const find = (): HTMLElement | null => root.querySelector(".search input");
   const isShown = find()?.checkVisibility() === true;
   if (!isShown) places.open({ view: "skills" });
-  // Where the list was not shown, it is rendered only now.
+  // A list that was not shown is rendered in the next frame.
   if (isShown) find()?.focus();
   else requestAnimationFrame(() => find()?.focus());
 }
 
 function isTyped(target: EventTarget | undefined): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  // Nobody searches for what begins with the key of a shortcut, and the search box has the focus from the start.
+  // Shortcuts work in an empty search box, which has the focus at first: no search begins with such a key.
   if (target instanceof HTMLInputElement)
     return (
       !["checkbox", "radio", "button", "submit"].includes(target.type) &&
@@ -64,7 +64,7 @@ const shortcuts: readonly (readonly [string, string])[] = [
   ["?", "Show these shortcuts"],
 ];
 
-/** What the keyboard does. Closed with Escape. */
+/** The dialog that lists the shortcuts. Escape closes it. */
 export function ShortcutSheet({ dialog }: { readonly dialog: RefObject<HTMLDialogElement | null> }): JSX.Element {
   return (
     <dialog class="sheet" ref={dialog} aria-labelledby="shortcut-title">

@@ -2,15 +2,15 @@ import { sessionHeader, type BrowseSessionResponse } from "../../wire/sessions.t
 import type { BrowseError } from "../../wire/skills.ts";
 import { SourceError } from "./skill-source.ts";
 
-/** What `fetch` takes. */
+/** The options of a request. */
 export interface ServerFetchInit extends RequestInit {
   readonly headers?: Record<string, string>;
 }
 
-/** One exchange with the server, whose path is below its base. */
+/** Sends a request to a path below the server's base, and resolves with the response. */
 export type ServerFetch = (path: string, init?: ServerFetchInit) => Promise<Response>;
 
-/** Adds the base and what every request needs; a response that is not a success becomes a {@link SourceError}. */
+/** Makes the function that sends requests with the session's key. It rejects with a {@link SourceError} if the response is no success. */
 export function createServerFetch(base: string, onRefused: () => void): ServerFetch {
   return async (path, init = {}) => {
     const headers = { ...init.headers, ...sessionKeyHeader() };
@@ -25,7 +25,7 @@ export function createServerFetch(base: string, onRefused: () => void): ServerFe
   };
 }
 
-/** On a page that the server does not serve there is none. */
+/** The header with the session's key; no header on a page that the server does not serve. */
 function sessionKeyHeader(): Readonly<Record<string, string>> {
   try {
     const key = sessionStorage.getItem(sessionHeader);
@@ -35,7 +35,7 @@ function sessionKeyHeader(): Readonly<Record<string, string>> {
   }
 }
 
-/** What is sent as JSON. */
+/** The options of a POST request with a JSON body. */
 export function jsonBody(value: unknown): ServerFetchInit {
   return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 }
@@ -50,8 +50,8 @@ async function errorOf(response: Response): Promise<SourceError> {
 }
 
 /**
- * Exchanges the one-time code in the fragment of the page's address for a session, and removes it from the address and the history. A code
- * that the server refuses changes nothing: an earlier session may still be valid, and if not, the list says what to do.
+ * Exchanges the one-time code in the fragment of the page's URL for a session, and removes the code from the URL and the history. A
+ * refused code changes nothing: an earlier session may still be valid, and if not, the list says what to do.
  */
 export async function exchangeCode(window: Window & Pick<typeof globalThis, "fetch">): Promise<void> {
   const [, code] = /^#code=([\w-]{1,200})$/.exec(window.location.hash) ?? [];
@@ -60,10 +60,10 @@ export async function exchangeCode(window: Window & Pick<typeof globalThis, "fet
   try {
     const response = await window.fetch("/api/session", { ...jsonBody({ code }), credentials: "same-origin" });
     const { key } = (await response.json()) as Partial<BrowseSessionResponse>;
-    // It is stored for as long as this tab is open; another tab signs in with a code of its own.
+    // The key is stored as long as this tab is open; another tab signs in with a code of its own.
     if (response.ok && key !== undefined) sessionStorage.setItem(sessionHeader, key);
   } catch {
-    // The list fails likewise.
+    // Reading the list fails likewise, and reports that.
   }
 }
 
@@ -74,10 +74,10 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** An event larger than this ends the stream: the list is then read again as a whole. */
+/** A larger event ends the stream; the list is then read again as a whole. */
 const maxEventCharacters = 16 * 1024 * 1024;
 
-/** Reads server-sent events from the body of a response. Unlike `EventSource`, whoever fetched it sees the status of a refusal. */
+/** Reads server-sent events from the body of a response. Unlike with `EventSource`, the caller sees the status of a refusal. */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
   let rest = "";
@@ -97,7 +97,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       if (rest.length + event.data.length > maxEventCharacters) throw new Error("An event is too large.");
     }
   } finally {
-    await reader.cancel().catch(() => undefined); // It may have failed already, which was thrown above.
+    await reader.cancel().catch(() => undefined); // The stream may have failed already, with an error thrown above.
   }
 }
 

@@ -29,8 +29,8 @@ const maxRetryMs = 15_000;
 type Listener = (event: never) => void;
 
 /**
- * Skills of a server: read once, then updated by its events. When the connection is lost it tries again, as long as it takes, and
- * then reads everything that may have been missed. `base` has no slash at its end; `wait` comes before the next attempt.
+ * Opens the skills of a server: the list is read once, then updated by events. A lost connection is retried without end, then all that
+ * may have been missed is read again. `base` has no slash at its end. `wait` is called before each next attempt.
  */
 export function createHttpSource(base: string, { wait = waitAbortably } = {}): BrowserSkillSource {
   const closing = new AbortController();
@@ -50,14 +50,14 @@ export function createHttpSource(base: string, { wait = waitAbortably } = {}): B
     } else if (kind === "run" || kind === "skill") emit(kind, JSON.parse(data) as never);
     else if (kind === "sessions") emit("sessions", undefined);
     else if (kind === "reset") {
-      // Revisions of a server that was started again say nothing about the list of the one before.
+      // The revisions of a restarted server say nothing about the list of the previous one.
       const { revision } = JSON.parse(data) as Pick<SkillList, "revision">;
       if (!isFirst || list.value === undefined || list.value.revision < revision) await readList();
     }
     lastEvent = id;
   };
 
-  /** One connection, until it ends. The server repeats what came after the last event, or says that it cannot (`reset`). */
+  /** Handles one connection until it ends. The server repeats the events after the last one received, or sends `reset` if it cannot. */
   const connect = async (isFirst: boolean, onLive: () => void): Promise<void> => {
     const ending = new AbortController();
     const either = AbortSignal.any([ending.signal, closing.signal]);
@@ -71,7 +71,7 @@ export function createHttpSource(base: string, { wait = waitAbortably } = {}): B
       connection.value = "live";
       read<About>("/api/about", either).then(
         (newer) => (about.value = { ...about.value, ...newer }),
-        () => undefined, // The connection ended; it is read again with the next one.
+        () => undefined, // The connection ended; `about` is read again with the next one.
       );
       if (!isFirst) emit("reconnected", undefined);
       if (body !== null) for await (const event of readEvents(body)) await receive(event, isFirst);
@@ -86,7 +86,7 @@ export function createHttpSource(base: string, { wait = waitAbortably } = {}): B
       try {
         await connect(isFirst, () => (attempts = 0));
       } catch {
-        // Said by the status, until an attempt succeeds.
+        // `connection` says so until an attempt succeeds.
       }
       if (isOver()) return;
       connection.value = "lost";
@@ -116,7 +116,7 @@ async function waitAbortably(ms: number, aborted: AbortSignal): Promise<void> {
   await new Promise((resolve) => either.addEventListener("abort", resolve));
 }
 
-/** What the server of `acp-skills browse` answers beyond the list, one function an address. All reject with a {@link SourceError}. */
+/** The requests to the server of `acp-skills browse` besides the list, one function a route. All reject with a {@link SourceError}. */
 export type SkillServer = ReturnType<typeof openServer>["server"];
 
 function openServer(exchange: ServerFetch) {
@@ -130,11 +130,11 @@ function openServer(exchange: ServerFetch) {
   const send = <Answer>(path: string, value: unknown, aborted?: AbortSignal): Promise<Answer> =>
     read(path, aborted, jsonBody(value));
   const server = {
-    /** Absent until it was read. */
+    /** The facts about the server; undefined until they were read. */
     about,
     /** Reads `about` with its sandbox. */
     inspectSandbox: async () => void (about.value = await read("/api/about?sandbox")),
-    /** Calls `listener` for every event of that kind until the returned function is called. */
+    /** Calls `listener` for every event of `kind` until the returned function is called. */
     on: <Kind extends keyof ServerEvents>(kind: Kind, listener: (event: ServerEvents[Kind]) => void) => {
       const those = listeners.get(kind) ?? new Set();
       listeners.set(kind, those.add(listener));
@@ -174,7 +174,7 @@ function skillPath(id: string): string {
   return `/api/skills/${encodeURIComponent(id)}`;
 }
 
-/** The list after a change, with untouched rows as they were; undefined if a change in between was missed. */
+/** The list after a change, with the same objects for untouched rows; undefined if a change in between was missed. */
 export function applyChange(list: SkillList, { revision, put, removed }: SkillListChange): SkillList | undefined {
   if (revision <= list.revision) return list;
   if (revision !== list.revision + 1) return undefined;

@@ -3,14 +3,14 @@ import type { RunNews } from "../../wire/runs.ts";
 import type { SkillDetail, SkillList, SkillPart, SkillTouched } from "../../wire/skills.ts";
 import type { SkillServer } from "./http-source.ts";
 
-/** Where the browser gets skills from: a server (http-source.ts) or a client's store (store-source.ts). */
+/** The source from which the browser gets skills: a server (http-source.ts) or a client's store (store-source.ts). */
 export interface BrowserSkillSource {
-  /** Absent until it was read for the first time; replaced whole at every change. */
+  /** The list; undefined until it was first read. A new object replaces it at every change. */
   readonly list: ReadonlySignal<SkillList | undefined>;
   readonly connection: ReadonlySignal<ConnectionState>;
-  /** What the source knows about one skill, with the parts that it can read of it; undefined if there is none of that id. Rejects with a {@link SourceError}. */
+  /** Reads one skill with the sections that the source has; undefined if no skill has that id. Rejects with a {@link SourceError}. */
   detail(id: string, parts: readonly SkillPart[], signal?: AbortSignal): Promise<KnownDetail | undefined>;
-  /** What only a server can do; absent for a store. Read-only servers have it, too; `about` says so. */
+  /** The requests that only a server answers; absent for a store. A read-only server has them, too; its `about` says so. */
   readonly server?: SkillServer;
   /** The connections of a store that did not request skills. */
   readonly notAsked?: ReadonlySignal<readonly string[]>;
@@ -18,24 +18,24 @@ export interface BrowserSkillSource {
   close(): void;
 }
 
-/** `lost`: what is shown is the last that was heard, and the source keeps trying. `refused`: only a new address of the page helps. */
+/** `lost`: the page shows the last state received, and the source tries again. `refused`: only a new URL of the page helps. */
 export type ConnectionState = "connecting" | "live" | "refused" | "lost";
 
-/** What is absent is not known to the source, and not shown. */
+/** The detail of a skill as far as the source knows it. Absent fields are not shown. */
 export type KnownDetail = Pick<SkillDetail, "row"> & Partial<SkillDetail>;
 
-/** `reconnected`: events may have been missed; read again what is shown. */
+/** The events of a server by kind. `reconnected`: events may have been missed, so shown data must be read again. */
 export interface ServerEvents {
   readonly run: RunNews;
-  /** Files of a skill that was read changed. */
+  /** A skill that the page has read has changed files. */
   readonly skill: SkillTouched;
   readonly sessions: undefined;
-  /** The list changed, whatever of it. */
+  /** Anything in the list changed. */
   readonly skills: undefined;
   readonly reconnected: undefined;
 }
 
-/** Why a request was not answered with success. `code` is one of `BrowseError`, or `UNREACHABLE`; `message` can be shown to people. */
+/** The error of a failed request. `code` is a code of `BrowseError` or `UNREACHABLE`; `message` can be shown to the user. */
 export class SourceError extends Error {
   override readonly name = "SourceError";
   readonly code: string;
@@ -48,7 +48,7 @@ export class SourceError extends Error {
   }
 }
 
-/** The error of a request, whatever it is. */
+/** Makes a SourceError of any error. */
 export function toSourceError(error: unknown): SourceError {
   return error instanceof SourceError ? error : new SourceError("INTERNAL", String(error));
 }

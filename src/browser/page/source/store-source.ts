@@ -3,9 +3,9 @@ import type { SkillList, SkillRow, SkillState } from "../../wire/skills.ts";
 import type { ReadableStore, ReadableSkill } from "../element-types.ts";
 import type { BrowserSkillSource } from "./skill-source.ts";
 
-/** The skills that agents announced to a client: they can only be shown, and only what was announced is known. */
+/** Opens the skills that agents announced to a client. They can only be shown, and only announced facts are known. */
 export function createStoreSource(store: ReadableStore): BrowserSkillSource {
-  /** Rows stay the same objects as long as their skills do. */
+  /** The rows by skill: the row of an unchanged skill is the same object as before. */
   const rows = new WeakMap<ReadableSkill, SkillRow>();
   const read = (revision: number): SkillList => {
     const ids = new Set<string>();

@@ -8,20 +8,20 @@ import type { BrowserSkillSource } from "../source/skill-source.ts";
 import type { PageNavigation } from "./location.ts";
 import type { SkillListState } from "./shown-skills.ts";
 
-/** What every part of one mounted browser may use. */
+/** The context of one mounted browser, for all of its components. */
 export interface Browser {
   readonly source: BrowserSkillSource;
   readonly places: PageNavigation;
   readonly shown: SkillListState;
-  /** Null: the theme of the page around the element. */
+  /** Null: the theme of the surrounding page. */
   readonly theme: Signal<ThemeChoice | null>;
   /** The next announcement to screen readers. */
   readonly announcement: Signal<string>;
-  /** Whether the page is the browser's own, so that keys work wherever the focus is. */
+  /** Whether the page is the browser's own, so that shortcuts work for any focus. */
   readonly isPage: boolean;
-  /** Whether the page around it does something when a person wants to use a skill. */
+  /** Whether the surrounding page handles `acp-skill-invoke`, so that skills have a button for it. */
   readonly isInvokable: boolean;
-  /** Sends an event to the page around it. */
+  /** Sends an event to the surrounding page. */
   readonly notify: (type: "acp-skill-open" | "acp-skill-invoke", detail: SkillEventDetail) => void;
 }
 
@@ -35,14 +35,14 @@ export function useBrowser(): Browser {
   return browser;
 }
 
-/** The server, for what is shown only where there is one. */
+/** The server, for components that are shown only with one. Throws without a server. */
 export function useServer(): SkillServer {
   const { server } = useBrowser().source;
   if (server === undefined) throw new Error("A part that needs a server was rendered without one.");
   return server;
 }
 
-/** Whether things can be decided, run, installed: there is a server, and it is not read-only. */
+/** Whether the user can decide, run and install: there is a server, and it is not read-only. */
 export function canAct({ server }: BrowserSkillSource): boolean {
   return server?.about.value?.readOnly === false;
 }
@@ -59,7 +59,7 @@ export const themes: readonly ThemeChoice[] = ["system", "light", "dark"];
 
 const key = "acp-skills-theme";
 
-/** The theme that a person chose in this browser; `storage` remembers it if it can. */
+/** The theme that the user chose in this browser, stored in `storage` if that is possible. */
 export function createTheme(storage: () => Storage): Signal<ThemeChoice | null> {
   const theme = signal<ThemeChoice | null>(readTheme(storage));
   effect(() => {
@@ -67,7 +67,7 @@ export function createTheme(storage: () => Storage): Signal<ThemeChoice | null> 
       if (theme.value === "system" || theme.value === null) storage().removeItem(key);
       else storage().setItem(key, theme.value);
     } catch {
-      // Some browsers refuse storage; the choice then lasts as long as the page.
+      // Some browsers refuse storage; the choice is then lost with the page.
     }
   });
   return theme;

@@ -1,7 +1,7 @@
 import { signal, type ReadonlySignal } from "@preact/signals";
 import { facetNames, type ChosenFacets } from "../../../client/select.ts";
 
-/** What is shown, and how the list is filtered. All of it stands in the URL. */
+/** The route and the filter of the list. The URL has all of both. */
 interface PageLocation {
   readonly route: Route;
   readonly filter: Filter;
@@ -13,7 +13,7 @@ export type Route =
 
 export type View = Route["view"];
 
-/** `facets`: the chosen values by facet; within one facet any may match, of several all must. */
+/** `facets`: the chosen values by facet. A skill must match any chosen value of a facet, in every facet with choices. */
 interface Filter {
   readonly query: string;
   readonly facets: ChosenFacets;
@@ -23,7 +23,7 @@ export const noFilter: Filter = { query: "", facets: {} };
 
 const otherViews = ["sessions", "budget", "sources"] as const;
 
-/** Understands any hash and query; what it does not know, it ignores. */
+/** Parses any hash and query; unknown segments and parameters are ignored. */
 function parsePageLocation(search: string, hash: string): PageLocation {
   const parameters = new URLSearchParams(search);
   const chosen: Record<string, readonly string[]> = {};
@@ -34,7 +34,7 @@ function parsePageLocation(search: string, hash: string): PageLocation {
   return { route: parseRoute(hash), filter: { query: (parameters.get("q") ?? "").slice(0, 500), facets: chosen } };
 }
 
-/** The query and hash of a place, to be put behind the page's path. */
+/** The query and hash of a location, to be appended to the page's path. */
 function formatPageLocation({ route, filter }: PageLocation): string {
   const parameters = new URLSearchParams();
   if (filter.query !== "") parameters.set("q", filter.query);
@@ -44,7 +44,7 @@ function formatPageLocation({ route, filter }: PageLocation): string {
   return `${search === "" ? "" : `?${search}`}${formatRoute(route)}`;
 }
 
-/** The hash of a route, as a link has it. */
+/** The hash of a route, for the `href` of a link. */
 export function formatRoute(route: Route): string {
   if (route.view !== "skills") return `#/${route.view}`;
   const parts = [route.skill, route.tab, route.item];
@@ -66,7 +66,7 @@ function parseRoute(hash: string): Route {
   };
 }
 
-/** A part of an address without percent-encoding; `otherwise` if that is not valid. */
+/** A segment of a URL without percent-encoding; `otherwise` if the encoding is not valid. */
 export function decodePart(part: string, otherwise: string): string {
   try {
     return decodeURIComponent(part);
@@ -82,12 +82,12 @@ export interface PageNavigation {
   open(route: Route): void;
   /** Narrows the list, without a step of its own. */
   narrow(filter: Filter): void;
-  /** Goes where Back would, or to the list if there is nothing to go back to. */
+  /** Opens the list of skills from any other route. Does not use the history of the browser. */
   back(): void;
   close(): void;
 }
 
-/** Browsers refuse many changes of the address in a short time, and typing makes one for every key. */
+/** The delay of changes of the URL: browsers refuse many in a short time, and typing makes one for every key. */
 const debounceMs = 200;
 
 export function createMemoryNavigation(): PageNavigation {
@@ -145,7 +145,7 @@ export function createUrlNavigation(window: Window): PageNavigation {
   };
 }
 
-/** The list, for a route that is inside it. */
+/** The route of the list; the given object if it is that route already. */
 function outerRoute(route: Route): Route {
   return route.view === "skills" && route.skill === undefined ? route : { view: "skills" };
 }

@@ -4,18 +4,18 @@ import type { SkillRow } from "../../wire/skills.ts";
 import type { BrowserSkillSource } from "../source/skill-source.ts";
 import type { PageNavigation } from "./location.ts";
 
-/** The list as it is narrowed by search and facets, and where a person is in it. */
+/** The list as narrowed by search and facets, with the active row and the scroll position. */
 export interface SkillListState {
   readonly rows: ReadonlySignal<readonly SkillRow[]>;
   readonly facets: ReadonlySignal<Facets>;
-  /** The row that arrow keys move from, by id: it stays the same when rows come and go. */
+  /** The id of the row from which arrow keys move; it does not change when rows are added or removed. */
   readonly active: Signal<string | undefined>;
   /** The scroll position of the list in pixels, restored when it is shown again. */
   scrollTop: number;
   close(): void;
 }
 
-/** After the list was painted: the first letter that a person types finds the texts prepared. */
+/** The milliseconds after which the search is prepared: after the list was painted, before the user types. */
 const prepareAfter = 300;
 
 const nothing: readonly SkillRow[] = [];

@@ -9,7 +9,7 @@ import { useBrowser } from "../state/browser.ts";
 
 const maxRows = 50;
 
-/** What skills cost in the context of models, and which of them agents cut. */
+/** The view of the skills' cost in the context of models, and of the skills that agents cut. */
 export function BudgetView(): JSX.Element {
   const { source } = useBrowser();
   const { answer, error } = useAnswer((server, signal) => server.budget(signal), [], "skills");
@@ -59,7 +59,7 @@ function agentCard({ agent, says, reference, truncated, omitted }: AgentBudget):
   );
 }
 
-/** The most expensive ones, of which a shorter text saves most. */
+/** The 50 most expensive skills, for which a shorter text saves most. */
 function Costs({ rows }: { readonly rows: readonly SkillRow[] }): JSX.Element | null {
   const dear = [...rows].sort((a, b) => b.tokens.listed - a.tokens.listed).slice(0, maxRows);
   if (dear.length === 0) return null;

@@ -9,7 +9,7 @@ import { titledTable } from "../components/table.tsx";
 import { counted } from "../../../base/text/code-points.ts";
 import { skillLink, skillNames } from "../components/route-link.tsx";
 
-/** The ACP sessions of this machine: which skills were announced to their editors, and which were used. */
+/** The view of the ACP sessions on this machine, with the skills that were announced to their editors and used. */
 export function SessionsView(): JSX.Element {
   const { answer, error } = useAnswer((server, signal) => server.sessions(signal), [], "sessions");
   const sessions = answer?.sessions ?? [];
@@ -48,7 +48,7 @@ function Cards({ title, of }: { readonly title: string; readonly of: SessionList
   );
 }
 
-/** One session: who is connected, which skills were announced, which were used. */
+/** One session: the editor and the agent, the announced skills, and the uses. */
 function sessionCard(session: ShownSession): JSX.Element {
   const { id, agent, editor, directory, openedAt, closedAt, forms, tools, announced, used } = session;
   return (

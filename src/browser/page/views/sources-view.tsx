@@ -10,7 +10,7 @@ import { OfferedSkills, stopButton } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";
 import { placeTitles, appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
 
-/** What is installed from elsewhere and whether it is as it was installed; installing more, and updates, each after a review. */
+/** The view of the installed skills and their state, where the user installs more and updates them, each after a review. */
 export function SourcesView(): JSX.Element {
   const { source } = useBrowser();
   const { answer, error, readAgain } = useAnswer((server, signal) => server.sources(signal), [], "skills");
@@ -49,7 +49,7 @@ export function SourcesView(): JSX.Element {
   );
 }
 
-/** Asks for a source, and reads it. */
+/** The form to enter a source, which is then read. */
 function DiscoverForm({ installing }: { readonly installing: InstallFlow }): JSX.Element {
   const [text, setText] = useState("");
   const { doing, failed, discover } = installing;
@@ -100,7 +100,7 @@ const displays: Readonly<Record<InstalledSkill["state"], MarkDisplay>> = {
   unknown: { words: "cannot be verified", icon: "question", tone: "muted" },
 };
 
-/** What one lock names, and whether its files are as they were installed; `update` is absent where nothing can be changed. */
+/** The skills of one lock, each with whether its files are as installed. `update` is absent if nothing can be changed. */
 function installedSkills(
   { place, directory, fault, skills, more }: SourceList["places"][number],
   isBusy: boolean,

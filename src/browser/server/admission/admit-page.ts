@@ -4,12 +4,12 @@ import type { Clock } from "../../../base/clock.ts";
 import { ambiguousPath, checkHostAndOrigin, isToken, newToken, toTokenDigest } from "../../../wire/http.ts";
 import type { BrowseRefusal } from "../browse-context.ts";
 
-/** The path whose document a person opens by its address. */
+/** The path of the document that the user opens by its URL. */
 export const pagePath = "/";
 
 /**
- * Why a request is not answered at all, whoever sends it: it is for another host (DNS rebinding), or another site makes the browser send it.
- * `host`: ours with its port.
+ * Why a request is refused whoever sends it: it is for another host (DNS rebinding), or another site makes the browser send it.
+ * `host`: the host of this server, with its port.
  */
 export function faultOfRequest(
   request: IncomingMessage,
@@ -23,7 +23,7 @@ export function faultOfRequest(
   if (headers.origin === undefined && !isReading)
     return forbidden("Origin not allowed: only the page itself may send this request.");
   const site = headers["sec-fetch-site"];
-  // The document, of which nothing is secret: a person enters its address, or a file on this machine leads to it.
+  // The document has no secrets, so it may be opened by its URL or by a link in a file on this machine.
   const isNavigation =
     isReading &&
     path === pagePath &&
@@ -43,25 +43,25 @@ export function forbidden(message: string, hint?: string): BrowseRefusal {
   return { status: 403, code: "PERMISSION_DENIED", message, hint };
 }
 
-/** Who may use the page: those who were given a code, and for it a cookie and a key. Only digests are stored. */
+/** The browsers that may use the page: each exchanged a code for a cookie and a key. Only digests are stored. */
 export interface PageSessions {
-  /** A code that can be exchanged once, within five minutes; earlier ones are no longer valid. */
+  /** Makes a code that can be exchanged once, within five minutes. Earlier codes become invalid. */
   readonly newCode: () => string;
-  /** The value of `Set-Cookie`, and the key; undefined if the code is not valid, `limited` after too many wrong ones. */
+  /** Returns the value of `Set-Cookie` and the key; undefined if the code is invalid, `limited` after too many wrong codes. */
   readonly exchange: (code: string) => { readonly cookie: string; readonly key: string } | "limited" | undefined;
   /** Whether a `Cookie` header has the cookie of the session with this key. */
   readonly isOpenedBy: (cookies: string | undefined, key: string) => boolean;
 }
 
 const codeValidMs = 5 * 60 * 1_000;
-/** Browsers that are signed in; the one that was first leaves. */
+/** The maximum of sessions; the oldest one is removed. */
 const maxSessions = 16;
-/** Wrong codes in a minute. */
+/** The maximum of wrong codes per minute. */
 const maxAttempts = 20;
 const attemptsMs = 60_000;
 const maxCookiesOfName = 8;
 
-/** `port`: pages of two servers on one host share its cookies. */
+/** Opens the sessions. The cookie's name has the `port`, because two servers on one host share cookies. */
 export function createPageSessions(port: number, clock: Pick<Clock, "now">): PageSessions {
   const name = `acp-skills-${port}`;
   let code: { readonly digest: Buffer; readonly until: number } | undefined;
@@ -80,7 +80,7 @@ export function createPageSessions(port: number, clock: Pick<Clock, "now">): Pag
       return fresh;
     },
     exchange(given) {
-      // The right code is never locked out by those of others.
+      // Too many wrong codes of others never lock the right code out.
       if (code === undefined || clock.now() >= code.until || !isToken(given, code.digest)) {
         if (isLimited()) return "limited";
         attempts.count += 1;

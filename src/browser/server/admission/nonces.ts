@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { BrowseRefusal } from "../browse-context.ts";
 import { forbidden } from "./admit-page.ts";
 
-/** Ties what a person decides to the bytes of a skill that they were shown. Valid as long as this process. */
+/** Ties a decision of the user to the bytes of the skill that the page showed. A nonce is valid as long as this process lives. */
 export class Nonces {
   readonly #key = randomBytes(32);
 
@@ -12,14 +12,14 @@ export class Nonces {
       .digest();
   }
 
-  /** `digest`: absent for a skill whose files cannot all be read. */
+  /** Makes a nonce. `digest`: absent for a skill whose files cannot all be read. */
   of(id: string, digest: string | undefined): string {
     return this.#bytesOf(id, digest).toString("base64url");
   }
 
   /**
-   * Why a decision does not count: it was made about other bytes than those of `current`, or its nonce is not one of ours for what it names.
-   * Undefined if it does.
+   * Why a decision is refused: it is about other bytes than those of `current`, or its nonce was not made for its id and digest.
+   * Undefined if the decision counts.
    */
   faultOf(
     { id, digest, nonce }: { readonly id: string; readonly digest: string | undefined; readonly nonce: string },

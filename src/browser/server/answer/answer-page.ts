@@ -17,16 +17,16 @@ import { type PageSessions, forbidden, faultOfRequest } from "../admission/admit
 import type { BrowseAnswer, BrowseDoor, BrowseRefusal, BrowseRequest, BrowseRoutes } from "../browse-context.ts";
 import { sendAnswer, toRefusal } from "./send-answer.ts";
 
-/** What requests of the page are answered with. */
+/** The files, sessions and routes from which requests of the page are answered. */
 export interface AnsweringPage {
-  /** The host with its port; empty until it listens. */
+  /** The host with its port; empty until the server listens. */
   readonly host: () => string;
   readonly files: ReadonlyMap<string, CachedResponse>;
   readonly sessions: () => PageSessions;
   readonly routes: BrowseRoutes;
   /** Gets every response until it is finished. */
   readonly running: Set<ServerResponse>;
-  /** Called for each request that has the cookie, or gets it. */
+  /** Called for each request that has the cookie or gets one. */
   readonly used: () => void;
   readonly isOwnPeer: IsOwnPeer;
 }
@@ -48,7 +48,7 @@ const tooManyCodes: BrowseRefusal = {
   headers: { "retry-after": "60" },
 };
 
-/** Answers requests: who sends them is checked first, and without the cookie only the page itself, which has no secrets, is answered. */
+/** Answers requests after checking their sender. Without the cookie, only the files of the page are served, which have no secrets. */
 export function answerPage({ app: { log }, readOnly, stopped }: BrowseDoor, answering: AnsweringPage): RequestListener {
   const { host, files, sessions, routes, running, used, isOwnPeer } = answering;
   const route = createRouter(

@@ -11,10 +11,10 @@ const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-/** Where the page is, seen from the built package and from the sources, which tests run. */
+/** The directories of the page, for the built package and for the sources, which tests run. The first one with `page.js` is used. */
 const places = ["browser/", "../dist/browser/"];
 
-/** The document, the scripts and the styles of the page, by path. They have no secrets: everybody on this machine may read them. */
+/** The document, the scripts and the styles of the page, by path. They have no secrets, so every user of this machine may read them. */
 export function readPageFiles(directory = builtPage()): ReadonlyMap<string, CachedResponse> {
   const files = new Map<string, CachedResponse>();
   for (const name of readdirSync(directory).sort()) {
@@ -22,7 +22,7 @@ export function readPageFiles(directory = builtPage()): ReadonlyMap<string, Cach
     if (type !== undefined)
       files.set(`/${name}`, toCachedResponse(readFileSync(path.join(directory, name), "utf8"), type));
   }
-  // It asks at once for what the script and the element ask for later.
+  // The document preloads what the script and the element request later.
   const document = readFileSync(packageUrl("browser/server/answer/page.html"), "utf8");
   return files.set(pagePath, toCachedResponse(document, "text/html; charset=utf-8"));
 }

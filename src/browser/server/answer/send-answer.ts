@@ -33,8 +33,8 @@ export function sendAnswer(response: ServerResponse, answer: BrowseAnswer, ifNon
 }
 
 /**
- * Headers of every answer. Nothing but the page's own scripts runs, nothing leaves for another origin, nobody frames or embeds it, and HTML is made
- * through the page's one policy for trusted types.
+ * Headers of every answer. Only the page's own scripts run. They can make neither HTML nor a policy for trusted types. Nothing is sent to
+ * another origin, and no page frames or embeds this one.
  */
 const pageHeaders: Readonly<Record<string, string>> = Object.freeze({
   "content-security-policy": [
@@ -78,14 +78,14 @@ const statuses: Partial<Record<SkillsErrorCode, number>> = {
   EXECUTION_TIMEOUT: 504,
 };
 
-/** Errors whose message is shown only to this person: which of their files cannot be used, what is wrong with a source that they named. */
+/** Errors whose message is shown to the user only: a file of theirs that cannot be used, or a faulty source that they named. */
 const ofThisPerson: Partial<Record<SkillsErrorCode, number>> = {
   UNREADABLE: 500,
   SOURCE_INVALID: 502,
   INVALID_OPTIONS: 400,
 };
 
-/** The answer to a request that failed. What is not ours is logged, and answered with the id to search the log for. */
+/** The answer to a request that failed. An error that is no SkillsError is logged; the answer has the id to search the log for. */
 export function toRefusal(error: unknown, log: Log): BrowseRefusal {
   const status = isSkillsError(error) ? ofThisPerson[error.code] : undefined;
   if (isSkillsError(error) && status !== undefined) {

@@ -2,7 +2,7 @@ import { countCodePoints } from "../../../base/text/code-points.ts";
 import type { Budget } from "../../wire/sessions.ts";
 import type { MountBrowse } from "../browse-context.ts";
 
-/** `GET /api/budget`: what the skills that models see cost in their context. */
+/** `GET /api/budget`: the cost, in estimated tokens, of the skills that models see in their context. */
 export const mountBudget: MountBrowse = ({ skills }) => ({
   async "GET /api/budget"() {
     const seen = (await skills.all()).flatMap(({ offered, row }) =>
@@ -27,8 +27,8 @@ export const mountBudget: MountBrowse = ({ skills }) => ({
 });
 
 /**
- * What agents have published about the list of skills that their model reads (November 2026). Agents that published nothing are not here:
- * opencode, Gemini CLI, qwen-code and Copilot list everything, as far as is known.
+ * The limits that agents have published for the list of skills that their model reads (November 2026). Agents without published limits are
+ * left out: opencode, Gemini CLI, qwen-code and Copilot list everything, as far as is known.
  */
 const agents = [
   {
@@ -56,26 +56,26 @@ export interface ListedSkill {
   readonly description: number;
 }
 
-/** What an agent does with its list, by its published limits. */
+/** The published limits of an agent's list. */
 interface ListLimits {
-  /** Characters of one description. */
+  /** The maximum of characters of one description. */
   readonly description?: number;
-  /** Characters of names and descriptions together. */
+  /** The maximum of characters of all names and descriptions together. */
   readonly total?: number;
-  /** Whether it leaves skills out where names alone are too much. */
+  /** Whether the agent leaves skills out if the names alone exceed `total`. */
   readonly omits: boolean;
 }
 
 /**
- * Which descriptions are cut, and which skills left out. Where all together are too long, descriptions are shortened to one length that
- * fits: an agent that prefers skills that are used often cuts others, but about as many.
+ * Finds the descriptions that are cut, and the skills that are left out. If all together are too long, descriptions are cut to one length
+ * that fits. An agent that prefers skills in frequent use cuts others, but about as many.
  */
 export function cutDescriptions(
   skills: readonly ListedSkill[],
   { description: longest = Infinity, total = Infinity, omits }: ListLimits,
 ): { readonly truncated: readonly string[]; readonly omitted: readonly string[] } {
   let used = 0;
-  // Those after the last one whose name fits.
+  // The skills after the last one whose name fits.
   const tooMany = skills.filter(({ name }) => (used += name) > total);
   const omitted = new Set(omits ? tooMany : []);
   const capped = skills.map(({ description }) => Math.min(description, longest));
@@ -84,7 +84,7 @@ export function cutDescriptions(
   return { truncated: truncated.map(({ id }) => id), omitted: Array.from(omitted, ({ id }) => id) };
 }
 
-/** The greatest length to which all can be cut so that together they are at most `room`. */
+/** The greatest length to which all can be cut so that their sum is at most `room`; infinite if none has to be cut. */
 function fittingLength(lengths: readonly number[], room: number): number {
   let left = room;
   for (const [at, length] of [...lengths].sort((a, b) => a - b).entries()) {

@@ -1,7 +1,7 @@
 import { launchProgram } from "../../../base/processes/spawn-process.ts";
 import type { OpenFile } from "../../wire/skills.ts";
 
-/** A place in a file. */
+/** A position in a file. */
 export interface FilePosition extends Omit<OpenFile, "path"> {
   /** Absolute real path. */
   readonly file: string;
@@ -9,7 +9,7 @@ export interface FilePosition extends Omit<OpenFile, "path"> {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Editors with a window of their own, and the arguments that open a place. */
+/** Editors with a window of their own, and the arguments that open a position. */
 const editors: readonly (readonly [programs: string, args: string])[] = [
   ["code code-insiders codium cursor windsurf", "-g FILE:LINE:COLUMN"],
   ["zed zeditor subl", "FILE:LINE:COLUMN"],
@@ -24,8 +24,8 @@ const advice =
   "Set ACP_SKILLS_EDITOR to an editor with a window, such as code or zed, and start acp-skills browse again.";
 
 /**
- * The program and its arguments: that of `$ACP_SKILLS_EDITOR`, whatever it is; else that of `$VISUAL` or `$EDITOR` if it is known to open a
- * window, because there is no terminal for others. Undefined if there is none.
+ * The program and its arguments: `$ACP_SKILLS_EDITOR`, whatever it is; else `$VISUAL` or `$EDITOR` if it is known to open a window,
+ * because other editors need a terminal. Undefined if no variable names such an editor.
  */
 export function editorCommand(position: FilePosition, env: Environment): readonly [string, ...string[]] | undefined {
   const { file, line = 1, column = 1 } = position;
@@ -35,7 +35,7 @@ export function editorCommand(position: FilePosition, env: Environment): readonl
     const [, known] = editors.find(([programs]) => programs.split(" ").includes(base)) ?? [];
     const args = known ?? (name === "ACP_SKILLS_EDITOR" ? "FILE" : undefined);
     if (program === "" || args === undefined) continue;
-    // Waiting is for those who edit a commit message.
+    // Options to wait are for commit messages.
     const options = given.filter((argument) => argument !== "--wait" && argument !== "-w");
     const values: Readonly<Record<string, string>> = { FILE: file, LINE: String(line), COLUMN: String(column) };
     const fill = (argument: string): string => argument.replace(/[A-Z]{2,}/g, (value) => values[value] ?? value);
@@ -44,7 +44,7 @@ export function editorCommand(position: FilePosition, env: Environment): readonl
   return undefined;
 }
 
-/** Opens a file in the person's editor, without a shell. Resolves with a sentence if that is not possible. */
+/** Opens a file in the user's editor, without a shell. Resolves with a sentence about the fault if that is not possible. */
 export async function openInEditor(
   position: FilePosition,
   env: Environment = process.env,

@@ -9,7 +9,7 @@ import { homePath } from "../../../base/paths/location.ts";
 import type { App } from "../../../runtime/app.ts";
 import type { About } from "../../wire/skills.ts";
 
-/** `GET /api/about`. Only `?sandbox` opens the sandbox to find out what it is, and waits for that. */
+/** `GET /api/about`. Only `?sandbox` opens the sandbox to find its tier, and waits until it is found. */
 const mountAbout: MountBrowse = ({ app, readOnly, directory, home }) => ({
   async "GET /api/about"({ query }) {
     const about: About = {
@@ -27,7 +27,7 @@ async function findSandbox(app: Pick<App, "findSandbox">): Promise<NonNullable<A
   return "tier" in found ? { ...found, lacks: Object.keys(found.lacks) } : { unavailable: found.reason };
 }
 
-/** `GET /api/events`: server-sent events. A page that sends `Last-Event-ID` gets what it has missed, or `reset`. */
+/** `GET /api/events`: server-sent events. A page that sends `Last-Event-ID` gets the events that it has missed, or `reset`. */
 const mountLiveEvents: MountBrowse = ({ events }) => ({
   "GET /api/events"({ incoming }) {
     if (incoming.method === "HEAD") return { json: {} };
@@ -36,7 +36,7 @@ const mountLiveEvents: MountBrowse = ({ events }) => ({
   },
 });
 
-/** Every route behind the cookie, by concern. */
+/** Every route that needs the cookie, by concern. */
 export const browseRoutes: readonly MountBrowse[] = [
   mountAbout,
   mountSkills,

@@ -6,12 +6,12 @@ import type { SessionList } from "../../wire/sessions.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-context.ts";
 
 const maxSessions = 100;
-/** The uses shown of one session. */
+/** The maximum of uses shown for one session. */
 const maxUses = 100;
 /** Changes within this time are reported once. */
 const debounceMs = 150;
 
-/** `GET /api/sessions`. A `sessions` event says that it has changed. */
+/** `GET /api/sessions`. A `sessions` event says that the list has changed. */
 export const mountSessions: MountBrowse = ({ app, events, home, dataDirectory, stopped }) => {
   let cancel: (() => void) | undefined;
   const notice = (): void => {
@@ -21,7 +21,7 @@ export const mountSessions: MountBrowse = ({ app, events, home, dataDirectory, s
     });
   };
   let isWatching = false;
-  // Only once a page shows sessions: until then nobody is notified.
+  // Begins when a page first shows sessions: until then nobody has to be notified.
   const watch = (): void => {
     if (isWatching || stopped.aborted) return;
     isWatching = true;
@@ -54,7 +54,7 @@ export const mountSessions: MountBrowse = ({ app, events, home, dataDirectory, s
   };
 };
 
-/** The latest uses by sessions, newest first. */
+/** The latest uses of each session by its id, newest first. */
 async function usesOf(
   sessions: ReadonlySet<string>,
   ledger: Pick<BrowseDoor["app"]["ledger"], "read">,

@@ -24,7 +24,7 @@ const shownRun = z.object({
 const maxTries = 10;
 const againMs = 100;
 
-/** `/api/skills`: the list, what is known of one, its files, its evaluations, decisions about it, and opening a file of it. */
+/** `/api/skills`: the list; the detail, files and evaluations of one skill; decisions about a skill; opening a file of a skill. */
 export const mountSkills: MountBrowse = (door) => ({
   "GET /api/skills": async () => ({ cached: await door.skills.list() }),
   async "GET /api/skills/:id"({ param, query, signal }) {
@@ -33,7 +33,7 @@ export const mountSkills: MountBrowse = (door) => ({
     for (let triesLeft = maxTries; ; triesLeft -= 1) {
       const shown = await door.skills.find(param("id"));
       const { detail, isBehind } = await readSkillDetail(shown, parts, door, signal);
-      // The list is read a moment after the files changed.
+      // The catalog reads changed files with a short delay.
       if (isBehind && triesLeft > 0) {
         await new Promise<void>((resolve) => door.app.clock.after(againMs, resolve));
         signal.throwIfAborted();
@@ -86,7 +86,7 @@ export const mountSkills: MountBrowse = (door) => ({
   },
 });
 
-/** Where `acp-skills eval` records by default, if it is called in the project. */
+/** The directory in which `acp-skills eval` records by default, if it is called in the project. */
 async function workspaceOf(door: BrowseDoor, id: string): Promise<string> {
   const { offered, row } = await door.skills.find(id);
   const name = offered?.skill.name ?? row.name;

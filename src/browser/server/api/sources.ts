@@ -11,7 +11,7 @@ import { carryOut, recoverSkillsDirectory } from "../../../sources/install.ts";
 const discoverSchema = z.strictObject({ source: sourceText });
 const applySchema = z.strictObject({ plan: z.string().max(64), nonce: z.string().max(128) });
 
-/** `/api/sources`: what is installed from elsewhere, what a source offers, and installing it after a person has seen what changes. */
+/** `/api/sources`: the installed skills, the skills that a source offers, and installing them after the user has seen the changes. */
 export const mountSources: MountBrowse = (door) => {
   const { nonces, app, allowPrivate } = door;
   const read = createLimitedRead(app.clock, allowPrivate, (url) => app.policyFor(door.directory).deniesSource(url));
@@ -35,7 +35,7 @@ export const mountSources: MountBrowse = (door) => {
       const { plan: id, nonce } = await json(applySchema);
       const plan = plans.find(id);
       if (plan === undefined) return stale("This plan was carried out, or is older than ten minutes; make it again.");
-      // What was interrupted before is finished first.
+      // An interrupted installation is finished first.
       await recoverSkillsDirectory(plan.where, (note) => app.log("warning", note));
       const { where, lock, decided, digest } = plan;
       const fault = nonces.faultOf({ id, digest, nonce }, await digestNow(plan));

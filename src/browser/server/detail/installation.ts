@@ -13,7 +13,7 @@ import type { SkillSource } from "../../../skills/files.ts";
 import { invalidPath, locateSkillFile, skillPathFault } from "../../../skills/hash.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
 
-/** Where the skill in a directory was installed from, by the lock; undefined if no lock names it, or can be read. */
+/** Finds the source of an installed skill, and whether its files are modified; undefined if no readable lock names the skill. */
 export async function findInstallation(
   directory: string,
   door: Pick<BrowseDoor, "directory" | "home">,
@@ -41,7 +41,7 @@ export function locateFile({ offered, file, row }: ShownSkill, relative: string,
   const fault = skillPathFault(relative);
   if (fault !== undefined) throw invalidPath(fault);
   const directory = offered?.skill.directory ?? source.files.resolve(path.dirname(file));
-  // Of what is not offered, only what its problems are about.
+  // For a skill that is not offered, only the files that its problems are about.
   const isServed = offered !== undefined || [path.basename(file), "skill.toml"].includes(relative);
   const skill = offered?.skill ?? { directory: directory ?? "" };
   const real = directory === undefined || !isServed ? undefined : locateSkillFile(source, skill, relative);

@@ -7,21 +7,21 @@ import { endOfText } from "../../../base/text/content.ts";
 import { everyInvisibleIn } from "../../../base/text/unsafe-characters.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
 
-/** A SKILL.md as it is written: nothing is removed from its text, so that what hides in it can be shown. */
+/** A SKILL.md as it is written. Nothing is removed from its text, so that hidden characters can be shown. */
 export interface ShownDocument {
   readonly markdown: string;
   readonly isWhole: boolean;
-  /** The SHA-256 of all its bytes; absent for a longer file. */
+  /** The SHA-256 of all bytes; absent for a file that is too long to be read completely. */
   readonly sha256?: string;
-  /** Empty if it cannot be read. */
+  /** Parses the frontmatter; the result is empty if that is not possible. */
   readonly frontmatter: () => Readonly<Record<string, unknown>>;
 }
 
 const shownBytes = 1024 * 1024;
-/** The longest frontmatter that is read, and its fences. */
+/** The maximum of bytes of the frontmatter, with its fences. */
 const frontmatterBytes = 256 * 1024 + 64;
 
-/** Throws UNREADABLE. */
+/** Reads a SKILL.md. Throws UNREADABLE. */
 export function readDocument(files: Pick<SkillFiles, "head">, file: string): ShownDocument {
   const { bytes: shared, whole } = files.head(file, shownBytes + frontmatterBytes);
   const bytes = Buffer.from(shared);
@@ -39,26 +39,26 @@ export function readDocument(files: Pick<SkillFiles, "head">, file: string): Sho
 }
 
 function frontmatterOf(head: Buffer): Readonly<Record<string, unknown>> {
-  // Where it cannot be read, the problems of the skill say what is wrong with it.
+  // If the frontmatter cannot be read, the problems of the skill say why.
   return attempt(() => readSkillDocument(head.toString("utf8")).frontmatter, {});
 }
 
 type Hidden = SkillDetail["hidden"][number];
 
-/** The places that are listed; one is enough to inspect the source. */
+/** The maximum of findings listed; one is enough to inspect the source. */
 const maxHidden = 1_000;
 const maxTextLength = 2_000;
 
 const tags = /[\u{e0000}-\u{e007f}]/u;
 const forms: readonly (readonly [kind: Hidden["kind"], form: RegExp, toText: (found: string) => string])[] = [
-  // Those outside fenced code, which is found, too, by its first group. One that is not closed ends with the text.
+  // A fence, which the first group marks, is matched only to skip its comments. A comment that is not closed ends with the text.
   ["comment", /^ {0,3}(`{3,}|~{3,})[^]*?(?:\n {0,3}\1|$(?![^]))|<!--[^]*?(?:-->|$(?![^]))/gm, (text) => text],
   ["tag-characters", /[\u{e0000}-\u{e007f}]+/gu, fromTags],
   ["bidi", /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, toCodes],
   ["control", /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]+/g, toCodes],
 ];
 
-/** What of a text people do not see when it is rendered as Markdown, in its order. Comments in fenced code are seen. */
+/** Finds the text, in order, that the user does not see when Markdown is rendered. Comments in fenced code are visible. */
 export function findHidden(markdown: string): readonly Hidden[] {
   const found: Hidden[] = [];
   for (const [kind, form, toText] of forms)
@@ -79,7 +79,7 @@ export function findHidden(markdown: string): readonly Hidden[] {
   return found.sort((a, b) => a.start - b.start).slice(0, maxHidden);
 }
 
-/** What a model can read in tag characters. */
+/** The text that a model can read in tag characters. */
 function fromTags(tags: string): string {
   return Array.from(tags, (tag) => String.fromCodePoint((tag.codePointAt(0) ?? 0) - 0xe0000)).join("");
 }

@@ -12,13 +12,13 @@ import { noSignature, signatureWords } from "../../../skills/signature.ts";
 import type { BrowseDoor } from "../browse-context.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 
-/** The lines shown of one file. */
+/** The maximum of lines shown of one diff. */
 const maxDiffLines = 400;
 const maxChangedFiles = 200;
 
 /**
- * What a skill wants, what was approved, and what changed since. `digest`: absent if not all files can be read: then nothing can be approved.
- * `requestOf`: what approving this digest would ask.
+ * Finds the wants of a skill, its approvals, and the changes since. `digest`: absent if not all files can be read; then nothing can be
+ * approved. `requestOf`: makes the request that an approval of the digest answers.
  */
 export async function showPermissions(
   offered: OfferedSkill,
@@ -34,7 +34,7 @@ export async function showPermissions(
   const ofSession = { grants: trust.sessionGrants(localOwner) };
   const grants = [...approvals, ofSession].flatMap((stored) => grantsOf(stored, subject.name, digest));
   const asker = { owner: localOwner, directory, door: "browser", ask: nobodyAnswers };
-  // Without an earlier approval there is nothing to compare with.
+  // Only with an earlier approval is there something to compare with.
   const isChanged = digest !== undefined && grants.length > 0 && !grants.some(({ isCurrent }) => isCurrent);
   const question = isChanged ? await trust.questionFor(requestOf(digest), asker) : undefined;
   const { signature = noSignature } = digest === undefined ? {} : requestOf(digest);
@@ -57,7 +57,7 @@ export async function showPermissions(
 
 const nobodyAnswers = (): Promise<{ readonly missing: "nobody" }> => Promise.resolve({ missing: "nobody" });
 
-/** What somebody may do, and the same in words. */
+/** The capabilities, also in words. */
 export function toWants(capabilities: Capabilities): Wants {
   return { ...capabilities, words: inWords(capabilities) };
 }
@@ -104,11 +104,11 @@ const variables = [
   /\bprocess\.env\[\s{0,8}["']([A-Za-z_]\w{0,127})["']/g,
   /\bENV(?:\.fetch\(|\[)\s{0,8}["']([A-Za-z_]\w{0,127})["']/g,
 ];
-/** Matches names in capitals in shell scripts; others are mostly variables of the script. */
+/** Matches names in capitals in shell scripts; names in lower case are mostly variables of the script. */
 const shellVariable = /\$\{?([A-Z][A-Z0-9_]{2,127})\b/g;
 const shellOwn = /(?:^|[\s;])(?:(?:export|local|readonly|declare)\s{1,8})?([A-Z][A-Z0-9_]{2,127})=/gm;
 
-/** Finds what code mentions, not what it does: hosts in URLs and names of environment variables in a part of the first code files. */
+/** Finds hosts in URLs and names of environment variables in the first 256 KiB of the first 64 code files. A mention need not be a use. */
 export function* findMentions(walked: readonly WalkedFile[], source: SkillSource): Steps<SkillDetail["detected"]> {
   const hosts = new Set<string>();
   const environment = new Set<string>();

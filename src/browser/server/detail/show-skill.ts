@@ -22,7 +22,7 @@ const maxFiles = 4_096;
 
 type Shown = Pick<BrowseDoor, "app" | "session" | "nonces" | "readOnly" | "directory" | "home" | "machine">;
 
-/** A skill's files with their digests; none of one that is too large. Rejects as the hasher does. */
+/** Hashes a skill's files; the result has no digest if the skill is too large. Rejects as the hasher does. */
 export async function hashShown(
   { app: { hasher, source } }: Pick<BrowseDoor, "app">,
   { directory }: Skill,
@@ -31,7 +31,7 @@ export async function hashShown(
   return await hasher.hash(source, directory, signal, { maxBytes: maxMountedBytes });
 }
 
-/** What a skill with these bytes asks of its person. */
+/** The request for the user's trust in a skill with these bytes. */
 export function requestOf(
   door: Pick<BrowseDoor, "app" | "session">,
   { skill, digest }: { readonly skill: Skill; readonly digest: string },
@@ -46,7 +46,7 @@ export function requestOf(
   return trustRequest({ skill, digest }, caller, { needs: permissionsOf(skill), signal });
 }
 
-/** Whether the files of a digest are those of the document and of what is shown of the skill's declarations: a person decides about all at once. */
+/** Whether the hashed files, the document and the declarations shown are of one version: the user decides about all of them at once. */
 async function isOfFiles(
   hashed: HashedSkill,
   skill: Skill,
@@ -57,18 +57,18 @@ async function isOfFiles(
   const find = (name: string): HashedSkill["files"][number] | undefined =>
     hashed.files.find((file) => file.path === name);
   if (document.sha256 !== undefined && find(path.basename(skill.file))?.sha256 !== document.sha256) return false;
-  // The form of a run has what a manifest declares.
+  // The form of a run shows the inputs that a manifest declares.
   const hasForm = parts.includes("run") && (skill.manifest ?? find("skill.toml")) !== undefined;
   return !(hasForm || parts.includes("permissions")) || (await isDeclared(skill, hashed, source));
 }
 
 interface ReadDetail {
   readonly detail: SkillDetail;
-  /** Its files changed since the list was made, so that the detail has no digest. */
+  /** Whether the files changed since the list was made; the detail has no digest then. */
   readonly isBehind: boolean;
 }
 
-/** What the parts of one skill are read from. */
+/** The input from which the sections of one skill are read. */
 interface Reading {
   readonly shown: ShownSkill;
   readonly document: ShownDocument;
@@ -80,7 +80,7 @@ interface Reading {
 
 type PartReader = (reading: Reading) => Partial<SkillDetail> | Promise<Partial<SkillDetail>>;
 
-/** How each part is read. Of a skill that is not offered, there is only its text and its problems. */
+/** The readers of the sections. A skill that is not offered has only its text and its problems. */
 const readers: Readonly<Record<SkillPart, PartReader>> = {
   async overview({ shown: { offered }, document: { markdown, isWhole }, door }) {
     const installed = offered && (await findInstallation(offered.skill.directory, door));
@@ -138,7 +138,7 @@ export const skillParts = Object.keys(readers) as readonly SkillPart[];
 
 const noDocument: ShownDocument = { markdown: "", isWhole: true, frontmatter: () => ({}) };
 
-/** The named parts of one skill, read now. */
+/** Reads the named sections of one skill now. */
 export async function readSkillDetail(
   shown: ShownSkill,
   parts: readonly SkillPart[],
@@ -172,19 +172,19 @@ export async function readSkillDetail(
   return { detail: Object.assign(detail, ...read) as SkillDetail, isBehind };
 }
 
-/** Lines before and after the place of a problem. */
+/** The number of lines shown before and after a problem. */
 const context = 2;
 const maxLines = 12;
 const maxLineLength = 400;
 const readBytes = 512 * 1024;
 const maxProblems = 500;
 
-/** Problems with the lines around their places. Those of files that cannot be read have none. */
+/** Adds the lines around each problem; none for a file that cannot be read. */
 function withFrames(problems: readonly Problem[], files: Pick<SkillFiles, "head">): readonly ShownProblem[] {
   const texts = new Map<string, readonly string[]>();
   return problems.slice(0, maxProblems).map((problem) => {
     const { file, line, endLine = line } = problem;
-    // A directory, or what is gone, has no lines.
+    // A directory or a removed file has no lines.
     const head = texts.has(file) ? undefined : orNothing(() => files.head(file, readBytes));
     const text = head && Buffer.from(head.bytes).toString("utf8");
     if (text !== undefined) texts.set(file, text.split(/\r\n|\n|\r/));

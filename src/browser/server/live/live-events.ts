@@ -7,11 +7,11 @@ import type { BrowseAnswer } from "../browse-context.ts";
 
 /** The events that all open pages receive. */
 export interface LiveEvents {
-  /** Sends an event to every page, also to those that are away for a moment. */
+  /** Sends an event to every page. A page that is disconnected for a moment gets it when it reconnects. */
   readonly push: (type: string, data: object) => void;
-  /** A page connects; `lastEventId` is what it has seen. One that has missed more than is remembered, and a new one, gets `reset` first. */
+  /** Connects a page that has seen `lastEventId`. A new page, or one that missed more than 256 events, gets `reset` first. */
   readonly answer: (lastEventId: string | undefined) => BrowseAnswer;
-  /** How many pages are connected. */
+  /** The number of connected pages. */
   readonly connected: () => number;
   /** Ends every stream. */
   readonly close: () => void;
@@ -20,14 +20,14 @@ export interface LiveEvents {
 const maxStreams = 16;
 const remembered = 256;
 const beatEveryMs = 15_000;
-/** How soon a page that was disconnected comes back. */
+/** The milliseconds after which a disconnected page reconnects. */
 const retry = "retry: 1000\n\n";
 
-/** `reset`: what a page needs to know whether its list is current. `ended` is called when a page goes. */
+/** `reset`: the data by which a page finds out whether its list is current. `ended` is called when a page disconnects. */
 export function openLiveEvents(clock: Clock, reset: () => object, ended: () => void): LiveEvents {
   const events = createCallerEvents({ epoch: randomBytes(6).toString("hex"), most: remembered });
   const open = new Set<EventStream>();
-  /** Pages that were let in and whose stream is not open yet. */
+  /** The number of admitted pages whose stream is not open yet. */
   let starting = 0;
   let isClosed = false;
   let stopBeating = (): void => undefined;

@@ -9,9 +9,9 @@ import type { ShownSkill } from "../rows/row-texts.ts";
 import type { SkillTouched } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-context.ts";
 
-/** The skills that were read last: the catalog notices changes of what it lists, this the changes of all their files. */
+/** Watches all files of the 16 skills that pages read last. The catalog notices only changes of the files that it lists. */
 export interface TouchedSkills {
-  /** `digest`: of the files that were shown. */
+  /** `digest`: the digest of the files that were shown. */
   readonly watch: (shown: ShownSkill, digest: string | undefined) => void;
   readonly close: () => Promise<void>;
 }
@@ -25,7 +25,7 @@ interface Watched {
 const maxSkills = 16;
 const maxDirectories = 64;
 const debounceMs = 20;
-/** Files of skills that nobody has open, and decisions of other processes that no watcher reported. */
+/** The interval of refreshing what no watcher reports: files of skills that no page has open, and decisions of other processes. */
 const refreshEveryMs = 15_000;
 
 type Served = Pick<BrowseDoor, "app" | "skills" | "events" | "dataDirectory">;
@@ -37,7 +37,7 @@ export function openTouchedSkills({ app, skills, events, dataDirectory }: Served
   const hinted = new Set<string>();
   let cancel: (() => void) | undefined;
   const watcher = nativeWatchers()(hint, (message) => log("warning", message));
-  /** The directories of a person's answers. */
+  /** The directories of the user's answers. */
   const ofApprovals = [path.join(dataDirectory, "trust"), path.join(dataDirectory, "trust", "projects")];
   for (const directory of ofApprovals) watcher.add(directory);
   const stopRefreshing = every(clock, refreshEveryMs, () => {
@@ -75,12 +75,12 @@ export function openTouchedSkills({ app, skills, events, dataDirectory }: Served
   );
 
   async function digestOf({ offered }: ShownSkill): Promise<string | undefined> {
-    // It may be gone.
+    // The skill may have been removed.
     const hashed = offered && (await hashShown({ app }, offered.skill, closing.signal).catch(undefinedIfOurs));
     return hashed?.digest;
   }
 
-  /** Watches the directories that the files of a skill are in now. */
+  /** Watches the directories that now have files of the skill. */
   async function follow({ shown, directories }: Watched): Promise<void> {
     const { offered } = shown;
     if (offered === undefined) return;
@@ -111,7 +111,7 @@ export function openTouchedSkills({ app, skills, events, dataDirectory }: Served
       watched.set(id, one);
       const [oldest] = watched.keys();
       if (watched.size > maxSkills && oldest !== undefined) forget(oldest);
-      // The list says what cannot be read any more.
+      // The list shows a skill that can no longer be read.
       follow(one).catch(() => undefined);
     },
     async close() {

@@ -11,21 +11,21 @@ import type { SkillRow } from "../../wire/skills.ts";
 import type { BrowseDoor } from "../browse-context.ts";
 import { type Rows, rowsAtOnce, type ShownSkill } from "./row-texts.ts";
 
-/** Makes the rows of snapshots; those of skills of which nothing changed are the same objects. */
+/** Makes the rows of snapshots. The row of an unchanged skill is the same object as before. */
 interface RowMaker {
   readonly make: (snapshot: Snapshot) => Steps<Rows>;
-  /** Forgets the row of a skill whose files changed, which its offer does not show. */
+  /** Forgets the row of a skill whose files changed although its `OfferedSkill` is the same. */
   readonly forget: (offered: OfferedSkill) => void;
 }
 
-/** Where people say that something is. */
+/** The directories relative to which paths are shown. */
 type DisplayDirectories = Pick<BrowseDoor, "directory" | "home">;
 
-/** What is found out about a skill besides its frontmatter. */
+/** The facts about a skill that its frontmatter does not have. */
 interface KnownOfSkill {
-  /** Absent if it can be used, and as long as it is not known. */
+  /** Absent if the skill can be used, and as long as its standing is not known. */
   readonly standing: Exclude<Standing, "ready"> | undefined;
-  /** Another version of it was approved. */
+  /** Whether another version of the skill was approved. */
   readonly wasApproved: boolean;
   readonly environment: Summary | undefined;
 }
@@ -93,7 +93,7 @@ function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, places: Displa
     },
     tokens: {
       listed: estimateTokens(slug.length + description.length),
-      // All of its bytes, because nothing else is known without reading it.
+      // The size of the whole file, because only that is known without reading it.
       instructions: estimateTokens(statSync(skill.file, { throwIfNoEntry: false })?.size ?? 0),
     },
     ...counts,
@@ -101,7 +101,7 @@ function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, places: Displa
   return { row, file: skill.file, offered, problems };
 }
 
-/** A skill that is not offered, by the problems that say why. */
+/** The row of a skill that is not offered, from the problems that say why. */
 function toUnofferedSkill(file: string, problems: readonly Problem[], places: DisplayDirectories): ShownSkill {
   const isShadowed = problems.some(({ code }) => code === "skill-shadowed");
   const why = problems.find(({ code, severity }) => (isShadowed ? code === "skill-shadowed" : severity === "error"));
@@ -120,7 +120,7 @@ function toUnofferedSkill(file: string, problems: readonly Problem[], places: Di
   return { row, file, problems };
 }
 
-/** Relative inside the project, with `~` in the home directory, else absolute. */
+/** The path as shown: relative inside the project, with `~` in the home directory, else absolute. */
 function placeName(place: string, { directory, home }: DisplayDirectories): string {
   const relative = shownPath(place, directory);
   return relative === place ? homePath(place, home) : relative;
@@ -133,17 +133,17 @@ function countProblems(problems: readonly Problem[]): Pick<SkillRow, "errors" | 
 
 const ofDirectories: ReadonlySet<string> = new Set<RuleCode>([...unreadDirectory, "dangling-symlink"]);
 
-/** The number of places that are listed; others are left out. */
+/** The maximum of unread directories listed. */
 const maxUnread = 100;
 
-/** What a snapshot has besides the skills that it offers. */
+/** The contents of a snapshot besides the skills that it offers. */
 interface Unoffered {
   readonly shown: readonly ShownSkill[];
-  /** What was not read whole, so that skills may be missing. */
+  /** Directories that were not read completely, so that skills may be missing. */
   readonly unread: readonly string[];
 }
 
-/** Finds the skills that are not offered: those with problems of which one is an error or says that another skill hides it. */
+/** Finds the skills that are not offered, because a problem is an error or says that another skill hides them. */
 function* findUnoffered({ skills, problems }: Snapshot, places: DisplayDirectories): Steps<Unoffered> {
   const offered = new Set<string>();
   let count = 0;
@@ -160,7 +160,7 @@ function* findUnoffered({ skills, problems }: Snapshot, places: DisplayDirectori
     const directory = path.dirname(file);
     if (offered.has(directory)) continue;
     const isSkillFile = /^(?:skills?\.md|skill\.toml)$/i.test(path.basename(file));
-    // A place that was left out is named by the first skill in it.
+    // A directory that was left out is named by the first skill in it.
     if (!isSkillFile || (ofDirectories.has(code) && code !== "unreadable" && code !== "dangling-symlink")) {
       if (severity !== "note" && ofDirectories.has(code) && unread.length < maxUnread)
         unread.push(`${placeName(file, places)}: ${message}`);

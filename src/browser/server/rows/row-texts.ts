@@ -3,7 +3,7 @@ import type { SkillRow, SkillListChange } from "../../wire/skills.ts";
 import type { Problem } from "../../../skills/rules.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 
-/** All rows of a moment, in their order, by id. */
+/** All rows of one moment by id, in the order of the list. */
 export interface Rows {
   readonly byId: ReadonlyMap<string, ShownSkill>;
   readonly unread: readonly string[];
@@ -14,14 +14,14 @@ export const rowsAtOnce = 64;
 
 const texts = new WeakMap<SkillRow, string>();
 
-/** The JSON of a row, made once. */
+/** The JSON of a row, cached per row. */
 function textOf(row: SkillRow): string {
   const known = texts.get(row) ?? JSON.stringify(row);
   texts.set(row, known);
   return known;
 }
 
-/** What is new or different, and what is gone. */
+/** Compares two lists: the rows that are new or different, and the ids of those that are gone. */
 export function* compareRows(old: Rows, now: Rows): Steps<Omit<SkillListChange, "revision">> {
   const put: SkillRow[] = [];
   let count = 0;
@@ -33,7 +33,7 @@ export function* compareRows(old: Rows, now: Rows): Steps<Omit<SkillListChange, 
   return { put, removed: [...old.byId.keys()].filter((id) => !now.byId.has(id)) };
 }
 
-/** A `SkillList` as JSON. */
+/** Encodes a `SkillList` as JSON. */
 export function* encodeRows({ byId, unread }: Rows, revision: number): Steps<Uint8Array<ArrayBuffer>> {
   const shown = [...byId.values()];
   const pieces: string[] = [];
@@ -51,7 +51,7 @@ export interface ShownSkill {
   readonly row: SkillRow;
   /** The path of SKILL.md, as its directory spells it. */
   readonly file: string;
-  /** Absent for what is not offered. */
+  /** Absent for a skill that is not offered. */
   readonly offered?: OfferedSkill;
   readonly problems: readonly Problem[];
 }

@@ -14,19 +14,19 @@ import { createRowMaker } from "./make-rows.ts";
 import { type Rows, compareRows, encodeRows, type ShownSkill } from "./row-texts.ts";
 import { findStandings } from "../../../runtime/runs.ts";
 
-/** The skills as the page lists them, always up to date. */
+/** The skills as the page lists them. Changes on disk and decisions update them. */
 export interface ShownSkills {
-  /** Grows with every change. */
+  /** The number of the list's version, which grows with every change. */
   readonly revision: () => number;
   /** `SkillList` as bytes. */
   readonly list: () => Promise<CachedResponse>;
   /** The skill with the id of a row; waits for the first list. Rejects with SKILL_NOT_FOUND. */
   readonly find: (id: string) => Promise<ShownSkill>;
-  /** All of them, in the order of the list. */
+  /** Every skill, in the order of the list. */
   readonly all: () => Promise<readonly ShownSkill[]>;
   /**
-   * Reads again how skills stand, and resolves when the rows show it: somebody approved or blocked something, or files of `edited` changed,
-   * which the catalog does not notice where it lists nothing of them.
+   * Reads the standings of skills again, and resolves when the rows show them. For decisions, and for changed files of `edited` that the
+   * catalog does not list and so does not notice.
    */
   readonly refreshStandings: (edited?: readonly ShownSkill[]) => Promise<void>;
   readonly close: () => void;
@@ -38,7 +38,7 @@ interface ShownSkillsOptions extends Pick<BrowseDoor, "app" | "session" | "direc
   readonly changed: (change: SkillListChange) => void;
 }
 
-/** Opens the list and begins to read it. A change on disk is announced at once; the standings of skills follow, because files may have to be hashed. */
+/** Opens the list and begins to read it. A change on disk is announced at once; standings follow later, because files may be hashed. */
 export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
   const { app, environments, changed } = options;
   const { catalog } = options.session;
@@ -56,7 +56,7 @@ export function openShownSkills(options: ShownSkillsOptions): ShownSkills {
     const { skill } = offered;
     const as = inspected.get(skill.slug);
     return {
-      // Until its standing was read, what may need approval is not shown as if it had it.
+      // Until its standing is read, a skill that may need approval is shown as needing it.
       standing: as === undefined ? (mayNeedApproval(offered) ? "needs-approval" : undefined) : known.standings.get(as),
       wasApproved: as !== undefined && known.wereApproved.has(as),
       environment: environments.of(skill),
@@ -136,7 +136,7 @@ function mayNeedApproval({ skill, remote }: OfferedSkill): boolean {
   return !isNothing(permissionsOf(skill)) || (remote !== undefined && skill.kind === "action");
 }
 
-/** Finds out how skills stand: files are hashed only of those that want something. Rejects with the reason of `signal`. */
+/** Finds the standings of skills, hashing files only of skills that want something. Rejects with the reason of `signal`. */
 async function readStandings(
   skills: readonly OfferedSkill[],
   { app, directory }: Pick<BrowseDoor, "app" | "directory">,
@@ -153,7 +153,7 @@ async function readStandings(
     const own = grants.filter((grant) => grant.skill === skill.name && grant.calledBy === undefined);
     if (own.length === 0) continue;
     const { digest } = await hasher.hash(source, skill.directory, signal);
-    // With its own digest, a grant has expired or covers less.
+    // A grant with the digest of the installed files has expired or covers less.
     if (own.some((grant) => grant.digest !== digest)) wereApproved.add(skill);
   }
   return { standings, wereApproved };

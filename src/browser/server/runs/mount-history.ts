@@ -3,12 +3,12 @@ import type { LedgerEvent, SkillHistory } from "../../wire/runs.ts";
 import type { BrowseDoor, MountBrowse } from "../browse-context.ts";
 
 const maxShown = 200;
-/** Records that are read to find them. */
+/** The maximum of records read to find the runs. */
 const maxRecords = 2_000;
-/** Lines of the ledger that are read before others have a turn. */
+/** The lines of the ledger that are read before other work has its turn. */
 const linesInARow = 200;
 
-/** `GET /api/skills/ID/history`: what was done with a skill, and who did it. */
+/** `GET /api/skills/ID/history`: the runs of a skill and the ledger's events about it. */
 export const mountHistory: MountBrowse = (door) => ({
   async "GET /api/skills/:id/history"({ param, signal }) {
     const skill = door.session.catalog.find(param("id"))?.skill;

@@ -11,7 +11,7 @@ import { localOwner } from "../../../runtime/caller.ts";
 const limits = { maxBytes: 1024 * 1024, maxValues: maxJsonValues };
 const runForm = /^run_[A-Za-z0-9]{10,64}$/;
 
-/** `POST /api/runs`, `GET` and `DELETE /api/runs/RUN`: runs for the person at this machine, of exactly the bytes that the page shows. */
+/** `POST /api/runs`, `GET` and `DELETE /api/runs/RUN`: runs for the user of this machine, of exactly the bytes that the page shows. */
 export const mountRuns: MountBrowse = (door) => {
   const { app } = door;
   const runs = createPageRuns(door);
@@ -47,10 +47,10 @@ function absent(): SkillsError {
 }
 
 const maxBlobBytes = 10 * 1024 * 1024;
-/** The number of uploads at once: each is in memory until it is stored. */
+/** The maximum of uploads at once: each is in memory until it is stored. */
 const maxUploads = 4;
 
-/** `POST /api/blobs`, `GET /api/blobs/ID`: the blobs of the person at this machine, for runs and from runs. */
+/** `POST /api/blobs`, `GET /api/blobs/ID`: the blobs of the user of this machine, for runs and from runs. */
 export const mountBlobs: MountBrowse = ({ app: { blobs } }) => {
   let uploads = 0;
   return {

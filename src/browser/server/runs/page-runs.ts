@@ -8,25 +8,25 @@ import type { BrowseDoor } from "../browse-context.ts";
 import { askForRun } from "../decide.ts";
 import { toRunRefusal } from "./shown-run.ts";
 
-/** The runs that people start in the pages of one server. */
+/** The runs that were started in the pages of one server. */
 export interface PageRuns {
   /**
-   * Resolves once it runs or waits for its turn. Throws what is wrong until then, and RATE_LIMITED above the limit. `name`: the canonical name
-   * of its skill.
+   * Resolves with the id once the run is started or queued. Rejects with an error before that, and with RATE_LIMITED if 8 runs have not
+   * ended. `name`: the canonical name of the skill.
    */
   start(request: Omit<RunRequest, "nonce">, name: string): Promise<string>;
   find(run: string): ShownRun | undefined;
-  /** Cancels a run, if it has not ended; undefined where there is no such run here. */
+  /** Cancels a run if it has not ended. Resolves with undefined if no such run was started here. */
   cancel(run: string): Promise<ShownRun | undefined>;
 }
 
 const maxRunning = 8;
 const maxRemembered = 100;
-/** The number of blobs that a run may create. */
+/** The maximum of blobs listed for one run. */
 const maxBlobs = 512;
 
 interface PageRun {
-  /** What does not change while it runs, and how far it is. */
+  /** The facts about the run, and its status. */
   shown: Omit<ShownRun, "printed">;
   readonly blobs: OutputBlob[];
   readonly printed: PrintedTail;
@@ -71,10 +71,10 @@ export function createPageRuns({ app, session, events, once: allowedNext, stoppe
         run.shown = { ...run.shown, run: id };
         remember(id, run);
       }
-      // Skills that its code calls have events of their own.
+      // Runs of skills that the code calls have events of their own.
       if (event.runId !== id) return;
       follow(event, run, notify);
-      // Where it has its turn at once, a missing secret or sandbox is known at once, too.
+      // A run that has its turn at once is accepted when it starts: a missing secret or sandbox is reported before that.
       if (event.type === "started" || (event.type === "queued" && event.behind > 0)) accept(id);
     };
     const version = { name, digest };
@@ -107,7 +107,7 @@ export function createPageRuns({ app, session, events, once: allowedNext, stoppe
     try {
       return await Promise.race([accepted, call.then(() => id)]);
     } catch (error) {
-      // Nothing ran, so that the next run is still to come.
+      // Nothing ran, so the permission for the next run still holds.
       if (isAllowed) allowedNext.allow(version);
       throw error;
     }
@@ -151,7 +151,7 @@ function follow(event: RunEvent, run: PageRun, notify: (news: RunNews) => void):
       notify({ run: runId, type: "blob", blob });
       return;
     }
-    // Sent with the result, once that is there.
+    // These are shown with the result, once that is known.
     case "ended":
     case "skill_called":
     case "secret_sent":
@@ -161,12 +161,12 @@ function follow(event: RunEvent, run: PageRun, notify: (news: RunNews) => void):
 type PrintedPart = ShownRun["printed"];
 
 const maxRetainedLength = 256 * 1024;
-/** Ten times a second at most, so that a program which prints 64 MiB sends the page a few hundred kilobytes of it. */
+/** At most ten notifications a second, so a program that prints 64 MiB sends the page a few hundred kilobytes. */
 const sendEveryMs = 100;
 const maxSentLength = 32 * 1024;
 
 /**
- * The last 256 KiB of what a run printed, sent to pages at intervals. Of more than 32 KiB between two notifications, only the last part is sent.
+ * The last 256 KiB that a run printed. Pages are notified at intervals; each notification has at most the last 32 Ki new characters.
  */
 export class PrintedTail {
   readonly #clock: Clock;
@@ -185,12 +185,12 @@ export class PrintedTail {
   push(text: string): void {
     this.#printed += text.length;
     this.#tail += text;
-    // Cut seldom, because that copies.
+    // Cut seldom, because cutting copies.
     if (this.#tail.length > 2 * maxRetainedLength) this.#tail = this.read().text;
     if (text !== "") this.#cancel ??= this.#clock.after(sendEveryMs, () => this.flush());
   }
 
-  /** Sends what was not sent yet. */
+  /** Sends the text that was not sent yet. */
   flush(): void {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -198,7 +198,7 @@ export class PrintedTail {
     this.#sent = this.#printed;
   }
 
-  /** The last characters; no half of a pair. */
+  /** The last characters, at most `most`, without half of a surrogate pair. */
   read(most = maxRetainedLength): PrintedPart {
     const end = this.#tail.slice(-most);
     const text = /^[\udc00-\udfff]/.test(end) && this.#tail.length > most ? end.slice(1) : end;

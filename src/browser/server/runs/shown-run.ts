@@ -7,7 +7,7 @@ import type { ShownRun } from "../../wire/runs.ts";
 import { toRefusal } from "../answer/send-answer.ts";
 import type { BrowseRefusal } from "../browse-context.ts";
 
-/** A run of the store, whoever started it. */
+/** The shown form of a stored run, whoever started it. */
 export function toShownRun({ spec, createdAt, status, events, result, error }: StoredRun): ShownRun {
   const { runId, skill, owner } = spec;
   return {
@@ -24,7 +24,7 @@ export function toShownRun({ spec, createdAt, status, events, result, error }: S
   };
 }
 
-/** An event `blob_kept`. */
+/** Reads an event `blob_kept`. */
 const storedBlob = z
   .object({
     type: z.literal("blob_kept"),
@@ -35,11 +35,11 @@ const storedBlob = z
   })
   .transform(({ blobId: id, kind, sizeBytes, path }) => ({ id, kind, sizeBytes, path }));
 
-/** The hint of a refusal in the page; elsewhere it names a command. */
+/** The hint of a refusal in the page. It replaces one that names a command. */
 const decideHere = "The permissions tab shows what it wants, and lets you decide.";
 const nobody = " There is nobody to ask here.";
 
-/** Why a run was refused, in words for the page: STALE if the files, or what they declare, are no longer what was shown. */
+/** Why a run was refused, in words for the page. STALE if the files or their declarations differ from those shown. */
 export function toRunRefusal(error: unknown, log: Log): BrowseRefusal {
   if (isSkillsError(error, "SKILL_NOT_READY") && error.facts.retryable === true) {
     const message = "The skill changed since you looked at it, so it was not run.";

@@ -38,7 +38,7 @@ export function shownDirectory(where: InstallScope, { home }: Directories): stri
   return homePath(shownSkillsDirectory(where), home);
 }
 
-/** What the locks of both places name, and how it is on disk. One that cannot be read does not hide the other. */
+/** Lists the skills in the locks of both scopes, with their state on disk. A lock that cannot be read does not hide the other. */
 export async function listInstalled(door: Directories, signal: AbortSignal): Promise<SourceList> {
   const places: SourceList["places"][number][] = [];
   for (const place of scopeNames) {
@@ -49,7 +49,7 @@ export async function listInstalled(door: Directories, signal: AbortSignal): Pro
       const directory = findSkillsDirectory(where);
       const skills: InstalledSkill[] = [];
       for (const [name, entry] of entries.slice(0, maxSkills)) {
-        // The files of each are read at once: between two of them others have their turn.
+        // The files of each skill are read synchronously, so other work has its turn between two skills.
         await setImmediate();
         signal.throwIfAborted();
         skills.push(await showInstalled(directory, name, entry));
@@ -68,7 +68,7 @@ const states = { missing: "missing", unchanged: "verified", unverifiable: "unkno
 async function showInstalled(skills: string | undefined, name: string, entry: LockEntry): Promise<InstalledSkill> {
   const { version, sourceType } = entry;
   const shown = { name, source: shownSource(entry), version };
-  // A link to where npm put it.
+  // The skill is a link into `node_modules`.
   if (sourceType === "node_modules") return { ...shown, state: "unknown", changes: ["It is from an npm package."] };
   try {
     const found = await stateOf(skills, name, entry);
@@ -83,7 +83,7 @@ async function showInstalled(skills: string | undefined, name: string, entry: Lo
 const maxOffered = 500;
 const maxProblems = 20;
 
-/** What a source offers. Throws INVALID_OPTIONS for a text that names none. */
+/** Reads the skills that a source offers. Rejects with INVALID_OPTIONS for a text that names no source. */
 export async function discover(
   text: string,
   read: LimitedRead,
@@ -104,7 +104,7 @@ export async function discover(
   return { source: source.label, skills, more: index.skills.length - skills.length, problems };
 }
 
-/** The names in the index of what is installed from there. */
+/** The names in the index of the skills that are installed from its source. */
 function installedNames(place: ScopeName, index: RemoteIndex, door: Directories): ReadonlySet<string> {
   const names = new Set<string>();
   try {
@@ -114,7 +114,7 @@ function installedNames(place: ScopeName, index: RemoteIndex, door: Directories)
       if (remote !== undefined) names.add(remote.name);
     }
   } catch (error) {
-    // The list of what is installed says why.
+    // The list of installed skills says why the lock cannot be read.
     if (!isSkillsError(error)) throw error;
   }
   return names;

@@ -4,7 +4,7 @@ import type { SourceDenial, SourceReader } from "../../../sources/reader.ts";
 import type { Source } from "../../../sources/source.ts";
 
 /**
- * Reads sources for the page: a few at a time, for a limited time, and a limited number of bytes. Rejects with RUNTIME_BUSY, and
+ * Reads sources for the page: at most 4 at once, each with at most 120 seconds and 64 MiB of skills. Rejects with RUNTIME_BUSY or
  * EXECUTION_TIMEOUT.
  */
 export type LimitedRead = <Result>(
@@ -13,17 +13,17 @@ export type LimitedRead = <Result>(
 ) => Promise<Result>;
 
 interface Asking {
-  /** Sources that the person named, which may be on this machine. */
+  /** Sources that the user named, which may be on this machine. */
   readonly typed: readonly Source[];
   readonly signal: AbortSignal;
 }
 
 const maxAtOnce = 4;
 const seconds = 120;
-/** The bytes of all skills that one request downloads. */
+/** The maximum of bytes of all skills that one request downloads. */
 const downloadLimit = 64 * 1024 * 1024;
 
-/** `denied`: what the policies that count now deny. */
+/** `denied`: the denials of the policies in force. */
 export function createLimitedRead(clock: Clock, allowPrivate: readonly string[], denied: SourceDenial): LimitedRead {
   let busy = 0;
   return async ({ typed, signal: asked }, work) => {
@@ -37,7 +37,7 @@ export function createLimitedRead(clock: Clock, allowPrivate: readonly string[],
     const signal = AbortSignal.any([asked, timeout.signal]);
     let reader: SourceReader | undefined;
     try {
-      // What connects is loaded when something is read.
+      // The code that connects is loaded when something is read.
       const { openSourceReader } = await import("../../../sources/reader.ts");
       reader = openSourceReader({ allowPrivate, typed: typed.map(({ url }) => url), denied });
       return await work(limitBytes(reader), signal);
@@ -52,7 +52,7 @@ export function createLimitedRead(clock: Clock, allowPrivate: readonly string[],
   };
 }
 
-/** Refuses a skill with which all that were downloaded would have too many bytes. */
+/** Refuses a skill with which the downloaded skills would exceed the limit. */
 function limitBytes(reader: SourceReader): SourceReader {
   let left = downloadLimit;
   return {

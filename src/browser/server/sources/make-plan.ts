@@ -31,7 +31,7 @@ import { toInstallScope } from "./install-scopes.ts";
 import type { LimitedRead } from "./limited-source-reader.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
 
-/** What would be installed, with its bytes, and over what. */
+/** A plan: the skills to install with their bytes, and the files and lock that they replace. */
 export interface MadePlan {
   readonly where: InstallScope;
   readonly lock: Lock;
@@ -40,7 +40,7 @@ export interface MadePlan {
   readonly problems: readonly string[];
 }
 
-/** A person sees each signature; another signer than before is accepted on the command line only. */
+/** The user sees each signature. A change of the signer can be accepted on the command line only. */
 const terms = { isAsked: true, allowsSignerChange: false } as const;
 
 interface Planning {
@@ -50,7 +50,7 @@ interface Planning {
   readonly signal: AbortSignal;
 }
 
-/** Downloads and compares what a person requests; writes nothing. What is refused is a change with the sentence of the command. */
+/** Downloads and compares the requested skills; writes nothing. A refused skill is a change with the sentence of the command. */
 export async function makePlan(request: PlanRequest, planning: Planning): Promise<MadePlan> {
   const where = toInstallScope(request.place, planning.door);
   const over = { where, lock: readLock(where), skills: findSkillsDirectory(where) };
@@ -161,13 +161,13 @@ type ShownChange = Pick<
 >;
 
 const maxFiles = 50;
-/** The lines shown of one file. */
+/** The maximum of lines shown of one diff. */
 const maxLines = 400;
-/** The characters of all diffs of a plan. */
+/** The maximum of characters of all diffs of a plan. */
 const maxDiffLength = 1024 * 1024;
 const maxWords = 100;
 
-/** Shows the changes of one plan: their texts together are limited. */
+/** Makes the function that shows the changes of one plan. All diffs together have at most `maxDiffLength` characters. */
 function createShownChanges(): (downloaded: Downloaded, update: UpdateDiff) => ShownChange {
   let left = maxDiffLength;
 

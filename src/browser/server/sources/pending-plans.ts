@@ -12,16 +12,16 @@ type NewPlan = Pick<MadePlan, "where" | "lock" | "decided">;
 
 export interface PendingPlan extends NewPlan {
   readonly id: string;
-  /** The digest of what is installed by it, and of what it replaces. */
+  /** The digest of the lock, of the files that the plan installs, and of the files that it replaces. */
   readonly digest: string;
 }
 
 const maxPlans = 4;
 const validMs = 10 * 60_000;
-/** The bytes of what is downloaded and what it replaces, in all plans. */
+/** The maximum of bytes of all plans: the downloaded files and the files that they replace. */
 const maxBytes = 256 * 1024 * 1024;
 
-/** Plans that a person may still decide about: a few, for ten minutes, the oldest dropped first. */
+/** Plans that the user may still decide about: at most 4, for ten minutes each. The oldest is dropped first. */
 export class PendingPlans {
   readonly #clock: Clock;
   readonly #plans = new Map<
@@ -37,13 +37,13 @@ export class PendingPlans {
     return this.#plans.get(id)?.plan;
   }
 
-  /** False if it was dropped before. */
+  /** Drops a plan; false if it was dropped before. */
   drop(id: string): boolean {
     this.#plans.get(id)?.stop();
     return this.#plans.delete(id);
   }
 
-  /** Throws QUOTA_EXCEEDED for one that is too large. */
+  /** Adds a plan. Rejects with QUOTA_EXCEEDED for one of over 256 MiB. */
   async add({ where, lock, decided }: NewPlan): Promise<PendingPlan> {
     const bytes = bytesOf(decided);
     if (bytes > maxBytes) throw new SkillsError("QUOTA_EXCEEDED", "This is more than 256 MiB; choose fewer skills.");
@@ -61,7 +61,7 @@ export class PendingPlans {
   }
 }
 
-/** The digest that the plan would have, had it been made over what is there now. */
+/** The digest that the plan would have if it were made over the files and lock of now. */
 export async function digestNow({ where, decided }: Pick<PendingPlan, "where" | "decided">): Promise<string> {
   const skills = findSkillsDirectory(where);
   const seen: (InstalledFiles | undefined)[] = [];

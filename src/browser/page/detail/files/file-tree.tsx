@@ -6,8 +6,8 @@ import { formatBytes } from "../../components/formats.tsx";
 import { Icon } from "../../components/icon.tsx";
 
 /**
- * The files of a skill as a tree, directories first. Closed directories stay closed when files change. `above`: the path of the directory
- * that is shown, which ends in a slash.
+ * The files of a skill as a tree, directories first. Closed directories stay closed when files change. `above`: the path of the shown
+ * directory, with a slash at its end.
  */
 export function fileTree(
   files: readonly SkillFileEntry[],

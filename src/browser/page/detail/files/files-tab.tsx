@@ -10,7 +10,7 @@ import { OpenInEditor } from "../open-in-editor.tsx";
 import type { TabProps } from "../tabs.ts";
 import { fileTree } from "./file-tree.tsx";
 
-/** The tree of files, and the one that the URL names; else SKILL.md. */
+/** The tree of files, beside the file that the URL names; else SKILL.md. */
 export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
   const { row, files = [], filesOmitted = 0 } = detail;
   const chosen = item ?? files.find(({ path }) => /^skill\.md$/i.test(path))?.path;
@@ -33,7 +33,7 @@ export function FilesTab({ detail, item, openTab }: TabProps): JSX.Element {
   );
 }
 
-/** A file as text, whatever it is: nothing in it is rendered. Read again when its bytes change. */
+/** A file as text, of any kind: nothing is rendered. The file is read again when its bytes change. */
 function FileView({ skill, file }: { readonly skill: string; readonly file: SkillFileEntry }): JSX.Element {
   const { path, sizeBytes, sha256 } = file;
   const { answer: content, error } = useAnswer(

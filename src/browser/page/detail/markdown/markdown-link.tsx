@@ -8,7 +8,7 @@ interface Files {
   readonly openFile: (path: string) => void;
 }
 
-/** A link that says where it leads: to a page of its own tab, or to a file of the skill. What leads elsewhere is text. */
+/** A link to a web page, which opens in its own tab and shows its host, or to a file of the skill. Any other link is text. */
 export function markdownLink(
   { href, text: written, autolink }: Tokens.Link,
   inside: ComponentChildren,
@@ -39,7 +39,7 @@ export function markdownLink(
   }
 }
 
-/** Images are never loaded, so that reading a skill asks no server and shows nothing that is not in its text. */
+/** Images are never loaded, so that reading a skill contacts no server and shows only what its text says. */
 export function markdownImage({ href, text }: Tokens.Image): JSX.Element {
   const alternative = visibleText(plainText(text)).trim();
   return (
@@ -56,13 +56,13 @@ function Address({ address }: { readonly address: string }): JSX.Element {
   return <code dir="ltr">{address.length > longest ? `${shown}…` : shown}</code>;
 }
 
-/** Where a link of a skill leads. `shown`: nowhere that we take people; its address is text. */
+/** The target of a link of a skill. `shown`: neither kind of target, so the address is shown as text. */
 type LinkTarget =
   | { readonly kind: "web"; readonly href: string; readonly host: string }
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "shown"; readonly address: string };
 
-/** Judges an address as browsers read it, so that a host is the one that would be asked (punycode, without the name of a user before `@`). */
+/** Parses an address as browsers do, so the host shown is the host contacted (in punycode). A URL with user information is no link. */
 export function linkTarget(address: string, files: ReadonlySet<string>): LinkTarget {
   const isAbsolute = /^\s*[a-z][a-z0-9+.-]*:/i.test(address);
   const url = isAbsolute && URL.canParse(address) ? new URL(address) : null;
@@ -72,7 +72,7 @@ export function linkTarget(address: string, files: ReadonlySet<string>): LinkTar
   return path !== undefined && files.has(path) ? { kind: "file", path } : { kind: "shown", address };
 }
 
-/** The file of a skill that a relative address names, if it stays inside. */
+/** The path of the file that a relative address names, if it stays inside the skill. */
 function pathOf(address: string): string | undefined {
   const [written = ""] = address.split(/[?#]/, 1);
   if (/^[\\/]/.test(written) || written.includes("\\")) return undefined;
@@ -87,7 +87,7 @@ function pathOf(address: string): string | undefined {
 
 const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/** A text of Markdown without its character references: numbers, and the few names that texts about code need. Others stay as they are written. */
+/** Decodes the character references of Markdown: numbers, and the few names that texts about code need. Other names stay as written. */
 export function plainText(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,4}));/gi, (whole, decimal, hexadecimal, name) => {
     if (typeof name === "string") return named[name] ?? whole;

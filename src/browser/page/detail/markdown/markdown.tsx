@@ -6,10 +6,10 @@ import { parseMarkdown } from "./parse-markdown.ts";
 import { SourceText } from "./source-text.tsx";
 import { markdownImage, markdownLink, plainText } from "./markdown-link.tsx";
 
-/** What is rendered; the rest of a longer text is shown as it is written. */
+/** The maximum of characters rendered; the rest of a longer text is shown as it is written. */
 const renderedCharacters = 128 * 1024;
 
-/** Markdown of a skill, rendered so that nothing in it can run, load, style or hide. */
+/** Markdown of a skill, rendered so that nothing in it can run, load, style the page or hide. */
 export function Markdown({ text, files, openFile, under }: MarkdownContext & { readonly text: string }): JSX.Element {
   const { head, rest, firstLine } = useMemo(() => cut(text), [text]);
   const nodes = useMemo(() => {
@@ -38,7 +38,7 @@ export function Markdown({ text, files, openFile, under }: MarkdownContext & { r
   );
 }
 
-/** Cuts a text at the end of a line, if there is one, into what is rendered and the rest. */
+/** Cuts a text into the rendered head and the rest, at the end of a line if there is one. */
 function cut(text: string): { readonly head: string; readonly rest: string; readonly firstLine: number } {
   if (text.length <= renderedCharacters) return { head: text, rest: "", firstLine: 1 };
   const end = text.lastIndexOf("\n", renderedCharacters) + 1 || renderedCharacters;
@@ -47,10 +47,10 @@ function cut(text: string): { readonly head: string; readonly rest: string; read
 }
 
 interface MarkdownContext {
-  /** Paths that relative links may lead to. */
+  /** The paths of files to which relative links may lead. */
   readonly files: ReadonlySet<string>;
   readonly openFile: (path: string) => void;
-  /** The level of the heading that the text stands under. */
+  /** The level of the heading above the text. */
   readonly under: number;
 }
 
@@ -58,8 +58,8 @@ interface MarkdownContext {
 const shaping = /^<(kbd|sub|sup)>$/i;
 
 /**
- * What parsed Markdown looks like. No HTML is made or parsed: nothing of the skill but text, a checked address and a number reaches the
- * page, and HTML is shown as the text that a model reads. Headings keep their order, and none is above the page's own.
+ * Makes elements of parsed Markdown, never HTML: only text, checked addresses and numbers of the skill reach the page. HTML in it is shown
+ * as the text that a model reads. Headings retain their order, and each is below the heading of the page.
  */
 function markdownNodes(tokens: readonly Token[], around: MarkdownContext): ComponentChildren {
   let level = around.under;
@@ -175,12 +175,12 @@ function isEnd(raw: string, name: string): boolean {
 
 const option = /(?<=^|\s)(--?[\w-]{1,60})(?=$|[\s=])/;
 
-/** Options of commands stay whole: lines may break at hyphens otherwise, also between the two of `--`. */
+/** Prevents line breaks inside options of commands: lines may break at hyphens otherwise, also between the two of `--`. */
 function unbroken(text: string): (string | JSX.Element)[] {
   return text.split(option).map((part, index) => (index % 2 === 1 ? <span class="unbroken">{part}</span> : part));
 }
 
-/** What a character reference stands for must not hide either. */
+/** Decodes character references before unseen characters are named: a reference may stand for one. */
 function shown(text: string): string {
   return visibleText(plainText(text));
 }

@@ -1,17 +1,17 @@
 import { Lexer, Tokenizer, type MarkedOptions, type Token, type Tokens, type TokensList } from "marked";
 
-/** What marked would need for a text grows with the square of its length, or faster. */
+/** The limits of parsing: the time that marked needs grows with the square of the text's length, or faster. */
 export interface MarkdownLimits {
-  /** Levels of lists and quotes in one another. */
+  /** The maximum of nested lists and quotes. */
   readonly depth: number;
   readonly durationMs: number;
-  /** Longer paragraphs stay plain text. */
+  /** Longer paragraphs are plain text. */
   readonly paragraphCharacters: number;
 }
 
 const defaults: MarkdownLimits = { depth: 24, durationMs: 300, paragraphCharacters: 8_192 };
 
-/** Markdown as tokens, never as HTML; undefined if it exceeds the limits. Never throws, and ends soon after its time is over. */
+/** Parses Markdown into tokens, never into HTML; undefined if it exceeds the limits. Never throws, and ends soon after `durationMs`. */
 export function parseMarkdown(
   markdown: string,
   limits: Partial<MarkdownLimits> = {},
@@ -20,13 +20,13 @@ export function parseMarkdown(
   try {
     return new BoundedLexer(options, { ...defaults, ...limits }, now).lex(markdown);
   } catch (error) {
-    // The stack is the one limit that marked can reach before ours.
+    // A RangeError comes from these limits, or from the stack, the only limit that marked can reach before.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** A lexer that checks the clock and its depth whenever it goes one level down. */
+/** A lexer that checks the time and its depth whenever it goes one level down. */
 class BoundedLexer extends Lexer {
   readonly #limits: MarkdownLimits;
   readonly #now: () => number;
@@ -68,14 +68,14 @@ class BoundedLexer extends Lexer {
 
 const cellsOfTable = 10_000;
 
-/** Leaves out what makes a short text large or slow: filling in the cells of wide tables, and looking for addresses of mail. */
+/** Skips the features that make a short text large or slow: filling in the cells of wide tables, and finding mail addresses. */
 class PlainTokenizer extends Tokenizer {
   override table(src: string): Tokens.Table | undefined {
     const [, header = "", , rows = ""] = this.rules.block.table.exec(src) ?? [];
     return header.split("|").length * rows.split("\n").length > cellsOfTable ? undefined : super.table(src);
   }
 
-  /** An HTML tag is text here: what follows it is Markdown again, and neither raw nor part of a link. */
+  /** An HTML tag is text here: the text after it is Markdown again, neither raw nor inside a link. */
   override tag(src: string): Tokens.Tag | undefined {
     const { inLink } = this.lexer.state;
     const tag = super.tag(src);

@@ -5,7 +5,7 @@ import { visibleText } from "../../components/foreign-text.tsx";
 interface Properties {
   readonly text: string;
   readonly label: string;
-  /** The number of its first line. */
+  /** The number of the first line. Default: 1. */
   readonly from?: number;
 }
 
@@ -13,8 +13,8 @@ const linesOfBlock = 200;
 const maxLineLength = 4_000;
 
 /**
- * Text as it is written, with numbers beside its lines and unseen characters named. Browsers lay out only the blocks in view, so a file of a
- * quarter of a million lines scrolls; searching in the page and selecting see all of it.
+ * Text as it is written, with line numbers and named unseen characters. Browsers lay out only the blocks in view, so a file of 250,000
+ * lines scrolls; find in page and selection cover the whole text.
  */
 export function SourceText({ text, label, from = 1 }: Properties): JSX.Element {
   const blocks = useMemo(() => blocksOf(text), [text]);

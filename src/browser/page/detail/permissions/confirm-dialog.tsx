@@ -11,11 +11,11 @@ import { Button } from "../../components/icon.tsx";
 
 interface DialogProps {
   readonly deciding: Deciding;
-  /** Says how the skill stands, and gets the focus when something was decided: the button that asked may be gone. */
+  /** The heading with the skill's standing. Gets the focus after a decision, because the button that asked may be gone. */
   readonly outcome: RefObject<HTMLElement | null>;
 }
 
-/** Asks before anything is decided, naming the skill, its digest and the permissions it requests. */
+/** Asks for confirmation before a decision, naming the skill, its digest and the permissions it requests. */
 export function ConfirmDialog({ deciding, outcome }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const seen = useRef(0);
@@ -45,7 +45,7 @@ interface QuestionProps extends NonNullable<Deciding["asked"]> {
   readonly deciding: Deciding;
 }
 
-/** Where a decision will hold, as it will be recorded. */
+/** The reach of a decision in words, as the ledger will record it. */
 function placeOf(decision: DecisionRequest["decision"], { permissions }: KnownDetail, chosen: Choice["reach"]): string {
   if (decision === "revoke" || decision === "unblock") return "where it was given";
   if (decision === "once") return reachWords.once;

@@ -13,7 +13,7 @@ import type { TabProps } from "../tabs.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { decisions, standingDisplayOf, useDecision } from "./use-decision.ts";
 
-/** What the skill may do, who allowed it, what changed since, and the decisions a person can take. */
+/** The tab of the skill's permissions, its approvals, the changes since, and the decisions that the user can take. */
 export function PermissionsTab({ detail, reload, isRemoved }: TabProps): JSX.Element | null {
   const { source } = useBrowser();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -108,7 +108,7 @@ function Changes({ widened, changedFiles }: SkillPermissions): JSX.Element | nul
   );
 }
 
-/** What a skill asks for in words, then exactly; `expects`: the tools of the agent that its author lists. */
+/** The wants of a skill in words, then exactly. `expects`: the tools of the agent that the skill's author lists. */
 function requestedCapabilities(wants: SkillPermissions["wants"], expects: readonly string[]): JSX.Element {
   const { network, secrets, uses = [], project, isolation, words } = wants;
   const exact = (texts: readonly string[]): JSX.Element | undefined =>
@@ -132,7 +132,7 @@ function requestedCapabilities(wants: SkillPermissions["wants"], expects: readon
   );
 }
 
-/** An approval, for exact files; `onRevoke` is absent where nothing can be decided. */
+/** An approval of exact files. `onRevoke` is absent if nothing can be decided. */
 function grantCard(grant: SkillGrant, onRevoke: (() => void) | undefined): JSX.Element {
   const { id, version, isCurrent, who, when, project, expires, words, digest } = grant;
   return (

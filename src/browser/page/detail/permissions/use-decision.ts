@@ -7,12 +7,12 @@ import type { MarkDisplay } from "../../components/state-mark.tsx";
 export type Choice = Pick<DecisionRequest, "decision" | "grant" | "reach">;
 
 interface DecisionState {
-  /** What a person is asked to confirm, and exactly what was shown to them when they began. */
+  /** The choice that the user is asked to confirm, and the detail exactly as it was shown when they began. */
   readonly asked?: { readonly choice: Choice; readonly shown: KnownDetail } | undefined;
-  /** Why nothing was decided, or what changed meanwhile; until the next attempt. */
+  /** Why nothing was decided, or what changed meanwhile. Shown until the next attempt. */
   readonly notice?: { readonly title: string; readonly details: readonly string[] } | undefined;
   readonly isSending: boolean;
-  /** How many were taken. */
+  /** The number of decisions taken. */
   readonly decided: number;
 }
 
@@ -24,7 +24,7 @@ export interface Deciding extends DecisionState {
 
 type DecisionWords = readonly [title: string, effect: string, done: string];
 
-/** What each decision is called, what it does, and what is said once it is taken. */
+/** The title of each decision, its effect, and the announcement once it is taken. */
 export const decisions: Readonly<Record<DecisionRequest["decision"], DecisionWords>> = {
   approve: ["Approve", "Exactly these files may do what is listed, until you revoke it.", "Approved."],
   once: ["Approve once", "Its next run from here, with exactly these files, may do what is listed.", "Approved once."],
@@ -34,15 +34,15 @@ export const decisions: Readonly<Record<DecisionRequest["decision"], DecisionWor
 };
 
 /**
- * Decides about exactly the bytes that a person was shown. If they change before or while it is sent, nothing is decided, and the notice says what
- * changed.
+ * Decides about exactly the bytes that the user was shown. If the bytes change before the decision or while it is sent, nothing is
+ * decided, and the notice lists the changes.
  */
 export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDetail | undefined>): Deciding {
   const { source, announcement } = useBrowser();
   const [state, setState] = useState<DecisionState>({ isSending: false, decided: 0 });
   const show = (changes: Partial<DecisionState>): void => setState((before) => ({ ...before, ...changes }));
   const { asked, decided } = state;
-  // State is seen only in the next rendering, and two clicks may come before it.
+  // State changes take effect in the next rendering, and two clicks may come before that.
   const sending = useRef(false);
 
   const becameStale = (shown: KnownDetail, now: KnownDetail): void => {
@@ -83,7 +83,7 @@ export function useDecision(detail: KnownDetail, reload: () => Promise<KnownDeta
   };
 }
 
-/** The differences between two readings of a skill, in sentences, so that a person knows them before deciding again. */
+/** The differences between two readings of a skill, in sentences for the user, who decides again. */
 function whatChanged(before: KnownDetail, after: KnownDetail): readonly string[] {
   const earlier = new Map(before.files?.map(({ path, sha256 }) => [path, sha256]));
   const later = new Map(after.files?.map(({ path, sha256 }) => [path, sha256]));
@@ -101,7 +101,7 @@ function whatChanged(before: KnownDetail, after: KnownDetail): readonly string[]
 }
 
 interface StandingDisplay extends MarkDisplay {
-  /** What a person can decide now, the likeliest first. */
+  /** The decisions that the user can take now, the likeliest first. */
   readonly choices: readonly Exclude<DecisionRequest["decision"], "revoke">[];
 }
 

@@ -6,7 +6,7 @@ import { Icon } from "../../components/icon.tsx";
 import { useBrowser } from "../../state/browser.ts";
 import type { RunDraft } from "./state/run-form.ts";
 
-/** The run of the form as a model would ask for it, and as a command. */
+/** The run of the form as the tool call of a model, and as a command. */
 export function CopyBox({ runDraft }: { readonly runDraft: RunDraft }): JSX.Element {
   const directory = useBrowser().source.server?.about.value?.directory;
   const { command, notes } = toCliCommand(runDraft);
@@ -53,7 +53,7 @@ function Copied({ name, text, notes }: CopiedProps): JSX.Element {
   );
 }
 
-/** The command for a POSIX shell that runs the same, and what a person should know before pasting it. */
+/** The equivalent command for a POSIX shell, and notes for the user to read before pasting it. */
 export function toCliCommand(draft: RunDraft): { readonly command: string; readonly notes: readonly string[] } {
   const { skill, script, args, blobs, timeoutMs } = draft;
   const { argv = [], ...rest } = args as { readonly argv?: readonly string[] };
@@ -73,7 +73,7 @@ export function toCliCommand(draft: RunDraft): { readonly command: string; reado
   return { command: command.map(shellWord).join(" "), notes };
 }
 
-/** The arguments of `execute_skill`. */
+/** The arguments of the tool `execute_skill` for this run. */
 export function toToolArguments(draft: RunDraft): Readonly<Record<string, unknown>> {
   const { skill, script, args, blobs, timeoutMs } = draft;
   return {

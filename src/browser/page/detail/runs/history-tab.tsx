@@ -13,7 +13,7 @@ import { RunOutcomeView } from "./result/run-outcome.tsx";
 import { RunStateMark } from "./result/run-panel.tsx";
 import { toLedgerSentence, withChanges, doorInWords } from "./sentences.ts";
 
-/** What was done with a skill on this machine: its runs, who was asked, what they answered, and when its files changed. */
+/** The history of a skill on this machine: its runs, the questions and answers about it, and the changes of its files. */
 export function HistoryTab({ detail: { digest, row } }: TabProps): JSX.Element {
   const { answer: history, error } = useAnswer(
     (server, signal) => server.history(row.id, signal),
@@ -71,7 +71,7 @@ interface PastRunProps {
   readonly current: string | undefined;
 }
 
-/** A run of the last day; its result is read when it is opened. */
+/** A run of the last 24 hours. Its result is read when the user opens it. */
 function PastRun({ run, current }: PastRunProps): JSX.Element {
   const { server } = useBrowser().source;
   const [shown, setShown] = useState<ShownRun>();
@@ -113,7 +113,7 @@ function PastRun({ run, current }: PastRunProps): JSX.Element {
   );
 }
 
-/** The session that used it, among all sessions. */
+/** The id of the session behind a run or event, with a link to all sessions. */
 function SessionLink({ session }: { readonly session: string | undefined }): JSX.Element | null {
   if (session === undefined) return null;
   return (
@@ -127,7 +127,7 @@ function short(digest: string): string {
   return toVisible(digest.replace(/^sha256:/, "").slice(0, 12));
 }
 
-/** A moment in a line of the history. */
+/** The time of a line of the history. */
 function moment(at: number): JSX.Element {
   return <span class="moment muted">{shownTime(at)}</span>;
 }

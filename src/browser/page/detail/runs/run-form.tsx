@@ -128,7 +128,7 @@ interface FieldsProps extends Pick<RunFormProps, "form"> {
 
 /** The arguments and the input of a script. */
 function ScriptFields({ form: { words, stdin, isTried }, problems }: FieldsProps): JSX.Element {
-  // What is not closed yet is not wrong while a person types.
+  // An open quote is not a problem while the user types.
   const { words: passed = [] } = splitWords(words.value);
   return (
     <>
@@ -161,7 +161,7 @@ function ScriptFields({ form: { words, stdin, isTried }, problems }: FieldsProps
   );
 }
 
-/** What every run may be given besides its arguments. */
+/** The fields of every run besides its arguments: files and the time limit. */
 function MoreFields({ form, problems }: FieldsProps): JSX.Element {
   const server = useServer();
   const { files, timeout, isTried } = form;
@@ -194,7 +194,7 @@ function MoreFields({ form, problems }: FieldsProps): JSX.Element {
   );
 }
 
-/** The number of files that a run can mount. */
+/** The maximum of files that a run can mount. */
 const maxFiles = 64;
 
 function addFiles({ files, isTouched }: RunFormState, server: SkillServer, chosen: readonly File[]): void {

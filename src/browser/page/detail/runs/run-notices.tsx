@@ -5,7 +5,7 @@ import { Button, Icon, type IconName } from "../../components/icon.tsx";
 import { RouteLink } from "../../components/route-link.tsx";
 import type { RunnableSkill } from "./state/run-form.ts";
 
-/** What stands in the way of a run of the latest version, and what to do about it; `onShowLatest`: if that is not the one of the form. */
+/** The obstacles to a run of the latest version, each with a remedy. `onShowLatest`: given if the form is for another version. */
 export function runNotices(
   { row: { id, state } }: RunnableSkill,
   about: About | undefined,

@@ -7,7 +7,7 @@ import { RunForm } from "./run-form.tsx";
 import { pageRunStateOf } from "./state/page-run-state.ts";
 import { followSkill, targetsOf, type RunnableSkill } from "./state/run-form.ts";
 
-/** Runs a skill: a form of its inputs or of a script, what it prints, what it returns. */
+/** The tab that runs a skill: a form of its inputs or of a script, the printed output, and the result. */
 export function RunTab({ detail }: TabProps): JSX.Element | null {
   const server = useServer();
   const latest = useMemo<RunnableSkill>(
@@ -16,7 +16,7 @@ export function RunTab({ detail }: TabProps): JSX.Element | null {
   );
   const isRunnable = targetsOf(latest).length > 0;
   useEffect(() => {
-    // Where the server does not answer, the connection line says so.
+    // If the server does not answer, the connection line says so.
     if (isRunnable) server.inspectSandbox().catch(() => undefined);
   }, [server, isRunnable]);
   const { form } = pageRunStateOf(server).of(latest.row.id);

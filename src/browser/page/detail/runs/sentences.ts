@@ -9,7 +9,7 @@ const doors: Readonly<Record<string, string>> = {
   browser: "in this browser",
 };
 
-/** Where something was done, in words. */
+/** The transport of a call, in words. */
 export function doorInWords(door: string): string {
   return doors[door] ?? `through ${door}`;
 }
@@ -34,7 +34,7 @@ const answers: Readonly<Record<string, string>> = {
   failed: "the answer was not usable",
 };
 
-/** One sentence on what the ledger says. Its texts are of agents and skills. */
+/** Describes an event of the ledger in one sentence, which may quote text of agents and skills. */
 export function toLedgerSentence(event: LedgerEvent): string {
   const { what, tool, outcome, code, about, answer, grant } = event;
   const door = doorInWords(event.door);
@@ -57,12 +57,12 @@ export function toLedgerSentence(event: LedgerEvent): string {
   return (Object.hasOwn(sentences, what) ? sentences[what] : undefined) ?? `${what} ${door}${why}`;
 }
 
-/** A day's line in the history: an event, or that its files were others from then on. */
+/** A line of the history: an event, or a change of the skill's files. */
 type HistoryLine =
   | { readonly at: number; readonly event: LedgerEvent }
   | { readonly at: number; readonly from: string; readonly to: string };
 
-/** Puts between the events, newest first, where the files changed from one version to another. */
+/** Adds the changes of the files between the events, which are newest first. */
 export function withChanges(events: readonly LedgerEvent[]): readonly HistoryLine[] {
   const lines: HistoryLine[] = [];
   let before: string | undefined;

@@ -10,7 +10,7 @@ const displays: Readonly<Record<SkillDetail["environment"][number]["status"], Ma
   unknown: { icon: "question", tone: "muted", words: "Unknown" },
 };
 
-/** What the skill requires, compared with this machine. */
+/** The tab of the skill's requirements, compared with this machine. */
 export function EnvironmentTab({ detail: { environment = [] } }: TabProps): JSX.Element {
   return (
     <>

@@ -10,7 +10,7 @@ import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { useServer } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
 
-/** What `acp-skills eval` has recorded in this project: whether the skill is used, and whether it helps. */
+/** The tab of the evaluations that `acp-skills eval` recorded in this project: whether the skill is used, and whether it helps. */
 export function EvalsTab({ detail: { row } }: TabProps): JSX.Element {
   const { answer, error, readAgain } = useAnswer((server, signal) => server.evals(row.id, signal), [row.id]);
   const [chosen, setChosen] = useState<number>();
@@ -68,7 +68,7 @@ interface EvaluatedRunProps {
   readonly run: ShownEvalRun;
 }
 
-/** One session: what held, and what was said; that is read when it is opened. */
+/** One session: the assertions with their results, and the transcript, which is read when the user opens it. */
 function EvaluatedRun({ skill, iteration, run }: EvaluatedRunProps): JSX.Element {
   const server = useServer();
   const [log, setLog] = useState<EvalSessionLog>();
@@ -123,12 +123,12 @@ const speakers = {
 
 type Configuration = ShownIteration["benchmark"]["run_summary"]["with_skill"];
 
-/** The mean over the runs that were judged. */
+/** The mean share of assertions that hold, over the judged runs. */
 function rateOf(one: Configuration): string {
   return formatShare(one?.pass_rate?.mean);
 }
 
-/** A dash where the agent reports none. */
+/** The mean with one decimal, or a dash if the agent reports no values. */
 function meanOf(spread: NonNullable<Configuration>["tokens"]): number | string {
   return spread === undefined ? "–" : Math.round(spread.mean * 10) / 10;
 }

@@ -11,7 +11,7 @@ const displays: Readonly<Record<SkillDetail["license"]["status"], MarkDisplay>> 
   unspecified: { icon: "question", tone: "muted", words: "It says nothing of a license: all rights are reserved." },
 };
 
-/** The license, and where it is stated. */
+/** The tab of the skill's license, with links to the license files. */
 export function LicenseTab({ detail: { license }, openTab }: TabProps): JSX.Element {
   const { status, license: name, declared, files } = license ?? { status: "unspecified", files: [] };
   const { icon, tone, words } = displays[status];

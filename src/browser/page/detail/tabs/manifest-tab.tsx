@@ -7,7 +7,7 @@ import { titledTable } from "../../components/table.tsx";
 import type { TabProps } from "../tabs.ts";
 import type { KnownDetail } from "../../source/skill-source.ts";
 
-/** What the skill declares, beside what was found; then its frontmatter and manifest as they were read. */
+/** The tab of the skill's declarations beside the detected facts, then its frontmatter and manifest as they were read. */
 export function ManifestTab({ detail }: TabProps): JSX.Element {
   const { frontmatter = {}, manifest } = detail;
   return (
@@ -73,11 +73,11 @@ interface ManifestComparison {
   readonly what: string;
   readonly declared: readonly string[];
   readonly detected: readonly string[];
-  /** What was detected, matters, and is not declared. */
+  /** The detected hosts and variables that the skill should declare but does not. */
   readonly undeclared: readonly string[];
 }
 
-/** What a skill says of itself, beside what was found; nothing where neither says anything. */
+/** Compares a skill's declarations with the detected facts, one row a topic. Topics without either are left out. */
 export function compareManifest(detail: KnownDetail): readonly ManifestComparison[] {
   const {
     row,
@@ -118,7 +118,7 @@ export function compareManifest(detail: KnownDetail): readonly ManifestCompariso
     .map(([what, declared, detected, undeclared = []]) => ({ what, declared, detected, undeclared }));
 }
 
-/** Whether `*.example.com`, `example.com:443` or `https://example.com` allows a host, at whatever port. */
+/** Whether a pattern such as `*.example.com`, `example.com:443` or `https://example.com` allows a host, at any port. */
 function covers(pattern: string, host: string): boolean {
   const [name = ""] = pattern
     .toLowerCase()

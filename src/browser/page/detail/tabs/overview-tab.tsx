@@ -9,7 +9,7 @@ import { foreignText, toVisible } from "../../components/foreign-text.tsx";
 import { Button, Icon } from "../../components/icon.tsx";
 import type { TabProps } from "../tabs.ts";
 
-/** The description and the instructions, as people read them or as they are written. */
+/** The tab of the description and the instructions, which are rendered or shown as written. */
 export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
   const { row, instructions, hidden = [], files = [] } = detail;
   const [isText, setIsText] = useState(false);
@@ -42,7 +42,7 @@ export function OverviewTab({ detail, openTab }: TabProps): JSX.Element {
   );
 }
 
-/** All that is known about a skill of an agent, whose files cannot be read. */
+/** The facts about a skill that an agent announced, whose files cannot be read. */
 function knownFacts({ license, compatibility, allowedTools = [], command, environment }: SkillRow): JSX.Element | null {
   return fieldList([
     ["License", license],
@@ -63,7 +63,7 @@ const names = {
 
 const listed = 50;
 
-/** What a model reads in the instructions and a person would not see, were it not for this list. */
+/** The list of texts in the instructions that a model reads but rendering hides. */
 function hiddenText(hidden: SkillDetail["hidden"], markdown: string): JSX.Element {
   return (
     <details class="caution">

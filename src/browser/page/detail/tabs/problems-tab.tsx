@@ -11,7 +11,7 @@ const displays: Readonly<Record<ShownProblem["severity"], MarkDisplay>> = {
   note: { icon: "info", tone: "muted", words: "Note" },
 };
 
-/** What checking the skill found: where, and what to do. */
+/** The tab of the problems that checking the skill found, with positions and fixes, and of other scanners' advice. */
 export function ProblemsTab({ detail: { row, problems = [], advice = [] } }: TabProps): JSX.Element {
   return (
     <>
@@ -70,7 +70,7 @@ function adviceCard(advice: ShownAdvice, index: number): JSX.Element {
   );
 }
 
-/** The lines around a problem, with a caret under its place. */
+/** The lines around a problem, with a caret under its position. */
 function codeFrame(problem: ShownProblem): JSX.Element {
   const { frame, line, column, endLine = line, endColumn = column + 1 } = problem;
   const digits = String(frame.at(-1)?.line ?? line).length;

@@ -7,7 +7,7 @@ import { counted } from "../../../../base/text/code-points.ts";
 import { placeTitles, type InstallFlow } from "./use-installing.ts";
 import { Button } from "../../components/icon.tsx";
 
-/** The number of skills that the server plans at once. */
+/** The maximum of skills in one plan of the server. */
 const maxChosen = 50;
 const filteredFrom = 12;
 const scopes = Object.keys(placeTitles) as readonly ScopeName[];
@@ -17,7 +17,7 @@ interface OfferedSkillsProps {
   readonly installing: InstallFlow;
 }
 
-/** What a source offers, to choose from, and where to install it. */
+/** The skills that a source offers, to choose from, and the scope to install them in. */
 export function OfferedSkills({ found: { source, offer }, installing }: OfferedSkillsProps): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [scope, setScope] = useState<ScopeName>("project");
@@ -119,7 +119,7 @@ function offeredSkill(
   );
 }
 
-/** Stops a step while it is being done. */
+/** A button that stops a step; undefined unless that step is being done. */
 export function stopButton(step: InstallFlow["doing"], { doing, stop }: InstallFlow): JSX.Element | undefined {
   return doing === step ? <Button text="Stop" onClick={stop} /> : undefined;
 }

@@ -13,7 +13,7 @@ interface PlanReviewProps {
   readonly installing: InstallFlow;
 }
 
-/** What would be installed, to be looked at before it is. */
+/** The changes of a plan, for the user to review before they are installed. */
 export function PlanReview({ planned: { request, plan }, installing }: PlanReviewProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [plan]);

@@ -12,25 +12,25 @@ export const placeTitles: Readonly<Record<ScopeName, string>> = {
 
 type Doing = "discover" | "plan" | "apply";
 
-/** How far a person is between a source and what is installed from it. */
+/** The progress of the user from a source to its installed skills. */
 interface InstallState {
   readonly doing?: Doing | undefined;
-  /** Why the last step failed; until the next one. */
+  /** Why the last step failed. Cleared by the next step. */
   readonly failed?: { readonly doing: Doing; readonly error: SourceError } | undefined;
-  /** A source that was read, as the person wrote it. */
+  /** The source that was read, as the user wrote it, and its offer. */
   readonly found?: { readonly source: string; readonly offer: Discovered } | undefined;
-  /** What a person was shown, and what they requested. */
+  /** The plan that the user was shown, and the request that it is for. */
   readonly planned?: { readonly request: PlanRequest; readonly plan: SourcePlan } | undefined;
   readonly applied?: AppliedPlan | undefined;
 }
 
-/** The steps from a source to what is installed from it, one at a time. */
+/** The steps from a source to its installed skills, one at a time. */
 export interface InstallFlow extends InstallState {
   readonly discover: (source: string) => void;
   readonly plan: (request: PlanRequest) => void;
   readonly apply: () => void;
   readonly discard: () => void;
-  /** Stops what is being done. */
+  /** Stops the current step. */
   readonly stop: () => void;
 }
 
@@ -44,7 +44,7 @@ export function useInstalling(changed: () => void): InstallFlow {
   useEffect(() => () => running.current?.abort(), []);
 
   const act = async (what: Doing, work: (server: SkillServer, signal: AbortSignal) => Promise<void>): Promise<void> => {
-    // State is seen only in the next rendering, and two clicks may come before it.
+    // State changes take effect in the next rendering, and two clicks may come before that.
     if (server === undefined || running.current !== undefined) return;
     const own = new AbortController();
     running.current = own;
@@ -83,7 +83,7 @@ export function useInstalling(changed: () => void): InstallFlow {
           show({ planned: undefined, found: undefined, applied: result });
           announcement.value = appliedWords(result);
         } finally {
-          // A failure may have come after some were installed.
+          // A failure may have come after some skills were installed.
           changed();
         }
       }),
@@ -96,7 +96,7 @@ export function useInstalling(changed: () => void): InstallFlow {
   };
 }
 
-/** What was done, and what it does not mean. */
+/** Says how many skills were installed, and that installing granted nothing. */
 export function appliedWords({ done, directory }: AppliedPlan): string {
   return `Installed ${counted(done.length, "skill")} in ${directory}. Installing granted nothing.`;
 }

@@ -13,11 +13,11 @@ import { Button, IconButton } from "../../../components/icon.tsx";
 interface BlobFieldProps {
   readonly ids: FieldIds;
   readonly form: RunFormState;
-  /** The argument's name. */
+  /** The name of the argument. */
   readonly name: string;
 }
 
-/** An argument that is a blob: a file that is stored as one, or the id of one that is there. */
+/** The field of a blob argument: a chosen file, which is stored as a blob, or the id of a stored blob. */
 export function BlobField({ ids, form, name }: BlobFieldProps): JSX.Element {
   const server = useServer();
   const [draft, file] = [form.draftOf(name), form.chosen.value[name]];
@@ -33,7 +33,7 @@ export function BlobField({ ids, form, name }: BlobFieldProps): JSX.Element {
     form.setFile(name, undefined);
     form.setDraft(name, "");
   };
-  // Once another id is typed, it is no longer the argument.
+  // Once another id is typed, the chosen file is no longer the argument.
   const isShown = file !== undefined && (file.id === undefined || file.id === draft);
   return (
     <div class="blob-field">
@@ -54,7 +54,7 @@ interface DropZoneProps {
   readonly onFiles: (files: readonly File[]) => void;
 }
 
-/** A place to drop files on, with a button that does the same. */
+/** An area to drop files on, with a button that opens a file dialog instead. */
 export function DropZone({ label, isMany, onFiles }: DropZoneProps): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const [isOver, setIsOver] = useState(false);
@@ -93,7 +93,7 @@ export function DropZone({ label, isMany, onFiles }: DropZoneProps): JSX.Element
   );
 }
 
-/** A chosen file: being sent, stored, or why not. */
+/** A chosen file with its state: being sent, stored, or failed with a reason. */
 export function FileLine({ file, onRemove }: { readonly file: SentFile; readonly onRemove: () => void }): JSX.Element {
   const { name, sizeBytes, id, problem } = file;
   const shown = toVisible(name, 200);
@@ -115,12 +115,12 @@ export function FileLine({ file, onRemove }: { readonly file: SentFile; readonly
   );
 }
 
-/** The largest file that the server stores. */
+/** The maximum of bytes of a file that the server stores. */
 const maxBytes = 10 * 1024 * 1024;
 
 let keys = 0;
 
-/** Stores a file as a blob. `onChange` is called at once, and when it is stored or could not be. */
+/** Stores a file as a blob. `onChange` is called at once, and again when the file is stored or could not be. */
 export function sendFile(server: SkillServer, file: File, onChange: (sent: SentFile) => void): void {
   const sent: SentFile = { key: ++keys, name: file.name, sizeBytes: file.size };
   if (file.size > maxBytes) {

@@ -3,7 +3,7 @@ import { useId } from "preact/hooks";
 import { toVisible } from "../../../components/foreign-text.tsx";
 import { Icon } from "../../../components/icon.tsx";
 
-/** What a control needs so that its label, help and problem belong to it. */
+/** The attributes that tie a control to its label, help and problem. */
 export interface FieldIds {
   readonly id: string;
   readonly "aria-describedby": string | undefined;
@@ -20,7 +20,7 @@ interface FormFieldProps {
   readonly children: (ids: FieldIds) => ComponentChildren;
 }
 
-/** A control with its name, what it takes, help, and what is wrong with it. */
+/** A control with its name, the kind of its value, its help and its problem. */
 export function FormField(props: FormFieldProps): JSX.Element {
   const { name, takes, help = "", isRequired = false, problem, children } = props;
   const id = useId();
@@ -59,7 +59,7 @@ interface TextProps {
   readonly class?: string | undefined;
   readonly placeholder?: string | undefined;
   readonly inputMode?: "decimal" | "text" | undefined;
-  /** Absent for one line. */
+  /** The number of lines. Absent for an input of one line. */
   readonly rows?: number | undefined;
 }
 
@@ -72,14 +72,14 @@ export function TextControl({ ids, rows, onText, ...shown }: TextProps & { reado
   );
 }
 
-/** A text with its name. */
+/** A text control with its name. */
 export function TextField({ name, takes, help, problem, ...shown }: TextFieldProps): JSX.Element {
   return <FormField {...{ name, takes, help, problem }}>{(ids) => <TextControl ids={ids} {...shown} />}</FormField>;
 }
 
 type TextFieldProps = TextProps & Pick<FormFieldProps, "name" | "takes" | "help" | "problem">;
 
-/** A choice of one of some values. */
+/** A control to choose one of the options. */
 export function selectControl(
   ids: FieldIds,
   chosen: string,

@@ -12,7 +12,7 @@ interface InputFieldProps {
   readonly problem: string | undefined;
 }
 
-/** One input of a skill. What is wrong with it is shown once something is typed, of JSON once it was tried. */
+/** One input of a skill. Its problem is shown once something is typed; for JSON, once the user has tried to run the form. */
 export function InputField({ problem, ...props }: InputFieldProps): JSX.Element {
   const { form, name, input } = props;
   const { type, description, required = false, default: preset } = input;

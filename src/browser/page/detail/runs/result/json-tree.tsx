@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { counted } from "../../../../../base/text/code-points.ts";
 import { toVisible } from "../../../components/foreign-text.tsx";
 
-/** Children that are shown at first, and that are added each time. */
+/** The number of children shown at first, and added each time. */
 const childrenAtATime = 100;
 const maxTextLength = 2_000;
 
@@ -13,7 +13,7 @@ interface JsonTreeProps {
   readonly name?: string;
 }
 
-/** A JSON value as a tree. Nothing of what is closed is read. */
+/** A JSON value as a tree. Values inside a closed node are not read. */
 export function JsonTree({ value, name }: JsonTreeProps): JSX.Element {
   const isWhole = name === undefined;
   const [isOpen, setIsOpen] = useState(isWhole);

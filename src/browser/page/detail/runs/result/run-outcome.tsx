@@ -8,7 +8,7 @@ import type { SkillServer } from "../../../source/http-source.ts";
 import { useBrowser } from "../../../state/browser.ts";
 import { JsonTree } from "./json-tree.tsx";
 
-/** How a run ended: its error or output, and the files that it left. */
+/** The outcome of a run: its error or output, and the files that it created. */
 export function RunOutcomeView({ result, error, blobs, isOwn }: RunOutcomeProps): JSX.Element {
   const { server } = useBrowser().source;
   const downloads = isOwn ? server : undefined;
@@ -42,7 +42,7 @@ type RunOutcomeProps = Pick<ShownRun, "result" | "error" | "blobs" | "isOwn">;
 
 interface ResultProps {
   readonly result: ShownResult;
-  /** Absent where blobs cannot be downloaded. */
+  /** Absent if blobs cannot be downloaded. */
   readonly server: SkillServer | undefined;
 }
 
@@ -66,7 +66,7 @@ function Result({ result: { status, summary, error, output, logs_blob: log }, se
   );
 }
 
-/** What went wrong: its type, its message, what to do. */
+/** A failure: its type, its message, what to do. */
 export function runFailure(type: string, message: string, hint: string | undefined): JSX.Element {
   return (
     <div class="failure">
@@ -80,7 +80,7 @@ export function runFailure(type: string, message: string, hint: string | undefin
   );
 }
 
-/** An output that is too large for the result: a part of it, and the blob that has all. */
+/** An output that is too large for the result: its beginning, and the blob with the whole output. */
 interface Truncated {
   readonly truncated: true;
   readonly blob_id: string;
@@ -92,7 +92,7 @@ interface RunOutputProps extends Pick<ResultProps, "server"> {
   readonly output: unknown;
 }
 
-/** What a run returned. */
+/** The output of a run; a truncated one is loaded when the user requests it. */
 function RunOutput({ output, server }: RunOutputProps): JSX.Element {
   const [whole, setWhole] = useState<{ readonly value: unknown }>();
   const [problem, setProblem] = useState<string>();
@@ -142,7 +142,7 @@ interface BlobDownloadProps extends Pick<ResultProps, "server"> {
   readonly children: ComponentChildren;
 }
 
-/** Saves a blob as a file. Not a link to its address: the server answers nothing without the key that the page sends. */
+/** Saves a blob as a file. A link to its URL would fail: the server answers only requests with the key that the page sends. */
 function BlobDownload({ server, blob, name, children }: BlobDownloadProps): JSX.Element {
   const [problem, setProblem] = useState<string>();
   if (server === undefined) return <>{children}</>;
@@ -151,7 +151,7 @@ function BlobDownload({ server, blob, name, children }: BlobDownloadProps): JSX.
     try {
       const address = URL.createObjectURL(await server.readBlob(blob));
       Object.assign(document.createElement("a"), { href: address, download: name }).click();
-      // The browser reads it after the click.
+      // The browser reads the URL after the click.
       setTimeout(() => URL.revokeObjectURL(address), 60_000);
     } catch {
       setProblem("This file could not be read; files are stored for 24 hours.");

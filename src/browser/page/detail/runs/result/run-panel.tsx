@@ -8,7 +8,7 @@ import { toVisible } from "../../../components/foreign-text.tsx";
 import { gapBefore, type PrintedLog } from "../state/printed-log.ts";
 import { Button } from "../../../components/icon.tsx";
 
-/** A run while it goes on, and after. */
+/** A run, while it goes on and after its end. */
 export function RunPanel({ view, onCancel }: { readonly view: RunView; readonly onCancel: () => void }): JSX.Element {
   const { run, at, status, behind, isolation, log, endedAt } = view;
   const isRunning = !isOver(status);
@@ -34,7 +34,7 @@ export function RunPanel({ view, onCancel }: { readonly view: RunView; readonly 
   );
 }
 
-/** The time since a moment, as long as it goes on; then how long it took. */
+/** The time since `since`, which grows until `until` is given. */
 function Elapsed({ since, until }: { readonly since: number; readonly until: number | undefined }): JSX.Element {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -60,12 +60,12 @@ const displays: Readonly<Record<RunState, MarkDisplay>> = {
   cancelled: { words: "Cancelled", icon: "ban", tone: "muted" },
 };
 
-/** How far a run is: an icon and its words. */
+/** The state of a run: an icon and words. */
 export function RunStateMark({ status }: { readonly status: RunState }): JSX.Element {
   return <Mark {...displays[status]} />;
 }
 
-/** What a run prints, at its end unless a person has scrolled up. */
+/** The output that a run prints, scrolled to its end unless the user has scrolled up. */
 function LiveLog({ log }: { readonly log: PrintedLog }): JSX.Element {
   const box = useRef<HTMLPreElement>(null);
   const isAtEnd = useRef(true);

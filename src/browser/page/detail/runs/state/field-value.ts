@@ -1,10 +1,10 @@
 import { argumentTypes, shown, toSentences } from "../../../../../base/failures/invalid-input.ts";
 import type { SkillInput } from "../../../../wire/skills.ts";
 
-/** What a field says: a value, nothing (the default, if there is one, is used), or what is wrong with it. */
+/** The reading of a field: a value, nothing (the default is used, if there is one), or a problem. */
 type FieldValue = { readonly value?: unknown; readonly problem?: never } | { readonly problem: string };
 
-/** What stands in the fields, by name. A choice is the index of its value; a boolean `true` or `false`; empty is not given. */
+/** The texts of the fields, by name. A choice is the index of its value, a boolean `true` or `false`. An empty text is not given. */
 export type Drafts = Readonly<Record<string, string>>;
 
 const blobId = /^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -27,7 +27,7 @@ export function readField(name: string, input: SkillInput, draft = ""): FieldVal
       return blobId.test(text) ? { value: text } : wrong(shown(text));
     case "integer":
     case "number": {
-      // Without a negative zero.
+      // Adding 0 turns a negative zero into 0.
       const value = Number(text) + 0;
       const isValid = type === "integer" ? Number.isSafeInteger(value) : Number.isFinite(value);
       return isValid ? { value } : wrong(shown(text));

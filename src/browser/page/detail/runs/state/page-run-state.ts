@@ -4,7 +4,7 @@ import type { SkillServer } from "../../../source/http-source.ts";
 import { appendPrinted, emptyLog, type PrintedLog } from "./printed-log.ts";
 import { RunFormState } from "./run-form.ts";
 
-/** The runs that were started in one browser, and the forms that were filled in: both stay while a person looks elsewhere. */
+/** The runs that were started in one browser, and the forms that were filled in. Both stay while the user opens other views. */
 type PageRunState = ReturnType<typeof createPageRuns>;
 
 /** The form of one skill, and its last run. */
@@ -23,7 +23,7 @@ export function pageRunStateOf(server: SkillServer): PageRunState {
 
 interface Followed {
   readonly view: Signal<RunView | undefined>;
-  /** News that wait for the first answer about the run. */
+  /** The news received before the first answer about the run. */
   early: RunNews[] | undefined;
 }
 
@@ -42,7 +42,7 @@ function createPageRuns(server: SkillServer) {
     else if (view.value?.run === news.run) view.value = withNews(view.value, news);
   }
 
-  /** Everything that the server knows about a run: its result, and what was missed. */
+  /** Reads a run from the server: its result, and the news that were missed. */
   async function load(run: string): Promise<void> {
     const one = followed.get(run);
     if (one === undefined) return;
@@ -57,7 +57,7 @@ function createPageRuns(server: SkillServer) {
   }
 
   const refresh = (run: string): void => {
-    // Where the server does not answer, the connection line says so, and this is repeated once it is back.
+    // If the server does not answer, the connection line says so, and `reconnected` repeats this.
     load(run).catch(() => undefined);
   };
 
@@ -72,9 +72,9 @@ function createPageRuns(server: SkillServer) {
   });
 
   return {
-    /** By the id of the skill. */
+    /** The runs of a skill, by its id. */
     of,
-    /** Rejects with a {@link SourceError} where it was not started. */
+    /** Starts a run. Rejects with a {@link SourceError} if it was not started. */
     async start(request: RunRequest): Promise<void> {
       const { run } = await server.startRun(request);
       const view = of(request.skill).last;
@@ -89,14 +89,14 @@ function createPageRuns(server: SkillServer) {
   };
 }
 
-/** A run as the page knows it. */
+/** The state of a run that the page shows. */
 export interface RunView extends Pick<ShownRun, "run" | "at" | "status" | "result" | "error"> {
   readonly log: PrintedLog;
   readonly blobs: readonly OutputBlob[];
-  /** Runs before it, while it waits. */
+  /** The number of runs before this one in the queue. */
   readonly behind: number;
   readonly isolation?: string;
-  /** When the page heard that it ended. */
+  /** The time, in milliseconds since 1970, at which the page received the end of the run. */
   readonly endedAt?: number;
 }
 
@@ -104,7 +104,7 @@ export function isOver(status: RunState): boolean {
   return status !== "queued" && status !== "running";
 }
 
-/** The view with what the server says about the whole run: what is known of its log stays. */
+/** Updates the view with the server's answer about the whole run. The log that the page has stays. */
 function withShown(view: RunView | undefined, shown: ShownRun): RunView {
   const { printed, ...rest } = shown;
   const log = appendPrinted(view?.log ?? emptyLog, printed);

@@ -1,13 +1,13 @@
 import type { ShownRun } from "../../../../wire/runs.ts";
 
-/** The retained output of a run. Pieces are never changed, except that the last one grows. */
+/** The retained output of a run. A longer last piece replaces the last one; other pieces never change. */
 export interface PrintedLog {
   readonly pieces: readonly LogPiece[];
   /** The number of characters that the run has printed, retained or not. */
   readonly end: number;
 }
 
-/** `at`: the place of its first character. */
+/** `at`: the offset of the piece's first character in all that the run printed. */
 type LogPiece = ShownRun["printed"];
 
 export const emptyLog: PrintedLog = { pieces: [], end: 0 };
@@ -15,7 +15,7 @@ export const emptyLog: PrintedLog = { pieces: [], end: 0 };
 const maxRetainedLength = 256 * 1024;
 const pieceLength = 16 * 1024;
 
-/** Appends a part, which may overlap what is known or leave a gap before it. Beyond 256 KiB, the oldest pieces are dropped. */
+/** Appends a piece, which may overlap the log or leave a gap after it. Beyond 256 KiB, the oldest pieces are dropped. */
 export function appendPrinted(log: PrintedLog, part: LogPiece): PrintedLog {
   const known = Math.max(0, log.end - part.at);
   const text = part.text.slice(known);
@@ -31,7 +31,7 @@ export function appendPrinted(log: PrintedLog, part: LogPiece): PrintedLog {
   return { end, pieces: pieces.filter((piece) => piece.at + piece.text.length > end - maxRetainedLength) };
 }
 
-/** The characters that are missing before a piece. */
+/** The number of characters missing before a piece. */
 export function gapBefore({ pieces }: PrintedLog, index: number): number {
   const before = pieces[index - 1];
   return (pieces[index]?.at ?? 0) - (before === undefined ? 0 : before.at + before.text.length);

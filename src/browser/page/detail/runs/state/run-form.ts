@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { SkillDetail } from "../../../../wire/skills.ts";
 import { readFormFields, type Drafts } from "./field-value.ts";
 
-/** What the form of one skill holds; it stays while a person looks elsewhere, and no update changes it. */
+/** The state of the form of one skill. It stays while the user opens other views, and no update of the skill changes it. */
 export class RunFormState {
   /** The version whose fields are shown, and whose bytes are run. */
   readonly shown = signal<RunnableSkill | undefined>(undefined);
@@ -13,13 +13,13 @@ export class RunFormState {
   readonly stdin = signal("");
   /** Seconds, as typed. */
   readonly timeout = signal("");
-  /** The file that was chosen for an argument, by its name. */
+  /** The chosen files of blob arguments, by the name of the argument. */
   readonly chosen = signal<Readonly<Record<string, SentFile | undefined>>>({});
   /** Files besides those of arguments. */
   readonly files = signal<readonly SentFile[]>([]);
-  /** Whether a person has changed something. */
+  /** Whether the user has changed something. */
   readonly isTouched = signal(false);
-  /** Whether they have tried to run it, so that problems are shown. */
+  /** Whether the user has tried to run the form, so that problems are shown. */
   readonly isTried = signal(false);
 
   draftOf(name: string): string {
@@ -39,7 +39,7 @@ export class RunFormState {
 export type RunnableSkill = Pick<SkillDetail, "row" | "inputs" | "scripts"> &
   Partial<Pick<SkillDetail, "digest" | "nonce">>;
 
-/** A file that was chosen. `id`: of its blob, once it is stored. */
+/** A file that the user chose. `id`: the id of its blob, once that is stored. */
 export interface SentFile {
   readonly key: number;
   readonly name: string;
@@ -48,40 +48,40 @@ export interface SentFile {
   readonly problem?: string;
 }
 
-/** What a person is about to run. */
+/** The run that the form describes. */
 export interface RunDraft {
-  /** The slug. */
+  /** The slug of the skill. */
   readonly skill: string;
   readonly script?: string | undefined;
   /** For a script: `{argv, stdin?}`. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** Besides those that arguments name. `name`: of the file. */
+  /** The blobs besides those that arguments name. `name`: the name of the file. */
   readonly blobs: readonly { readonly id: string; readonly name: string }[];
   readonly timeoutMs?: number | undefined;
 }
 
-/** Shows a version in the form, if that takes nothing away from a person who is filling it in. */
+/** Shows a version in the form, unless the user has begun to fill in the form for another one. */
 export function followSkill(form: RunFormState, skill: RunnableSkill): void {
   if (form.shown.value === undefined || !form.isTouched.value) showSkillInForm(form, skill);
-  // The same bytes, with a nonce of a server that was started anew.
+  // The bytes are the same, but a restarted server gave a new nonce.
   else if (form.shown.value.digest === skill.digest) form.shown.value = skill;
 }
 
-/** Shows a version; what was filled in stays where the fields have the same names. */
+/** Shows a version. Fields of the same name retain what the user filled in. */
 export function showSkillInForm(form: RunFormState, skill: RunnableSkill): void {
   form.shown.value = skill;
   const targets = targetsOf(skill);
   if (!targets.includes(form.target.value)) form.target.value = targets[0] ?? "";
 }
 
-/** What can be run of a skill; empty: its entrypoint. */
+/** The runnable targets of a skill: its scripts, and the empty string for its entrypoint. */
 export function targetsOf({ row, scripts }: RunnableSkill): readonly string[] {
   return [...(row.kind === "action" ? [""] : []), ...scripts];
 }
 
 const maxTimeoutSeconds = 600;
 
-/** What would be run, and what is wrong with it by field: a name of an input, or one of `:words`, `:timeout`, `:files`. */
+/** Reads the form: the run, and the problems by field: the name of an input, or one of `:words`, `:timeout`, `:files`. */
 export function readForm(form: RunFormState): {
   readonly runDraft: RunDraft;
   readonly problems: ReadonlyMap<string, string>;
@@ -108,13 +108,13 @@ export function readForm(form: RunFormState): {
   return { runDraft, problems };
 }
 
-/** The number of arguments that `execute_skill` accepts. */
+/** The maximum of arguments that `execute_skill` accepts. */
 const maxWords = 256;
 const piece = /([ \t\n]+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^ \t\n'"\\]+)/sy;
 
 /**
  * Splits a text into words as a POSIX shell would: blanks separate, quotes and backslashes quote. Nothing is expanded: `$`, `*`, `|` and
- * the like are text. `problem`: why there are none.
+ * the like are text. `problem`: why the text cannot be split.
  */
 export function splitWords(text: string): { readonly words?: readonly string[]; readonly problem?: string } {
   const words: string[] = [];
@@ -126,7 +126,7 @@ export function splitWords(text: string): { readonly words?: readonly string[]; 
     if (blanks !== undefined) {
       if (word !== undefined) words.push(word);
       word = undefined;
-      // A line ends with a backslash where it goes on in the next one.
+      // A backslash at the end of a line joins the line with the next one.
     } else if (escaped !== "\n")
       word = (word ?? "") + (single ?? double?.replace(/\\\n|\\([$`"\\])/g, "$1") ?? escaped ?? plain ?? "");
   }
