@@ -1,12 +1,12 @@
 import type * as perf_hooks from "node:perf_hooks";
 
-/** Injected wherever code waits, so that tests control time. */
+/** A clock, injected wherever code waits, so that tests control time. */
 export interface Clock {
   /** Milliseconds since an arbitrary moment. */
   now(): number;
   /** Milliseconds for which this thread has been idle, since an arbitrary moment. If absent, `now` is used. */
   idle?(): number;
-  /** Calls back once after `ms`; the returned function cancels. A pending timer never keeps the process alive. */
+  /** Calls back once after `ms`; the returned function cancels. A pending timer never holds the process alive. */
   after(ms: number, callback: () => void): () => void;
 }
 
@@ -31,14 +31,14 @@ export const systemClock: Clock = {
 };
 
 /**
- * The time on a clock that stands still while this thread is busy: a reply that was sent at once has not taken longer by this clock,
- * however late this thread reads it.
+ * The time in milliseconds on a clock that stands still while this thread is busy. By this clock, a reply that was sent at once is not
+ * late, however late this thread reads it.
  */
 export function timeWaited(clock: Pick<Clock, "now" | "idle">): number {
   return clock.idle?.() ?? clock.now();
 }
 
-/** Works after each `ms` until the returned function is called; waits again when what it did is done, whatever became of that. */
+/** Runs `work` after each `ms` until the returned function is called. Waits again once `work` has resolved or rejected. */
 export function every(clock: Clock, ms: number | (() => number), work: () => unknown): () => void {
   let isOpen = true;
   let stop = wait();

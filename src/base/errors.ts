@@ -1,6 +1,6 @@
 /** The closed list of codes that a caller can switch on. */
 export type SkillsErrorCode =
-  /** An option is unknown or invalid. `facts` name it, what it accepts, and the nearest valid name or value. */
+  /** An option is unknown or invalid. `facts` give the option, its accepted values, and the nearest valid name or value. */
   | "INVALID_OPTIONS"
   /** No visible skill has this name; `facts.available` lists the nearest ones. */
   | "SKILL_NOT_FOUND"
@@ -10,27 +10,27 @@ export type SkillsErrorCode =
   | "AGENT_NOT_FOUND"
   /** The command of an agent cannot be started. */
   | "AGENT_NOT_EXECUTABLE"
-  /** The skills, or what serves them, are closed: `call` after `close`. */
+  /** The skills, or their server, are closed: `call` after `close`. */
   | "CLOSED"
   /** Over HTTP: the body is no JSON. */
   | "PARSE_ERROR"
-  /** Over HTTP: it is no valid request. */
+  /** Over HTTP: the request is invalid. */
   | "INVALID_REQUEST"
   /** There is no tool with this name. */
   | "METHOD_NOT_FOUND"
-  /** Arguments do not match the schema; `facts.violations` say where. */
+  /** Arguments do not match the schema; `facts.violations` lists the fields. */
   | "VALIDATION_ERROR"
-  /** The skill has no such version; `facts.available` lists some that it has. */
+  /** The skill has no such version; `facts.available` lists some of its versions. */
   | "VERSION_NOT_FOUND"
-  /** The skill, or the project, has no such file; `facts.available` lists the nearest ones where they are known. */
+  /** The skill, or the project, has no such file; `facts.available` lists the nearest names if they are known. */
   | "FILE_NOT_FOUND"
   /** There is no such blob: it expired, or belongs to another owner. */
   | "BLOB_NOT_FOUND"
-  /** A path leaves the directory that it is relative to, or is no valid one. */
+  /** A path is invalid, or leaves the directory that the path is relative to. */
   | "INVALID_PATH"
-  /** A cursor is not one of this list. */
+  /** The cursor does not belong to this list. */
   | "INVALID_CURSOR"
-  /** The skill, or the recorded run, is nothing that can be run. */
+  /** The skill, or the recorded run, cannot be run. */
   | "NOT_EXECUTABLE"
   /** Code of a model is in a language that does not run here. */
   | "UNSUPPORTED_LANGUAGE"
@@ -38,11 +38,11 @@ export type SkillsErrorCode =
   | "FILE_TOO_LARGE"
   /** Content is larger than a blob may be. */
   | "BLOB_TOO_LARGE"
-  /** Blobs have reached a limit; `facts.limit` says whose. */
+  /** Blobs have reached a limit; `facts.limit` names the limit. */
   | "QUOTA_EXCEEDED"
   /** Over HTTP: the token is missing or wrong. */
   | "AUTH_REQUIRED"
-  /** A person has to allow it; `facts.hint` says how. */
+  /** The user has to allow it; `facts.hint` says how. */
   | "PERMISSION_DENIED"
   /** Too much is running; try again. */
   | "RUNTIME_BUSY"
@@ -60,33 +60,33 @@ export type SkillsErrorCode =
   | "ENDPOINT_UNREACHABLE"
   /** A run, or the download from a source, took too long. */
   | "EXECUTION_TIMEOUT"
-  /** A skill of others is described in a version that is not supported. */
+  /** The skill of another server is described in a version that is not supported. */
   | "VERSION_INCOMPATIBLE"
-  /** An error of ours, or one that nothing above fits; the log has the detail. */
+  /** An internal error of acp-skills, or one that no other code fits; the log has the details. */
   | "INTERNAL";
 
 const brand = Symbol.for("acp-skills.error");
 
 /** The facts that only some codes have. */
 interface FactsOfCode {
-  /** The option, what it accepts, and the nearest name or value that would be accepted. */
+  /** The option, its accepted values, and the nearest name or value that would be accepted. */
   INVALID_OPTIONS: { option: string; expected: string | readonly string[]; nearest: string };
   VALIDATION_ERROR: { violations: readonly object[] };
   SKILL_NOT_FOUND: Available;
   VERSION_NOT_FOUND: Available;
   FILE_NOT_FOUND: Available;
-  /** Whose limit was reached. */
+  /** The limit that was reached. */
   QUOTA_EXCEEDED: { limit: "run" | "owner" | "store" | "disk" };
   UNREADABLE: { path: string };
 }
 
-/** The facts of names that do not exist. */
+/** The facts of an error about a name that does not exist. */
 interface Available {
   /** The nearest names that exist. */
   available: readonly string[];
 }
 
-/** The facts of an error with this code, each where it is known: `hint`, what to do, and those that only some codes have. */
+/** The facts of an error with this code, each if it is known: `hint`, which says what to do, and the facts that only some codes have. */
 export type SkillsErrorFacts<Code extends SkillsErrorCode = SkillsErrorCode> = Readonly<
   Partial<{ hint: string | undefined } & (Code extends keyof FactsOfCode ? FactsOfCode[Code] : unknown)>
 > &
@@ -106,7 +106,7 @@ export class SkillsError<Code extends SkillsErrorCode = SkillsErrorCode> extends
   }
 }
 
-/** Recognises our error by its brand, also when it comes from a second copy of the package; with a code, only errors of that code. */
+/** Recognises an error of acp-skills by its brand, even one of a second copy of the package; with a code, only errors of that code. */
 export function isSkillsError<Code extends SkillsErrorCode = SkillsErrorCode>(
   value: unknown,
   code?: Code,
@@ -119,7 +119,7 @@ export function invalidOptions(message: string): SkillsError {
   return new SkillsError("INVALID_OPTIONS", message);
 }
 
-/** For the `catch` of a promise: undefined for an error of ours. Throws any other. */
+/** For the `catch` of a promise: returns undefined for a {@link SkillsError}. Throws any other error. */
 export function undefinedIfOurs(error: unknown): undefined {
   if (!isSkillsError(error)) throw error;
 }

@@ -1,4 +1,4 @@
-/** A map of at most `limit` entries: beyond that, the oldest is evicted. Setting a key again keeps its position. */
+/** A map of at most `limit` entries: beyond that, the oldest is evicted. Setting a key again does not change its position. */
 export class LimitedMap<Key, Value> extends Map<Key, Value> {
   readonly #limit: number;
 
@@ -18,7 +18,7 @@ export class LimitedMap<Key, Value> extends Map<Key, Value> {
   }
 }
 
-/** The items by key, in their order: Map.groupBy, which Node 20 does not have. */
+/** Groups items by key, in their order: Map.groupBy, which Node 20 does not have. */
 export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

@@ -3,14 +3,14 @@ export type Log = (level: "info" | "warning" | "error", message: string) => void
 
 export const silentLog: Log = () => undefined;
 
-/** Errors to stderr: what stops working must not do so in silence. */
+/** Writes errors to stderr, so that nothing stops working in silence. */
 export const errorLog: Log = (level, message) => {
   if (level === "error") process.stderr.write(`acp-skills: ${message}\n`);
 };
 
 /** Deduplicates messages. */
 export interface OnceLog {
-  /** Whether a key is new; remembers it. */
+  /** Whether a key is new; the key is known afterwards. */
   readonly isNew: (key: string) => boolean;
   /** Logs a message unless one was logged under its key before. */
   readonly logOnce: (level: Parameters<Log>[0], message: string, key?: string) => void;

@@ -12,7 +12,7 @@ export function createDeferred<Value = void>(): Deferred<Value> {
   return { promise, resolve };
 }
 
-/** The result of work that cannot be cancelled itself. Rejects with the reason of `signal` once that is aborted. */
+/** Returns the result of work that cannot be cancelled itself. Rejects with the reason of `signal` once `signal` is aborted. */
 export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(signal.reason as Error);
@@ -23,9 +23,8 @@ export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal):
 }
 
 /**
- * Runs `work` one at a time: when requested while it runs, it runs once more afterwards. `failed` is called with what it rejects with, and
- * must not throw.
- * The returned function resolves when a run that began after the call has ended.
+ * Returns a function that runs `work`, one run at a time. If it is called during a run, one more run follows. Its promise resolves when a
+ * run that began after the call has ended. `failed` gets the errors of `work`, and must not throw.
  */
 export function latestWork(work: () => Promise<void>, failed: (error: unknown) => void): () => Promise<void> {
   let running: Promise<void> | undefined;
@@ -53,7 +52,7 @@ export function latestWork(work: () => Promise<void>, failed: (error: unknown) =
   };
 }
 
-/** The results in the order of the items, with at most `most` at work at a time. After the first failure no further one is started. */
+/** Returns the results in the order of the items, with at most `most` items at work at a time. Starts no further item after a failure. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   most: number,
@@ -77,7 +76,7 @@ export async function inParallel<Item, Result>(
   return results;
 }
 
-/** A semaphore: at most `width` are inside at a time, in order. `enter` resolves with what leaves again. */
+/** A semaphore: at most `width` callers are inside at a time, in order. The returned function resolves with the one that leaves. */
 export function createSemaphore(width: number): () => Promise<() => void> {
   const waiting: (() => void)[] = [];
   let inside = 0;
@@ -93,10 +92,10 @@ export function createSemaphore(width: number): () => Promise<() => void> {
   };
 }
 
-/** Long work as a generator: it yields undefined where it may pause, or a promise to await. */
+/** Long work as a generator: it yields undefined at points where it may pause, or a promise to await. */
 export type Steps<Result> = Generator<Promise<unknown> | undefined, Result>;
 
-/** Runs steps, and yields to the event loop after every `slice` milliseconds; 3 unless given. */
+/** Runs steps, and yields to the event loop after every `slice` milliseconds (default: 3). */
 export async function runInSlices<Result>(
   steps: Steps<Result>,
   { now = () => performance.now(), slice = 3 }: { readonly now?: () => number; readonly slice?: number } = {},
@@ -111,7 +110,7 @@ export async function runInSlices<Result>(
   }
 }
 
-/** Runs steps for at most this many milliseconds, not counting the time between steps. False if they did not finish. */
+/** Runs steps for at most `budgetMs` milliseconds, not counting the time between steps. Returns false if they did not finish. */
 export function* withinTimeBudget(steps: Steps<void>, now: () => number, budgetMs: number): Steps<boolean> {
   for (let left = budgetMs; left > 0;) {
     const started = now();
@@ -124,7 +123,7 @@ export function* withinTimeBudget(steps: Steps<void>, now: () => number, budgetM
   return false;
 }
 
-/** Keeps the process alive until `work` is done: it could exit half-way where nothing else does, because timers and closed connections do not. */
+/** Holds the process alive until `work` is done. Timers and closed connections do not, so it could exit half-way. */
 export async function stayingFor<Result>(work: Promise<Result>): Promise<Result> {
   const hold = setInterval(() => undefined, 1_000);
   try {
@@ -134,7 +133,7 @@ export async function stayingFor<Result>(work: Promise<Result>): Promise<Result>
   }
 }
 
-/** Sends items one batch after the other: what comes while one is sent goes together. Each promise is that of its batch. */
+/** Sends items in batches, one after the other: items that arrive while one batch is sent form the next. Each promise is its batch's. */
 export function inBatches<Item>(send: (items: readonly Item[]) => Promise<unknown>): (item: Item) => Promise<void> {
   let waiting: Item[] = [];
   let [sent, next]: [Promise<unknown>, Promise<void> | undefined] = [Promise.resolve(), undefined];
@@ -150,7 +149,7 @@ export function inBatches<Item>(send: (items: readonly Item[]) => Promise<unknow
   };
 }
 
-/** Does work at the first call, for all calls; again at the next one where it failed. */
+/** Does work at the first call, for all calls. If it failed, the next call does it again. */
 export function doOnce<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let doing: Promise<Result> | undefined;
   return async () => {

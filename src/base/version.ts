@@ -1,4 +1,4 @@
-/** The version in `package.json`; a test keeps the two equal. */
+/** The version in `package.json`; a test checks that the two are equal. */
 export const version = "0.1.0";
 
 /** Equal to `engines` in package.json; a test checks that. */

@@ -26,7 +26,7 @@ import type { FixedFile } from "./check/fix-files.ts";
 export interface CheckOptions {
   /** Base of relative paths. Default: the current directory. */
   readonly cwd?: string;
-  /** Which rules apply. Default: `agents`. */
+  /** The set of rules that apply. Default: `agents`. */
   readonly level?: Level;
   /** Severities that override those of the level. */
   readonly rules?: RuleSettings;
@@ -52,7 +52,7 @@ export interface CheckReport {
   readonly fixable: number;
   /** Requests that could not be fulfilled, such as a path without skills. */
   readonly complaints: readonly string[];
-  /** What scanners of others say, where it was passed: never counted as a problem. */
+  /** The findings of other scanners, if any were passed: never counted as problems. */
   readonly advice?: readonly Advice[];
   /** Changes whenever a checked file changes. @internal */
   readonly stamp: string;
@@ -60,21 +60,21 @@ export interface CheckReport {
 
 export type { Advice, Assertion, EvalCase, SkillAdvice };
 
-/** The functions that read what scanners of others say, loaded where somebody keeps that. */
+/** Loads the functions that read the findings of other scanners, only if a project stores any. */
 export async function loadAdviceReader(): Promise<typeof adviceReader> {
   return await import("./check/advice.ts");
 }
 
 /**
- * The cases in `evals/evals.json` of a skill in its real directory. Throws UNREADABLE if there is no such file, INVALID_OPTIONS that names
- * each fault.
+ * Reads the cases in `evals/evals.json` of a skill in its real directory. Throws UNREADABLE if there is no such file, and INVALID_OPTIONS,
+ * which names each fault.
  */
 export async function readEvalCases(directory: string): Promise<readonly EvalCase[]> {
   const { readCasesOf } = await import("./check/evals-file.ts");
   return readCasesOf(directory);
 }
 
-/** Checks the skills at paths. What it needs is loaded here, not with what imports this. */
+/** Checks the skills at paths. Loads its modules only when called. */
 export async function checkPaths(paths: readonly string[], options: CheckOptions): Promise<CheckReport> {
   const { checkSkillPaths } = await import("./check/check-skills.ts");
   return await checkSkillPaths(paths, options);
@@ -92,32 +92,32 @@ export async function checkSkills(
   return { problems, checked, counts, fixed, fixable, complaints };
 }
 
-/** What a skill from elsewhere is and wants, read from its files before they are installed. */
+/** The properties and demands of a skill from elsewhere, read from its files before they are installed. */
 export interface InspectedSkill {
-  /** As its source names it: its directory, and its key in the lock. */
+  /** The name of the skill in its source: its directory, and its key in the lock. */
   readonly key: string;
-  /** As agents are offered it, by what its own files say. */
+  /** The name under which agents are offered the skill, according to its own files. */
   readonly slug: string;
   readonly name: string;
   readonly version: string;
   readonly description: string;
   readonly digest: string;
   readonly wants: Capabilities;
-  /** Tools of the agent that it lists: shown, never granted. */
+  /** The agent's tools that the skill lists: shown, never granted. */
   readonly expects: readonly string[];
-  /** What agents that load it themselves run on this machine: shown, never run here. */
+  /** The commands that agents that load the skill themselves run on this machine: shown, never run here. */
   readonly hostCommands: readonly string[];
-  /** All that its digest covers. */
+  /** The files that the skill's digest covers. */
   readonly files: readonly HashedFile[];
   /** Paths of files that `execute_skill` can run. */
   readonly scripts: readonly string[];
-  /** What it needs of the machine, in words. */
+  /** The requirements of the skill for the machine, in words. */
   readonly requires: readonly string[];
   /** Errors and warnings of `acp-skills check` at a level; the files are relative to the skill. */
   readonly problems: readonly Problem[];
 }
 
-/** Reads and validates a skill as it would be where it is installed. Throws SOURCE_INVALID if no agent would be offered it. */
+/** Reads and validates a skill as if it were installed. Throws SOURCE_INVALID if no agent would be offered it. */
 export async function inspectSkill(
   files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
   key: string,
@@ -161,7 +161,7 @@ function unusable(why: string): SkillsError {
   return new SkillsError("SOURCE_INVALID", `no agent can use it: ${why}`);
 }
 
-/** Checks one skill, of whose files these are the names: without a search, if it has no other skill inside. */
+/** Checks one skill. `names` are the names of its files: if they show no other skill inside, nothing is searched. */
 async function checkOne(directory: string, files: SkillFiles, names: readonly string[], level: Level) {
   if (names.includes(manifestName)) await loadManifestReader();
   const { records, findings, collisions } =
@@ -176,7 +176,7 @@ async function checkOne(directory: string, files: SkillFiles, names: readonly st
   return { skill: records.find((record) => record.path === directory)?.skill, problems };
 }
 
-/** All directories of a skill. */
+/** Reads all directories of a skill. */
 function readWhole(directory: string, files: SkillFiles) {
   const records: DirectoryRecord[] = [];
   const findings: Finding[] = [];

@@ -15,7 +15,7 @@ const refuse = (): never => {
   throw new Error("frontmatter is YAML and never run");
 };
 
-/** Overrides every engine of gray-matter, so that none of its own can run. */
+/** Overrides every engine of gray-matter, so that none of its own engines can run. */
 const engines = {
   // gray-matter passes the line break of the opening fence and omits the last line break.
   yaml: (text: string): object => readYaml(`${text.slice(1)}\n`).values,
@@ -27,14 +27,14 @@ const engines = {
 };
 
 /**
- * gray-matter searches for comments with `^\s*#`, which takes quadratic time for a run of whitespace with many line breaks. Longer
- * runs are not passed to it, so that its time stays linear.
+ * gray-matter searches for comments with `^\s*#`, which takes quadratic time for a run of whitespace with many line breaks. Text with
+ * longer runs is not passed to it, so that its time stays linear.
  */
 const longRun = /\s{64}/;
 
 /**
- * Reads a complete SKILL.md, for prompts and for people, in time proportional to its length. Frontmatter in any language but YAML
- * is part of the body.
+ * Reads a complete SKILL.md, for prompts and for display, in time proportional to its length. Frontmatter in any language but YAML is part
+ * of the body.
  */
 export function readSkillDocument(text: string): SkillDocument {
   const bytes = Buffer.from(text);
@@ -45,14 +45,14 @@ export function readSkillDocument(text: string): SkillDocument {
   const source = bytes.toString("utf8", found.start, found.end);
   const body = withoutTags(bytes.toString("utf8", found.bodyStart));
   if (longRun.test(source)) return { frontmatter: readYaml(source).values, body };
-  // The closing fence includes its line break, because gray-matter accepts any line that starts with the fence. It drops one line
-  // break after it.
+  // The closing fence includes its line break, because gray-matter accepts any line that starts with the fence. It drops one line break
+  // after the fence.
   const file = matter(`---\n${source}---\n\n${body}`, { engines, delimiters: ["---", "---\n"] });
-  // gray-matter treats a # after any whitespace as a comment, YAML does not after a no-break space.
+  // gray-matter treats every # after whitespace as a comment; YAML does not after a no-break space.
   return { frontmatter: "isEmpty" in file ? readYaml(source).values : file.data, body: file.content };
 }
 
-/** What the frontmatter of a SKILL.md says; its name as agents are offered it. */
+/** Returns name, description and version from the frontmatter of a SKILL.md; the name as agents are offered it. */
 export function describeSkillText(text: string): {
   readonly name?: string;
   readonly description?: string;

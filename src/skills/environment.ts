@@ -11,31 +11,31 @@ export { matchSkill, summarise } from "./environment/match-requirement.ts";
 export { readFileRequirements, statedRequirements } from "./environment/requirements-of.ts";
 
 export interface SkillEnvironmentsOptions {
-  /** Called when skills first require something, and again to look whether what was missing is there now. */
+  /** Called when skills first require something, and again to check whether missing requirements are met now. */
   readonly openMachine: () => Machine;
-  /** Called when a skill first requires what not every sandbox supports. */
+  /** Called when a skill first requires a feature that not every sandbox supports. */
   readonly findSandbox?: NonNullable<EnvironmentProbes["findSandbox"]> | undefined;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
 }
 
-/** What was missing is looked for again, at the earliest, after this time, when skills are prepared. */
+/** The minimum time in milliseconds before missing requirements are checked again, when skills are prepared. */
 const missingFor = 60_000;
-/** Further, different requirements are not looked up. */
+/** The maximum number of different requirements; further ones are not checked. */
 const maxEntries = 5_000;
 /** Milliseconds of work before other work gets a turn. */
 const slice = 3;
 
-/** Skills that ask for the same. */
+/** Skills with the same requirements. */
 interface Entry {
   readonly skill: Skill;
-  /** Undefined if nothing is asked for, and as long as it is not known. */
+  /** Undefined if nothing is required, and as long as the answer is not known. */
   summary: Summary | undefined;
 }
 
 /**
- * What the frontmatter of skills, and their permissions, ask of this machine, found out in the background: nobody waits for it. One for a process, so that each
- * program is looked up once.
+ * Finds out in the background whether this machine meets the requirements of skills, from their frontmatter and permissions. No caller
+ * waits for it. A process needs only one, so that each program is looked up once.
  */
 export class SkillEnvironments {
   readonly #options: SkillEnvironmentsOptions;
@@ -51,12 +51,12 @@ export class SkillEnvironments {
     this.#options = options;
   }
 
-  /** Undefined if the skill asks for nothing, and as long as it is not known. The same object while nothing changes. */
+  /** Undefined if the skill requires nothing, and as long as the answer is not known. One object while nothing changes. */
   of(skill: Skill): Summary | undefined {
     const needs = this.#needsOf(skill);
     const { compatibility, requires } = skill;
     if (compatibility === undefined && requires === undefined && needs.length === 0) return undefined;
-    // What is stated in words is not checked, whatever the words.
+    // Requirements that are stated in words are not checked, so the words do not matter.
     const text = JSON.stringify([compatibility !== undefined, requires, needs]);
     const known = this.#entries.get(text);
     if (known !== undefined) return known.summary;
@@ -64,12 +64,12 @@ export class SkillEnvironments {
     return undefined;
   }
 
-  /** Not all that was asked for is known. */
+  /** Whether requirements are still being checked. */
   get isWorking(): boolean {
     return this.#isWorking;
   }
 
-  /** Starts finding out, before anybody asks. */
+  /** Starts checking before any caller needs the result. */
   prepare(skills: readonly OfferedSkill[]): void {
     if (this.#missingSince !== undefined && this.#options.clock.now() - this.#missingSince >= missingFor) {
       this.#machine = undefined;
@@ -80,21 +80,21 @@ export class SkillEnvironments {
   }
 
   /**
-   * Calls back when all that was asked for is known, and whether something turned out to be missing. Must not throw. Returns a function that
-   * ends this.
+   * Calls back when all requirements have been checked, with whether any is missing. The listener must not throw. Returns a function that
+   * removes it.
    */
   onKnown(listener: (isMissing: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Ends what is under way. Idempotent. */
+  /** Ends all running checks. Idempotent. */
   close(): void {
     this.#closing.abort();
     this.#listeners.clear();
   }
 
-  /** What its sandbox needs. That of others is not opened: this is asked for every skill of a list. */
+  /** The features that the skill's sandbox must support. If none, no sandbox is opened: this is called for every skill of a list. */
   #needsOf(skill: Skill): readonly string[] {
     return this.#options.findSandbox === undefined ? [] : sandboxNeeds(skill);
   }
@@ -139,16 +139,16 @@ export class SkillEnvironments {
 /** A command on PATH. */
 export interface FoundCommand {
   readonly path: string;
-  /** It only offers to install the program: whether that is there is not known. */
+  /** Set if the command only offers to install the program: whether the program is installed is not known. */
   readonly isPlaceholder?: boolean;
 }
 
 /**
- * The port to the machine that skills are matched to. Answers are cached, so it describes one moment. It runs no program, and never uses the
- * network.
+ * The port to the machine that skills are matched to. Answers are cached, so it describes one moment. It runs no program, and never uses
+ * the network.
  */
 export interface Machine {
-  /** Undefined for one that skills have no name for. */
+  /** Undefined for a system that skills have no name for. */
   readonly system: System | undefined;
   /** The first command of this name on PATH; undefined if there is none, or if the name cannot be one. */
   find(command: string): FoundCommand | undefined;
@@ -156,20 +156,20 @@ export interface Machine {
   hasVariable(name: string): boolean;
 }
 
-/** `missing` and `met` are facts; whatever is not certain is `unknown`. */
+/** `missing` and `met` are facts; everything uncertain is `unknown`. */
 export type Status = "met" | "missing" | "unknown";
 
-/** What is true of one requirement on this machine. */
+/** The result of checking one requirement on this machine. */
 export interface Match {
   readonly requirement: Requirement;
   readonly status: Status;
-  /** What was found, or why nothing is known. */
+  /** The evidence that was found, or why nothing is known. */
   readonly evidence: string;
-  /** What a person can do. */
+  /** The action that the user can take. */
   readonly advice?: string;
 }
 
-/** What only the caller can find out; what is absent is not looked into. */
+/** Checks that only the caller can make. Requirements whose check is absent are `unknown`. */
 export interface EnvironmentProbes {
   readonly machine: Machine;
   readonly hasSecret?: (name: string) => Promise<boolean>;
@@ -177,22 +177,22 @@ export interface EnvironmentProbes {
   readonly findSkill?: (dependency: string) => string | undefined;
   /** Whether `acp-skills install` has installed what the skill requires. */
   readonly hasPackages?: () => Promise<boolean>;
-  /** What isolates code, or why nothing does. */
+  /** The sandbox that isolates code, or why there is none. */
   readonly findSandbox?: () => Promise<FoundSandbox>;
 }
 
 export type FoundSandbox = SandboxAbilities | { readonly reason: string };
 
-/** What isolates code: what that does not support, and what would. */
+/** The sandbox that isolates code: `lacks` are the features that it does not support, `remedy` the way to get them. */
 interface SandboxAbilities {
   readonly tier: string;
   readonly lacks: Readonly<Record<string, string>>;
   readonly remedy?: string;
 }
 
-/** What is known of all requirements of a skill. */
+/** The result for all requirements of a skill. */
 export interface Summary {
   readonly status: Status;
-  /** What is missing, in words. */
+  /** The missing requirements, in words. */
   readonly missing: readonly string[];
 }

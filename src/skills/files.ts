@@ -17,7 +17,7 @@ export {
 export { diskSkillBytes, diskSkillFiles } from "./files/disk-skill-files.ts";
 export { memorySkillSource } from "./files/memory-skill-files.ts";
 
-/** A directory entry. Links are resolved: `kind` is that of their target. */
+/** A directory entry. Links are resolved: `kind` is the kind of their target. */
 export interface DirectoryEntry {
   readonly name: string;
   readonly kind: "file" | "directory" | "other" | "dangling";
@@ -32,9 +32,9 @@ export interface Head {
 }
 
 /**
- * The port through which skills are read. Synchronous on purpose: over 10,000 small files, asynchronous reads cost three times as
- * much; the catalog slices its work so that other work waits for a few milliseconds at most. Every method throws a `SkillsError`
- * with code UNREADABLE and a message for users if the disk refuses.
+ * The port through which skills are read. Synchronous on purpose: over 10,000 small files, asynchronous reads cost three times as much.
+ * The catalog slices its work so that other work waits for a few milliseconds at most. Every method throws a `SkillsError` with code
+ * UNREADABLE and a message for users if the disk refuses.
  */
 export interface SkillFiles {
   /** The entries of a directory, in no particular order. */
@@ -48,28 +48,28 @@ export interface SkillFiles {
 /** Distinguishes contents of a file without reading it. */
 export interface FileStamp {
   readonly size: number;
-  /** Changes whenever the file is written. Undefined where that is uncertain, as right after a write. */
+  /** Changes whenever the file is written. Undefined if that is uncertain, as right after a write. */
   readonly version: string | undefined;
 }
 
-/** With the stamp of the whole file when it was opened. */
+/** Bytes of a file, with the stamp of the whole file when it was opened. */
 export interface FilePart extends FileStamp {
   readonly bytes: Uint8Array;
 }
 
 /**
- * The port to the bytes of a skill's files. Paths are real paths. Regular files only: anything else, and a missing file, is
- * undefined; nothing blocks on a FIFO. Throws UNREADABLE if the disk refuses.
+ * The port to the bytes of a skill's files. Paths are real paths. Regular files only: anything else, and a missing file, is undefined;
+ * nothing blocks on a FIFO. Throws UNREADABLE if the disk refuses.
  */
 export interface SkillBytes {
   stamp(file: string): FileStamp | undefined;
   /** At most `limit` bytes from the start. */
   head(file: string, limit: number): FilePart | undefined;
-  /** Lower-case hexadecimal. Reads a large file in chunks and stops between them when `signal` is aborted. */
+  /** The digest in lower-case hexadecimal. Reads a large file in chunks and stops between them when `signal` is aborted. */
   sha256(file: string, signal: AbortSignal): string | undefined | Promise<string | undefined>;
 }
 
-/** Where skills are read from. */
+/** The source from which skills are read. */
 export interface SkillSource {
   readonly files: SkillFiles;
   readonly bytes: SkillBytes;
@@ -95,24 +95,24 @@ const byExtension: Readonly<Record<string, string>> = {
   pdf: "application/pdf",
 };
 
-/** What the name of a skill's file says about its content. */
+/** The media type of a skill's file, by its name. */
 export function toMimeType(path: string): string {
   const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(byExtension, extension) ? (byExtension[extension] ?? "") : "application/octet-stream";
 }
 
-/** Windows has none. */
+/** Windows does not have this flag. */
 const { O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
 const maxLockBytes = 16 * 1024 * 1024;
 
-/** By lock file; URLs by the names of directories. */
+/** The URLs in each lock file, by the names of directories. */
 const locks = new LimitedMap<string, { readonly stamp: string; readonly urls: ReadonlyMap<string, readonly string[]> }>(
   64,
 );
 
 /**
- * The URLs that locks name as those from which the skill in a directory was installed; none if no lock knows it. Locks are files of
- * projects: what they say may count against a skill, never for it. Never throws.
+ * The URLs in locks from which the skill in a directory was installed; none if no lock contains it. Locks are files of projects: their
+ * content may count against a skill, never for it. Never throws.
  */
 export function installedFrom({ directory }: { readonly directory: string }, home: string): readonly string[] {
   const [parent, name] = [path.dirname(directory), path.basename(directory)];
@@ -129,7 +129,7 @@ export function installedFrom({ directory }: { readonly directory: string }, hom
 
 const nowhere: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** By one descriptor: runs may write to the project, and neither a pipe nor a device in the place of a lock may keep us. */
+/** Reads a lock by one descriptor. Runs may write to the project, and a pipe or a device instead of a lock must not block. */
 function urlsIn(file: string): ReadonlyMap<string, readonly string[]> {
   let descriptor: number | undefined;
   try {

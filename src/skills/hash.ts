@@ -9,11 +9,11 @@ import { type Skill, fileNameFault, signatureFile } from "./skill.ts";
 import { byCodePoint, countCodePoints } from "../base/text/code-points.ts";
 import { LimitedMap } from "../base/limited-map.ts";
 
-/** A walk stops at this many files, or entries looked at. */
+/** The maximum number of files of a walk, and of entries that it reads. */
 const maxWalkedFiles = 4096;
 const maxWalkedEntries = 20_000;
 
-/** A file of a skill that is served: its path as read_skill_file takes it, and its real path. */
+/** A file of a skill that is served: its path for read_skill_file, and its real path. */
 export interface WalkedFile {
   readonly path: string;
   readonly real: string;
@@ -22,16 +22,16 @@ export interface WalkedFile {
 export interface Walk {
   /** Ordered by code point. */
   readonly files: readonly WalkedFile[];
-  /** False when the walk ended at one of its limits. */
+  /** False if the walk ended at one of its limits. */
   readonly complete: boolean;
-  /** Whether entries were left out by their names. */
+  /** Whether entries were left out because of their names. */
   readonly hasHidden: boolean;
 }
 
 /**
- * Every file below a skill's directory that counts: what is served, hashed, mounted and published. Links are followed inside the directory
- * only. Unreadable files are left out; an unreadable skill directory throws UNREADABLE, and so does one with a name for which a skill has no
- * digest. `isLeftOut` is asked of each subdirectory.
+ * Walks all files below a skill's directory that are served, hashed, mounted and published. Follows links only inside the directory. Omits
+ * unreadable files. Throws UNREADABLE for an unreadable skill directory, and for a name that rules out a digest. `isLeftOut` is called for
+ * each subdirectory.
  */
 export function* walkSkill(
   source: SkillFiles,
@@ -71,10 +71,10 @@ function invalidFileName(root: string, path: string, fault: string): SkillsError
   return new SkillsError("UNREADABLE", message, { facts: { path: root, reason: invalidName } });
 }
 
-/** As a fact of an error: the skill has a name for which it has no digest. */
+/** The reason in the facts of an error: a file of the skill has a name that rules out a digest. */
 export const invalidName = "file-name-invalid";
 
-/** Everything but printable ASCII is escaped. */
+/** Quotes a path, and escapes everything but printable ASCII. */
 function quotedPath(path: string): string {
   return JSON.stringify(path).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
@@ -94,7 +94,7 @@ function isHiddenPath(segments: readonly string[]): boolean {
   return segments.some(isHiddenName) || (segments.length === 1 && segments[0] === signatureFile);
 }
 
-/** Directories are ordered as their paths continue, with a slash. */
+/** Sorts entries in the order of paths: directories are compared with a slash at the end. */
 function inPathOrder(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
   const key = ({ name, kind }: DirectoryEntry): string => (kind === "directory" ? `${name}/` : name);
   return entries
@@ -102,7 +102,7 @@ function inPathOrder(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
     .sort((a, b) => byCodePoint(key(a), key(b)));
 }
 
-/** Leaves out what is unreadable, so that it does not hide the rest. */
+/** Returns the result of `read`; undefined for an unreadable file, which must not hide the others. */
 export function orNothing<Value>(read: () => Value): Value | undefined {
   try {
     return read();
@@ -135,7 +135,7 @@ export function invalidPath(fault: string): SkillsError {
   return new SkillsError("INVALID_PATH", `The path ${fault}.`, { facts: { hint } });
 }
 
-/** In characters. */
+/** The maximum length in characters. */
 const maxPathLength = 512;
 
 /**
@@ -176,13 +176,13 @@ export interface HashedSkill {
   readonly files: readonly HashedFile[];
   /** The digest of the paths and digests of all files; undefined if there are too many or they are too large. */
   readonly digest: string | undefined;
-  /** The files exceed `maxBytes`; nothing was hashed. */
+  /** Set if the files exceed `maxBytes`; nothing was hashed then. */
   readonly tooLarge?: true;
 }
 
 /** Hashes the files of skills; caches unchanged files. */
 export interface SkillHasher {
-  /** A skill that exceeds `maxBytes` is not read and has neither files nor digest. Default: no limit. */
+  /** Hashes a skill. A skill that exceeds `maxBytes` is not read and has neither files nor digest. Default: no limit. */
   hash(
     source: SkillSource,
     directory: string,
@@ -191,10 +191,10 @@ export interface SkillHasher {
   ): Promise<HashedSkill>;
 }
 
-/** For larger skills, the record of a read has no digest. */
+/** The maximum size of a skill whose digest is recorded with a read. */
 const maxRecordedBytes = 4 * 1024 * 1024;
 
-/** The digest of a skill's files for the record; undefined where that takes long or is not possible. */
+/** The digest of a skill's files for the record; undefined if it takes long or is not possible. */
 export async function recordedDigest(
   hasher: SkillHasher,
   source: SkillSource,
@@ -229,7 +229,7 @@ export function createSkillHasher(): SkillHasher {
     const after = bytes.stamp(real);
     if (sha256 === undefined || after === undefined) return undefined;
     if (after.version !== undefined && after.version === stamp.version) {
-      // What was hashed last is evicted last.
+      // The file that was hashed last is evicted last.
       remembered.delete(real);
       remembered.set(real, { version: after.version, sha256 });
     }

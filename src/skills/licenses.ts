@@ -7,10 +7,10 @@ import type { SkillSource } from "./files.ts";
 import { orNothing } from "./hash.ts";
 import type { Skill } from "./skill.ts";
 
-/** What a skill states about its license. The texts of license files are not read: their paths are listed for people. */
+/** The license that a skill states. The texts of license files are not read: their paths are listed for the user. */
 export interface SkillLicense {
   /**
-   * `declared`: the `license` field names licenses. `unknown`: it says something else, or only a license file is there.
+   * `declared`: the `license` field names licenses. `unknown`: the field says something else, or there is only a license file.
    * `unspecified`: there is neither.
    */
   readonly status: "declared" | "unknown" | "unspecified";
@@ -26,7 +26,7 @@ const licenseFileName =
   /^(?:licen[cs]e|copying|unlicense)(?:[-_][\w-]{1,32})?(?:\.(?:txt|md|rst|mit|apache|bsd|gpl|lgpl|lesser))?$/i;
 const maxFiles = 8;
 
-/** The license that a skill states in its frontmatter, and the license files in its directory. Never throws for what is wrong there. */
+/** The license that a skill states in its frontmatter, and the license files in its directory. Never throws because of their content. */
 export function findLicense({ files: disk }: Pick<SkillSource, "files">, skill: Skill): SkillLicense {
   const license = readLicense(skill.license);
   const files = (orNothing(() => disk.list(skill.directory)) ?? [])
@@ -45,10 +45,10 @@ export function licenseForPolicy(source: Pick<SkillSource, "files">, skill: Skil
   return license ?? status;
 }
 
-/** The SPDX expression that a `license` field stands for; undefined if it names none. Never guesses a version, nor whether later versions may be chosen. */
+/** The SPDX expression that a `license` field names, if any. Guesses neither a version nor whether later versions are allowed. */
 export function readLicense(text = ""): string | undefined {
   const words = text.trim().replace(/[.;,(\s]+(?:see|full text in) [\w./ -]{1,80}\)?$/i, "");
-  // Names come first, so that `GPL-2.0+` and `gpl-2.0+` are the same.
+  // Names are tried first, so that `GPL-2.0+` and `gpl-2.0+` are equal.
   return readName(words) ?? readTwice(words) ?? readSeveral(words) ?? (isProprietary(words) ? proprietary : undefined);
 }
 
@@ -66,14 +66,14 @@ function readName(text: string): string | undefined {
   return table.get(simplify(text)) ?? toExpression(text);
 }
 
-/** `MIT License (MIT)`: two names of one license. */
+/** Reads two names of one license: `MIT License (MIT)`. */
 function readTwice(text: string): string | undefined {
   const [, name = "", other = ""] = /^([^()]+)\(([^()]+)\)$/.exec(text) ?? [];
   const id = readName(name);
   return id !== undefined && id === readName(other) ? id : undefined;
 }
 
-/** `MIT or Apache 2.0`. With both words, only parentheses would say what belongs together. */
+/** Reads several names: `MIT or Apache 2.0`. With both words, the grouping would be unclear without parentheses. */
 function readSeveral(text: string): string | undefined {
   for (const word of ["or", "and"]) {
     const names = text.split(new RegExp(`\\s+${word}\\s+`, "i"));
@@ -87,7 +87,7 @@ function readSeveral(text: string): string | undefined {
 /** Stands for a license that only its owner can grant. */
 const proprietary = "LicenseRef-Proprietary";
 
-/** `Proprietary - internal use only`, `© 2025 Example. All rights reserved.` */
+/** Whether a text reserves all rights: `Proprietary - internal use only`, `© 2025 Example. All rights reserved.` */
 function isProprietary(text: string): boolean {
   return (
     !/\bor\b/i.test(text) &&
@@ -104,7 +104,7 @@ const identifiers = (
   "CC-BY-NC-SA-4.0 CC-BY-ND-4.0 CC-BY-NC-ND-4.0 Zlib WTFPL Artistic-2.0 Python-2.0 OFL-1.1 Elastic-2.0"
 ).split(" ");
 
-/** Other names that people write. Names without a version, where versions differ, are absent: they would be a guess. */
+/** Further common names of licenses. A name without a version is absent if versions differ, because it would be a guess. */
 const aliases: Readonly<Record<string, string>> = {
   Expat: "MIT",
   "opensource.org/license/mit": "MIT",
@@ -131,7 +131,7 @@ const aliases: Readonly<Record<string, string>> = {
 
 let table: ReadonlyMap<string, string> | undefined;
 
-/** A name without case, punctuation, "the", "license", "version" and `.0`, and with the short names of GNU licenses. */
+/** Simplifies a name: removes case, punctuation, "the", "license", "version" and `.0`, and shortens the names of GNU licenses. */
 function simplify(name: string): string {
   return name
     .normalize("NFKC")
@@ -152,14 +152,14 @@ function simplify(name: string): string {
     .trim();
 }
 
-/** Longer texts are not parsed: the parser is recursive. */
+/** The maximum length of a text to parse, because the parser is recursive. */
 const maxExpressionLength = 2_000;
-/** Loaded for the first license that is parsed: skills and policies are read where every millisecond of starting counts. */
+/** Loaded for the first license that is parsed, so that reading skills and policies at the start takes no longer. */
 let parser: typeof parse | undefined;
 
-/** The tree of an SPDX license expression; undefined if the text is none. */
+/** Parses an SPDX license expression; undefined if the text is not one. */
 export function parseLicense(text: string): Info | undefined {
-  // The parser skips other characters in places.
+  // The parser skips other characters at some positions.
   if (text.length > maxExpressionLength || !/^[A-Za-z0-9.+:() -]+$/.test(text)) return undefined;
   parser ??= createRequire(import.meta.url)("spdx-expression-parse") as typeof parse;
   const parseExpression = parser;

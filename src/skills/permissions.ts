@@ -12,23 +12,23 @@ import {
 export { type SecretHeader, credentialHeader, fromUse, targetOfSecretHost } from "./permissions/secret-use.ts";
 export { inOnePhrase, inShort, inWords, listed, permissionWords, shortParts } from "./permissions/in-words.ts";
 
-/** What a skill can request, or be allowed, beyond the defaults of its sandbox. Lists have no order. */
+/** The capabilities that a skill can request, or be granted, beyond the defaults of its sandbox. Lists have no order. */
 export interface Capabilities {
   /** Origins, such as `https://*.example.org`. */
   readonly network: readonly string[];
-  /** Names of secrets whose values its code reads. */
+  /** The names of secrets whose values the skill's code reads. */
   readonly secrets: readonly string[];
-  /** Secrets that acp-skills sends to a host for its code, which never has their values: `GH_TOKEN@api.github.com`. Absent: none. */
+  /** Secrets that acp-skills sends to a host for the code, which never has their values: `GH_TOKEN@api.github.com`. Absent: none. */
   readonly uses?: readonly string[];
   /** "write" includes "read". */
   readonly project: "none" | "read" | "write";
-  /** "none": its code runs without a sandbox. */
+  /** "none": the skill's code runs without a sandbox. */
   readonly isolation?: "none";
 }
 
 /**
- * The permissions in `skill.toml`, or in the `acp-skills-…` metadata. Default: none. Those of a skill that runs on another
- * machine are what reaching it takes.
+ * The permissions in `skill.toml`, or in the `acp-skills-…` metadata. Default: none. For a skill that runs on another machine, they are
+ * those needed to reach it.
  */
 export function permissionsOf({ manifest, metadata }: Pick<Skill, "manifest" | "metadata">): Capabilities {
   if (manifest === undefined) return readMetadataPermissions(metadata);
@@ -42,7 +42,7 @@ export function permissionsOf({ manifest, metadata }: Pick<Skill, "manifest" | "
   return onlyCapabilities({ network, ...namesAndUses(declared), project, ...(isolation && { isolation }) });
 }
 
-/** The header in which a skill has a secret sent. */
+/** The header in which acp-skills sends a secret for a skill. */
 export function secretHeaderOf({ manifest }: Pick<Skill, "manifest">, name: string): SecretHeader {
   return headerOfSecret(manifest?.permissions?.secrets ?? [], name);
 }
@@ -86,7 +86,7 @@ export function readMetadataPermissions(
   };
 }
 
-/** What is wrong with a word of `acp-skills-secrets`: `NAME`, or `NAME@HOST` for a secret that is sent to that host. */
+/** Finds the fault of a word of `acp-skills-secrets`: `NAME`, or `NAME@HOST` for a secret that is sent to that host. */
 function metadataSecretFault(word: string): ReturnType<typeof secretHostFault> {
   const { name, host } = word.includes("@") ? fromUse(word) : { name: word, host: undefined };
   if (!secretName.test(name))
@@ -116,7 +116,7 @@ const port = "[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0
  * `http://127.0.0.1:8080`.
  */
 export const networkEntry = new RegExp(`^(?:https://(?:\\*\\.)?${name}|${addressOrigin})(?::(?:${port}))?$`);
-/** Where a skill can be invoked: `https://host/path`, for IP addresses also `http://127.0.0.1:8080/path`. */
+/** The URL at which a skill can be invoked: `https://host/path`, for IP addresses also `http://127.0.0.1:8080/path`. */
 export const endpointUrl = new RegExp(
   `^(?:https://${name}|${addressOrigin})(?::(?:${port}))?(?:[/?][!"$-~]{0,2048})?$`,
 );
@@ -127,7 +127,7 @@ export function explainNetworkEntry(entry: unknown): { readonly what: string; re
   return { what: `${JSON.stringify(entry)} is not a valid host`, fix };
 }
 
-/** What of an object are capabilities, as they are stored. */
+/** Selects the fields of an object that are capabilities, in the form in which they are stored. */
 export function onlyCapabilities({ network, secrets, uses = [], project, isolation }: Capabilities): Capabilities {
   return {
     network,
@@ -151,7 +151,7 @@ export function isNothing({ network, secrets, uses = [], project, isolation }: C
 
 const access: readonly Capabilities["project"][] = ["none", "read", "write"];
 
-/** What `wanted` has beyond `granted`. */
+/** The capabilities in `wanted` that are not in `granted`. */
 export function beyond(granted: Capabilities, wanted: Capabilities): Capabilities {
   const isWider = access.indexOf(wanted.project) > access.indexOf(granted.project);
   const uses = (wanted.uses ?? []).filter((use) => granted.uses?.includes(use) !== true);
@@ -164,12 +164,12 @@ export function beyond(granted: Capabilities, wanted: Capabilities): Capabilitie
   };
 }
 
-/** Whether everything that is wanted was granted. */
+/** Whether all wanted capabilities were granted. */
 export function covers(granted: Capabilities, wanted: Capabilities): boolean {
   return isNothing(beyond(granted, wanted));
 }
 
-/** Everything that any of these has. */
+/** The union of capabilities. */
 export function together(all: readonly Capabilities[]): Capabilities {
   const union = (list: "network" | "secrets" | "uses"): readonly string[] => [
     ...new Set(all.flatMap((one) => one[list] ?? [])),

@@ -7,18 +7,18 @@ export type { Problem } from "./rules/problem.ts";
 
 export const levels = ["agents", "spec", "wire", "lenient"] as const;
 /**
- * Which rules apply. `agents`: the Agent Skills specification with the fields that agents document beside it; `spec`: the specification
- * alone; `wire`: the requirements of AvailableSkill; `lenient`: what is offered.
+ * The set of rules that apply. `agents`: the Agent Skills specification with the fields that agents document beside it; `spec`: the
+ * specification alone; `wire`: the requirements of AvailableSkill; `lenient`: the rules for offering a skill.
  */
 export type Level = (typeof levels)[number];
 
 export interface Rule {
   readonly title: string;
-  /** Default: as at `spec`. */
+  /** Default: the severity at `spec`. */
   readonly agents?: Problem["severity"] | "off";
   readonly spec: Problem["severity"] | "off";
   readonly wire: Problem["severity"] | "off";
-  /** An error means: not offered. A warning means: offered, normalised. A note needs no action. */
+  /** For an error, the skill is not offered. For a warning, it is offered with normalised values. A note needs no action. */
   readonly lenient: Problem["severity"] | "off";
 }
 
@@ -137,7 +137,7 @@ export function isRule(code: unknown): code is RuleCode {
 export interface Finding extends FileFault<RuleCode> {
   /** The levels at which the finding is allowed. */
   readonly allowedAt?: readonly Level[] | undefined;
-  /** Number of skills that are not read because of it, if known. */
+  /** The number of skills that are not read because of the finding, if known. */
   readonly leftOut?: number;
 }
 
@@ -157,7 +157,7 @@ export function toProblems(findings: readonly Finding[], level: Level, settings:
   return problems.slice();
 }
 
-/** By file, then by position. */
+/** Compares by file, then by position. */
 export function inOrder(a: Problem, b: Problem): number {
   return byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column;
 }
@@ -167,7 +167,7 @@ export function severityAt(code: RuleCode, level: Level): Problem["severity"] | 
   return level === "agents" ? (rule.agents ?? rule.spec) : rule[level];
 }
 
-/** Maximum number of findings per rule and file. More take time, and all of them are sent to the editor. */
+/** The maximum number of findings per rule and file. More take time, and all of them are sent to the editor. */
 const maxFaultsOfRule = 20;
 /** Maximum length of a message or fix, which may quote the file. */
 const maxTextLength = 500;
@@ -179,7 +179,7 @@ interface AnyFault {
 }
 
 /**
- * Bounds the findings of a file. Keeps the first faults of each rule, in order; the message of the last one contains the number of
+ * Bounds the findings of a file. Retains the first faults of each rule, in order; the message of the last one contains the number of
  * omitted ones. Truncates texts and removes control characters from them.
  */
 export function fitFaults<Fault extends AnyFault>(faults: readonly Fault[]): readonly Fault[] {

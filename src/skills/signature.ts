@@ -25,23 +25,23 @@ export type { AskService, KeylessSigning } from "./signature/sign-keyless.ts";
 export const maxBundleBytes = 512 * 1024;
 const maxRootBytes = 4 * 1024 * 1024;
 
-/** When the trusted root in this package was the one that Sigstore published. */
+/** The date on which the trusted root in this package was the one that Sigstore published. */
 export const shippedRootDate = "2026-11-05";
 
-/** Reads and verifies the signatures of skills, without a network. Loads what that takes at the first bundle. */
+/** Reads and verifies the signatures of skills, without a network. Loads the necessary modules at the first bundle. */
 export interface Signatures {
-  /** Never throws. `digest`: of the skill's files, as `describe_skill` gives it. */
+  /** Verifies the signature of a skill. Never throws. `digest`: of the skill's files, as `describe_skill` returns it. */
   of(source: SkillSource, skill: Pick<Skill, "directory">, digest: string | undefined): Promise<Signature>;
-  /** For files that are not installed yet. Never throws. */
+  /** Verifies the signature of files that are not installed yet. Never throws. */
   ofFiles(
     files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
     digest: string | undefined,
   ): Promise<Signature>;
-  /** Throws INVALID_OPTIONS where the trusted root cannot be used. */
+  /** Throws INVALID_OPTIONS if the trusted root cannot be used. */
   check(): Promise<void>;
 }
 
-/** `trustedRoot`: a file of Sigstore's form instead of the one in this package. */
+/** Opens a verifier of signatures. `trustedRoot`: a file in Sigstore's form that replaces the one in this package. */
 export function openSignatures(trustedRoot?: string): Signatures {
   let opened: Promise<BundleVerifier> | undefined;
   const open = (): Promise<BundleVerifier> => (opened ??= openVerifier(trustedRoot));
@@ -83,10 +83,10 @@ export function openSignatures(trustedRoot?: string): Signatures {
   };
 }
 
-/** What haiku.skills publishes: it is over a hash of the files without separators, which different skills can have. */
+/** The signature file of haiku.skills. It is over a hash of the files without separators, which different skills can share. */
 const otherSignatureFile = "SKILL.sigstore";
 
-/** What is assumed where nothing says who signed a skill. */
+/** The assumed signature of a skill without information about its signer. */
 export function noSignature(): Promise<Signature> {
   return Promise.resolve({ state: "unsigned" });
 }
@@ -116,14 +116,14 @@ async function openVerifier(trustedRoot: string | undefined): Promise<BundleVeri
   }
 }
 
-/** A private key in a file, whose name is for messages. */
+/** A private key in a file. The name of the file is for messages. */
 export interface KeySigning {
   readonly file: string;
   readonly pem: string;
   readonly passphrase: string | undefined;
 }
 
-/** The text of a bundle that says who made a skill's files. Throws INVALID_OPTIONS for a key or a token that cannot be used. */
+/** Signs a skill; returns the text of a bundle that names the signer. Throws INVALID_OPTIONS for an unusable key or token. */
 export async function signSkill(subject: SignedSubject, signing: KeySigning | KeylessSigning): Promise<string> {
   if ("token" in signing)
     return await (await import("./signature/sign-keyless.ts")).signKeyless(toStatement(subject), signing);
@@ -131,7 +131,7 @@ export async function signSkill(subject: SignedSubject, signing: KeySigning | Ke
   return signWithKey(subject, readPrivateKey(signing.pem, signing.file, signing.passphrase));
 }
 
-/** A new private key as PEM, encrypted with the passphrase if there is one, and the fingerprint of its public key. */
+/** Generates a private key as PEM, encrypted if there is a passphrase, and returns it with the fingerprint of its public key. */
 export async function generateSigningKey(
   passphrase: string | undefined,
 ): Promise<{ readonly pem: string; readonly key: string }> {

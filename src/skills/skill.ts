@@ -20,36 +20,36 @@ export interface Skill {
   readonly license?: string;
   /** At most 500 code points. */
   readonly compatibility?: string;
-  /** What its frontmatter declares to need, besides `compatibility`. */
+  /** The requirements that the frontmatter declares, besides `compatibility`. */
   readonly requires?: readonly Requirement[];
   readonly allowedTools?: readonly string[];
-  /** `disable-model-invocation: true`: hidden from models, not from people. */
+  /** `disable-model-invocation: true`: hidden from models, not from the user. */
   readonly disableModelInvocation?: true;
   /** `user-invocable: false`: not one of the editor's commands, but offered to models. */
   readonly userInvocable?: false;
-  /** What to show as the hint of the skill's command; one line, at most 256 code points. */
+  /** The hint to show for the skill's command; one line, at most 256 code points. */
   readonly argumentHint?: string;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly dialect: "agent-skills" | "skills-protocol";
-  /** Absolute real path of the directory that holds SKILL.md. */
+  /** Absolute real path of the directory that contains SKILL.md. */
   readonly directory: string;
   /** Absolute path of SKILL.md, as the directory spells it. */
   readonly file: string;
   readonly manifest?: Manifest;
-  /** A file says who signed it: whoever that is, see `signature.ts`. */
+  /** Set if a file states the signer, trusted or not: see `signature.ts`. */
   readonly hasSignature?: true;
 }
 
-/** A skill as a catalog offers it: its current version, where it was found, and its problems. */
+/** A skill as a catalog offers it: its current version, the roots under which it was found, and its problems. */
 export interface OfferedSkill {
   readonly skill: Skill;
   /** Every root (absolute path, as configured) under which this directory was found; the first decides precedence. */
   readonly sources: readonly string[];
   readonly problems: readonly Problem[];
-  /** Set if it is below one of the person's own roots, not a project's. */
+  /** Set if the skill is below one of the user's own roots, not a project's. */
   readonly isOwn?: true;
-  /** Set if others published it, and it is below no root of this machine or its projects. */
+  /** Set if another server published the skill, and it is below no root of this machine or its projects. */
   readonly remote?: RemoteOrigin;
   /** All versions, newest first; contains `skill`. */
   readonly versions: readonly Skill[];
@@ -60,7 +60,7 @@ export interface SkillCounts {
   readonly found: number;
   readonly checked: number;
   readonly notChecked: number;
-  /** False if unread places may contain more skills. */
+  /** False if unread directories may contain more skills. */
   readonly complete: boolean;
   /** Why skills were not checked. The count is 0 if the number is unknown. */
   readonly reasons: readonly { readonly code: RuleCode; readonly count: number }[];
@@ -68,13 +68,13 @@ export interface SkillCounts {
 
 /** The state of a catalog at one moment. Immutable; replaced as a whole. */
 export interface Snapshot {
-  /** One per slug, ordered by code point. */
+  /** One skill per slug, ordered by code point. */
   readonly skills: readonly OfferedSkill[];
   /** All problems: of offered skills, and of skills and directories that are not offered. */
   readonly problems: readonly Problem[];
-  /** The person's own roots, even those without a skill. */
+  /** The user's own roots, even those without a skill. */
   readonly ownRoots?: readonly string[];
-  /** Absent where nothing was searched. */
+  /** Absent if nothing was searched. */
   readonly counts?: SkillCounts;
 }
 
@@ -90,10 +90,10 @@ export function isScript(path: string): boolean {
   return /^scripts\/.+\.(?:py|sh|js|mjs)$/.test(path);
 }
 
-/** The most characters a slug may have. */
+/** The maximum number of characters of a slug. */
 export const maxNameLength = 64;
 
-/** Characters beyond these cannot reach a slug, and normalising long runs of accents is slow. */
+/** The maximum number of characters to normalise. Later ones cannot reach a slug, and normalising long runs of accents is slow. */
 export const maxNormalisedLength = 1024;
 
 const slug = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
@@ -104,8 +104,8 @@ export function isSlug(name: string): boolean {
 }
 
 /**
- * The slug of a name: lower case without accents, with a hyphen for each run of other characters. Undefined if nothing is left,
- * as for a name in another script.
+ * The slug of a name: lower case without accents, with a hyphen for each run of other characters. Undefined if nothing remains, as for a
+ * name in another script.
  */
 export function toSlug(name: string): string | undefined {
   if (isSlug(name)) return name;
@@ -146,12 +146,12 @@ export function isVersion(name: string): boolean {
 export const requirementsFile = "code/requirements.txt";
 
 /**
- * The file in a skill's directory that says who made it, about which no digest can say anything: as dot-files, it is not served, hashed or
- * mounted, but installed, published and compared with the lock. A file of this name in a subdirectory is one as any other.
+ * The file in a skill's directory that names its signer, which no digest can. Like dot-files, it is not served, hashed or mounted, but it
+ * is installed, published and compared with the lock. In a subdirectory, a file of this name is an ordinary file.
  */
 export const signatureFile = "skill.sigstore.json";
 
-/** The directory of an entry of a lock below the directory of skills, as the `skills` package names it: always one name. */
+/** The name of an entry of a lock as a directory below the directory of skills, as in the `skills` package: always one name. */
 export function directoryName(key: string): string {
   const name = key
     .toLowerCase()
@@ -164,8 +164,8 @@ export function directoryName(key: string): string {
 const plainName = /^[\x20-\x5b\x5d-\x7e]*$/;
 
 /**
- * Why a skill that contains a file or directory of this name has no digest, as the end of a sentence that starts with the name; undefined
- * if it may have one. A digest covers lines of text that end with a path, so a name must be one name on one line for everyone who reads it.
+ * Why a skill with a file or directory of this name has no digest, as the end of a sentence that starts with the name. Undefined if it may
+ * have one. A digest covers lines of text that end with a path, so every reader must see a name as one name on one line.
  */
 export function fileNameFault(name: string): string | undefined {
   if (plainName.test(name)) return undefined;

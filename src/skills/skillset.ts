@@ -21,13 +21,13 @@ export { Catalog } from "./skillset/catalog.ts";
 export { type RemoteOrigin, type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
 export { loadManifestReader, needsManifestReader, readDirectory } from "./skillset/read-directory.ts";
 
-/** Where sessions look for skills, besides their own directories. */
+/** The directories in which sessions search for skills, besides their own directories. */
 interface SkillsetSettings {
   /** Absolute. */
   readonly directories: readonly string[];
   readonly defaultRoots: boolean;
   readonly home: string;
-  /** Where copies of remote skills are stored. */
+  /** The roots with copies of remote skills. */
   readonly remote?: readonly RemoteRoot[];
   readonly clock: Clock;
   readonly log: Log;
@@ -38,14 +38,14 @@ export interface SessionDirectories {
   readonly additionalDirectories?: readonly string[] | undefined;
 }
 
-/** The part of a catalog that doors need. */
+/** The methods of a catalog that sessions need. */
 type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
 
 /** The skills of one session. */
 export interface SessionSkills {
   /** The session's own directory, absolute; undefined without one. */
   readonly directory: string | undefined;
-  /** Identity of that directory when the session was opened, because the path may lead to another directory later. */
+  /** The identity of the session's directory when the session was opened, because its path may lead to another directory later. */
   readonly identity?: DirectoryIdentity | undefined;
   readonly catalog: SessionCatalog;
   /** One sentence for each directory that could not be used. */
@@ -65,15 +65,15 @@ type OpenedCatalog = SessionCatalog & Pick<Catalog, "close">;
 export type OpenRoots = (roots: readonly Root[], settings: SkillsetSettings) => OpenedCatalog;
 
 /**
- * Opens catalogs that watch the disk. When the system has no file watches left, all of them share one poller, and one warning is
- * logged.
+ * Returns a function that opens catalogs that watch the disk. If the system has no file watches left, they all share one poller, and one
+ * warning is logged.
  */
 export function rootsOnDisk(options: NativeWatcherOptions = {}): OpenRoots {
   const openWatcher = nativeWatchers(options);
   return (roots, { clock, log }) => new Catalog({ roots, files: diskSkillFiles(), openWatcher, clock, log });
 }
 
-/** Opens a skillset. Sessions with the same roots share one catalog, closed with the last of them. */
+/** Opens a skillset. Sessions with the same roots share one catalog, which is closed with the last of them. */
 export function openSkillset(settings: SkillsetSettings, open: OpenRoots = rootsOnDisk()): Skillset {
   const shared = new Map<string, { readonly catalog: OpenedCatalog; users: number }>();
 
@@ -124,12 +124,12 @@ export function openSkillset(settings: SkillsetSettings, open: OpenRoots = roots
   };
 }
 
-/** The content of a file of a skill, by its path in the skill; undefined for a file that is not one of its own. */
+/** Returns the content of a file of a skill, by its path in the skill; undefined for a file that is not the skill's own. */
 type ReadFile = (path: string) => Uint8Array | undefined;
 
 /**
- * Whether a skill, as it was read once, declares what these files declare: its manifest, permissions and allowed tools. False where
- * what it declares is not in its own files, but behind a link to others.
+ * Whether a skill that was read earlier declares the same as these files: its manifest, permissions and allowed tools. False if its
+ * declarations are not in its own files, but behind a link to other files.
  */
 export async function declaresSame(skill: Skill, read: ReadFile): Promise<boolean> {
   const { directory, file, slug } = skill;
@@ -139,7 +139,7 @@ export async function declaresSame(skill: Skill, read: ReadFile): Promise<boolea
   });
   const [main] = files;
   if (main?.path !== basename(file)) return false;
-  // Without a manifest, frontmatter is all that is read.
+  // Without a manifest, only frontmatter is read.
   if (files.length === 1 && hasSourceOf(skill, main.bytes)) return true;
   if (files.length > 1) await loadManifestReader();
   const record = readDirectory(directory, slug, memorySkillSource(directory, files));
@@ -156,8 +156,8 @@ const lineLimit = 20;
 const rememberedLimit = 10_000;
 
 /**
- * Logs the problems of skills, each once: as a warning if something is not offered, else as info. Sorted by severity,
- * with unreadable directories first.
+ * Returns a function that logs each problem once: as a warning if something is not offered, else as info. Sorted by severity, with
+ * unreadable directories first.
  */
 export function createProblemLog(log: Log): (problems: readonly Problem[]) => void {
   const { isNew } = createOnceLog(log, { limit: rememberedLimit });
@@ -186,8 +186,8 @@ export function logProblemsOf(
 }
 
 /**
- * Logs problems as a server for others does: a line for what is not offered, and one line, once, for all skills that are offered here
- * and skipped by readers that refuse what the specification calls an error.
+ * Logs problems for a server that publishes skills: a line for each skill that is not offered. Also logs one line for the skills that are
+ * offered here, but that readers skip if they refuse violations of the specification.
  */
 export function logPublishedProblems(session: Parameters<typeof logProblemsOf>[0], log: Log): void {
   logProblemsOf(session, (level, message) => {

@@ -52,7 +52,7 @@ export const availableSkillSchema = z.looseObject({
   _meta: z.looseObject({ "acp-skills": skillMetaSchema.optional() }).nullish(),
 });
 
-/** One skill as sent to editors: the RFD's AvailableSkill, with a stricter name, and what we add below `_meta`. */
+/** One skill as sent to editors: the RFD's AvailableSkill, with a stricter name, and the facts of acp-skills below `_meta`. */
 export type AvailableSkill = z.infer<typeof availableSkillSchema>;
 
 const metaSchema = z.looseObject({}).nullish();
@@ -64,7 +64,7 @@ export const availableSkillsUpdateSchema = z.looseObject({
   _meta: metaSchema,
 });
 
-/** ACP's SessionUpdate, extended by our kinds. Other kinds are passed through unchanged. */
+/** ACP's SessionUpdate, extended by the kinds of acp-skills. Other kinds are passed through unchanged. */
 export const sessionUpdateSchema = z.union([
   availableSkillsUpdateSchema,
   z.looseObject({

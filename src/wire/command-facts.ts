@@ -3,15 +3,15 @@ import type { AvailableSkill } from "./available-skill.ts";
 import { metaKey } from "./methods.ts";
 import type { Summary } from "../skills/environment.ts";
 
-/** What is known of a skill on this machine, besides the skill. */
+/** The facts about a skill on this machine that the skill itself does not contain. */
 export interface KnownFacts {
-  /** Stays one object while nothing changes. */
+  /** One object, replaced only if the environment changes. */
   readonly environment?: Summary | undefined;
-  /** Why it cannot be used now; absent if it can. */
+  /** Why the skill cannot be used now; absent if it can. */
   readonly state?: NonNullable<SkillFacts>["state"] | undefined;
 }
 
-/** How many missing things are named: an editor shows a warning, not a list. */
+/** The maximum number of missing things that are named: an editor shows a warning, not a list. */
 const maxMissing = 8;
 
 /** Converts an offered skill to its wire form. Equal skills give equal JSON. */
@@ -55,7 +55,7 @@ export const nothingKnown: KnownFacts = /* @__PURE__ */ Object.freeze({});
 
 const projected = new WeakMap<OfferedSkill, Projected>();
 
-/** The wire form of an offered skill, cached: a catalog keeps the objects of unchanged skills. */
+/** The wire form of an offered skill, cached: a catalog retains the objects of unchanged skills. */
 export function projectSkill(offered: OfferedSkill, known = nothingKnown): AvailableSkill {
   const before = projected.get(offered);
   if (before !== undefined && isSameFacts(before.known, known)) return before.skill;

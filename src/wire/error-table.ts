@@ -11,7 +11,7 @@ export interface WireError {
     readonly hint?: string;
     readonly available?: readonly string[];
     readonly violations?: readonly Violation[];
-    /** With QUOTA_EXCEEDED: which limit was reached. `disk` means that nothing can be written, for any reason. */
+    /** With QUOTA_EXCEEDED: the limit that was reached. `disk` means that nothing can be written, for any reason. */
     readonly limit?: string;
     /** With INTERNAL: the id to search for in the log. */
     readonly error_id?: string;
@@ -20,7 +20,7 @@ export interface WireError {
   };
 }
 
-/** A code that is not listed is an internal error: the caller gets only its id. */
+/** The number of each code, and whether to retry. A code that is not listed is an internal error: the caller gets only its id. */
 const table: Partial<Record<SkillsErrorCode, { readonly number: number; readonly retryable?: true }>> = {
   PARSE_ERROR: { number: -32700 },
   INVALID_REQUEST: { number: -32600 },
@@ -53,8 +53,8 @@ const internalErrorNumber = -32603;
 const maxAvailable = 10;
 
 /**
- * Converts an error to its wire form. Never throws. Anything but a SkillsError of the table becomes INTERNAL: the caller gets an
- * id, and the details are logged with it.
+ * Converts an error to its wire form. Never throws. Everything but a SkillsError of the table becomes INTERNAL: the caller gets an id, and
+ * the details are logged with it.
  */
 export function toWireError(error: unknown, options: InternalErrorOptions): WireError {
   const row = isSkillsError(error) ? table[error.code] : undefined;

@@ -1,4 +1,4 @@
-// What our HTTP servers check before they answer a request: who sends it, its host and origin, its path, its token, its body; and how they refuse it.
+// The checks of the HTTP servers before they answer a request (sender, host and origin, path, token, body), and their refusals.
 
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -28,17 +28,17 @@ export function isRefusal(admitted: object): admitted is HttpRefusal {
   return "status" in admitted && "message" in admitted;
 }
 
-/** Only one method, POST, is allowed. */
+/** The refusal of all methods but POST. */
 export function onlyPost(): HttpRefusal {
   return { status: 405, code: "INVALID_REQUEST", message: "Method not allowed; use POST.", headers: { allow: "POST" } };
 }
 
-/** A bearer token is missing or wrong (RFC 6750, section 3). */
+/** The refusal of a missing or wrong bearer token (RFC 6750, section 3). */
 export function unauthorized(message = "The bearer token is missing or wrong."): HttpRefusal {
   return { status: 401, code: "AUTH_REQUIRED", message, headers: { "www-authenticate": "Bearer" } };
 }
 
-/** A JSON-RPC error whose id is null. */
+/** The body of a refusal: a JSON-RPC error whose id is null. */
 function toRefusalBody({ code, message }: Pick<HttpRefusal, "code" | "message">): string {
   // All codes of refusals are in the error table, so nothing is logged.
   const error = toWireError(new SkillsError(code, message), { log: silentLog, newErrorId: () => "" });
@@ -52,12 +52,12 @@ export function refuse(response: ServerResponse, refusal: HttpRefusal): void {
   response.end(toRefusalBody(refusal));
 }
 
-/** Whether the program at the other end of a loopback connection may be answered: it is this user's, or root's. Never rejects. */
+/** Whether the program at the other end of a loopback connection may be answered: it must be of this user or root. Never rejects. */
 export type IsOwnPeer = (socket: Socket) => Promise<boolean>;
 
 /**
- * Refuses connections of other users, and those whose user cannot be determined; where the system reveals no users, every connection is
- * admitted. `server` names what they connect to, for the log.
+ * Refuses connections of other users, and connections whose user cannot be determined. If the system reveals no users, admits every
+ * connection. `server` is the name of the server in the log.
  */
 export function createPeerCheck(
   log: Log,
@@ -89,8 +89,8 @@ export function createPeerCheck(
 }
 
 /**
- * Why a request is refused whose Host, or Origin if present, is not ours: against DNS rebinding. `hosts` are host and port in lower case;
- * `origins` are further origins of the same server, such as `https://skills.example`.
+ * Refuses a request with a Host, or an Origin if present, that is not one of this server: against DNS rebinding. `hosts` are host and port
+ * in lower case; `origins` are further origins of the same server, such as `https://skills.example`.
  */
 export function checkHostAndOrigin(
   { headers: { host, origin }, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">,
@@ -118,8 +118,8 @@ const ambiguous = /\/\/|\\|#|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)|%00/i;
 const encodedSlash = /%2f|%5c/i;
 
 /**
- * The path of a request target; undefined if it has another form, or could be read as another path than it seems: with `.` or `..` segments,
- * encoded or not, empty segments, backslashes, a fragment, or (unless they are allowed) encoded slashes.
+ * The path of a request target; undefined if it has another form, or if another program could read it as another path. These are
+ * ambiguous: `.` and `..` segments, encoded or not, empty segments, backslashes, a fragment, and encoded slashes unless they are allowed.
  */
 export function pathOf(target: string, { mayEncodeSlashes = false } = {}): string | undefined {
   if (!target.startsWith("/")) return undefined;
@@ -128,7 +128,7 @@ export function pathOf(target: string, { mayEncodeSlashes = false } = {}): strin
   return ambiguous.test(path) || (!mayEncodeSlashes && encodedSlash.test(path)) ? undefined : path;
 }
 
-/** The request target has no path that `pathOf` accepts. */
+/** The refusal of a request target without a path that `pathOf` accepts. */
 export const ambiguousPath: HttpRefusal = Object.freeze({
   status: 400,
   code: "INVALID_REQUEST",
@@ -140,12 +140,12 @@ export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** The digest by which a secret is recognised without being stored. */
+/** The digest by which a secret is recognised, so that the secret need not be stored. */
 export function toTokenDigest(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }
 
-/** Compares in constant time. */
+/** Compares a token with a digest in constant time. */
 export function isToken(candidate: string, digest: Buffer): boolean {
   return timingSafeEqual(toTokenDigest(candidate), digest);
 }
@@ -167,18 +167,18 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return /^bearer +([^ ]+) *$/i.exec(authorization ?? "")?.[1];
 }
 
-/** Bytes of one request. */
+/** The maximum number of bytes of one request. */
 export const maxBodyBytes = 16 * 1024 * 1024;
 
-/** The body is larger than the limit. */
+/** The refusal of a body that is larger than the limit. */
 export function tooLarge(maxBytes: number): HttpRefusal {
   const message = `The request body is too large; the limit is ${maxBytes} bytes.`;
   return { status: 413, code: "INVALID_REQUEST", message };
 }
 
 /**
- * The whole body; undefined if it is too large. Rejects if the client disconnects first. Listens to events: an iterator, or a web stream,
- * costs several times as much for each request.
+ * Reads the whole body; undefined if it is too large. Rejects if the client disconnects first. Listens to events, because an iterator or a
+ * web stream costs several times as much for each request.
  */
 export function readBody(request: IncomingMessage, maxBytes: number = maxBodyBytes): Promise<Buffer | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(undefined);
@@ -188,7 +188,7 @@ export function readBody(request: IncomingMessage, maxBytes: number = maxBodyByt
     request.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length <= maxBytes) chunks.push(chunk);
-      // The rest is read and dropped, so that the request can be refused.
+      // The rest is read and dropped, so that the refusal can be sent.
       else resolve(undefined);
     });
     request.once("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
@@ -205,7 +205,7 @@ function isJsonContentType(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/json[ \t]*(?:;|$)/i.test(contentType);
 }
 
-/** The whole body, to be parsed as JSON, or why it is refused: its content type, size, or number of values. Rejects as `readBody` does. */
+/** Reads the whole body, to be parsed as JSON. Refuses a wrong content type, size, or number of values. Rejects as `readBody` does. */
 export async function readJsonBody(
   request: IncomingMessage,
   { maxBytes = maxBodyBytes, maxValues = maxJsonValues }: { readonly maxBytes?: number; readonly maxValues?: number },
@@ -223,11 +223,11 @@ export async function readJsonBody(
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The value of a body. Throws PARSE_ERROR. */
+/** Parses a body as JSON. Throws PARSE_ERROR. */
 export function parseJsonBody(bytes: Buffer): unknown {
   try {
     const text = bytes.toString("utf8");
-    // Decoding strictly costs more than parsing; this character also stands for what is not UTF-8.
+    // Strict decoding costs more than parsing. This character also stands for bytes that are not UTF-8.
     return JSON.parse(text.includes("\u{FFFD}") ? utf8.decode(bytes) : text);
   } catch {
     throw new SkillsError("PARSE_ERROR", "The request body is not valid JSON.");

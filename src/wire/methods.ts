@@ -26,7 +26,7 @@ export const proxySuccessor = "proxy/successor";
 /** `sessionUpdate` kinds. */
 export const availableCommandsUpdate = "available_commands_update";
 export const availableSkillsUpdate = "available_skills_update";
-/** The list of skills where only `_`-prefixed extensions are permitted; read, no longer sent. */
+/** The list of skills for clients that permit only `_`-prefixed extensions; read, no longer sent. */
 export const extensionSkillsUpdate = "_available_skills_update";
 export const notice = "notice";
 export const toolCall = "tool_call";
@@ -37,14 +37,14 @@ export const userMessageChunk = "user_message_chunk";
 export const userMessage = "user_message";
 export const sessionInfoUpdate = "session_info_update";
 
-/** The prefix of the ids of our own requests to the editor. */
+/** The prefix of the ids of requests that acp-skills itself sends to the editor. */
 export const ownRequestPrefix = "acp-skills:";
 
-/** Our key in every `_meta`, and the prefix of our extension methods. */
+/** The key of acp-skills in every `_meta`, and the prefix of its extension methods. */
 export const metaKey = "acp-skills";
-/** `_acp-skills/<tool>` is the editor's call of one of our tools. */
+/** `_acp-skills/<tool>` is the editor's call of a tool of acp-skills. */
 export const toolMethodPrefix = "_acp-skills/";
-/** Output of running code for an editor's own call of a tool: `{requestId, message}`. */
+/** The output of running code, for the editor that called the tool: `{requestId, message}`. */
 export const progressNotification = "_acp-skills/progress";
 /** The number of problems of a session's skills: `{sessionId, errors, warnings}`; `_acp-skills/list_problems` returns them in pages. */
 export const problemsNotification = "_acp-skills/problems";

@@ -1,18 +1,18 @@
 export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** More than the server has routes, or the error table codes. */
+/** The maximum number of series of a metric: more than the server has routes, or the error table codes. */
 const maxSeries = 128;
 
-/** The value of each label for all that is past the limit of series. */
+/** The value of each label for all series beyond the maximum. */
 export const otherValue = "_OTHER";
 
 /** The values of one combination of labels. */
 interface Series {
-  /** As the text format writes them: `name="value"`, escaped. */
+  /** The labels in the text format: `name="value"`, escaped. */
   readonly labels: readonly string[];
   /** The value of a counter or gauge, or the sum of a histogram. */
   value: number;
-  /** Observations up to each bound, and above the last one. */
+  /** The number of observations up to each bound, and above the last one. */
   readonly counts: number[];
 }
 
@@ -35,7 +35,7 @@ export class Metric {
     [this.#type, this.#name, this.#help, this.#labels, this.#bounds] = [type, name, help, labels, bounds];
   }
 
-  /** `values`: those of the labels. */
+  /** Adds to a series. `values` are the values of its labels. */
   add(values: readonly string[], amount: number): void {
     this.#of(values).value += amount;
   }

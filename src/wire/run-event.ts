@@ -1,12 +1,12 @@
-/** What happens in a run. No part of it holds a secret. */
+/** A step of a run. Contains no secret. */
 export type RunStep =
-  /** `behind`: the runs that are running or queued before it, where it has to wait for a turn; else 0. `skill`: whose code it runs. */
+  /** `behind`: the number of runs before it, running or queued, if it has to wait; else 0. `skill`: the skill whose code it runs. */
   | { readonly type: "queued"; readonly behind: number; readonly skill?: string }
-  /** `packages`: the digest of the installed packages that it can import. `by`: what allows it, see `Authorization`. */
+  /** `packages`: the digest of the packages that the code can import. `by`: the basis of its authorization, see `Authorization`. */
   | { readonly type: "started"; readonly isolation: string; readonly packages?: string; readonly by?: string }
   /** Whole lines, without control sequences. */
   | { readonly type: "printed"; readonly text: string }
-  /** An output was stored. `path`: where an output file was. */
+  /** An output was stored. `path`: the path of an output file in the run. */
   | {
       readonly type: "blob_kept";
       readonly blobId: string;
@@ -14,7 +14,7 @@ export type RunStep =
       readonly sizeBytes: number;
       readonly path?: string;
     }
-  /** Code inside the run calls a skill; that run has its own events, with its own run id, at least `ended`. */
+  /** Code inside the run calls a skill. The called run has its own run id and its own events, at least `ended`. */
   | {
       readonly type: "skill_called";
       readonly skill: string;
@@ -22,7 +22,7 @@ export type RunStep =
       readonly digest: string;
       readonly calledRunId: string;
     }
-  /** A secret was sent for code inside the run, which does not have it. `status`: of the answer; absent if there was none. */
+  /** A secret was sent on behalf of code inside the run, which does not have it. `status`: of the response; absent if there was none. */
   | {
       readonly type: "secret_sent";
       readonly secret: string;
@@ -32,8 +32,8 @@ export type RunStep =
     }
   | { readonly type: "ended"; readonly status: "completed" | "failed" | "refused" | "cancelled" };
 
-/** A run reports everything as such events. `runId`: the run concerned; a skill that code calls has a run of its own. */
+/** An event of a run. `runId`: the run concerned; a skill that code calls has a run of its own. */
 export type RunEvent = { readonly runId: string } & RunStep;
 
-/** Must not throw. */
+/** Receives the events of runs. Must not throw. */
 export type RunListener = (event: RunEvent) => void;

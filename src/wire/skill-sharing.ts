@@ -1,16 +1,16 @@
 import * as z from "zod";
 
-/** The documents of Skill Sharing, which we publish, and read from others. */
+/** The documents of Skill Sharing, which acp-skills publishes, and reads from other servers. */
 
-/** Readers accept every version with the same MAJOR. */
+/** The version of the documents. Readers accept every version with the same MAJOR. */
 export const sharingVersion = "1.0.0";
 
 export const capabilityTypes = ["plugin", "api", "knowledge", "task"] as const;
-/** What a skill is to those who look for one (Skill Sharing, descriptors). */
+/** The kind of a skill, for those who search for skills (Skill Sharing, descriptors). */
 export type CapabilityType = (typeof capabilityTypes)[number];
 
 export const accessPolicies = ["public", "restricted", "private"] as const;
-/** Who may have a skill (Skill Sharing, descriptors). */
+/** The group that may have a skill (Skill Sharing, descriptors). */
 export type AccessPolicy = (typeof accessPolicies)[number];
 
 const text = z.string().min(1);
@@ -23,14 +23,14 @@ export const skillIndexEntry = z.object({
   name: text,
   capability_type: z.enum(capabilityTypes),
   description: text,
-  /** Absolute. */
+  /** An absolute URL. */
   descriptor_url: text,
   access: z.enum(accessPolicies),
   version: text,
 });
 export type SkillIndexEntry = z.infer<typeof skillIndexEntry>;
 
-/** For a catalog with several pages (additive): the next one is at the same URL with this as `cursor`. Absent on the last one. */
+/** The `cursor` of the next page at the same URL, for a catalog with several pages (additive). Absent on the last page. */
 const nextCursor = z.string().exactOptional();
 
 export const skillIndex = z.object({
@@ -55,9 +55,9 @@ const argument = z.looseObject({
   enum: z.array(z.unknown()).readonly().exactOptional(),
 });
 
-/** Where a skill of type `api` is invoked, or the files of any other are downloaded. */
+/** The URL at which a skill of type `api` is invoked, or from which the files of any other skill are downloaded. */
 const endpoint = z.object({
-  /** Absolute. */
+  /** An absolute URL. */
   url: text,
   method: z.enum(["GET", "POST"]),
   /** The type of a download: `application/gzip`, a gzip of ustar with SKILL.md at its root. */
@@ -99,7 +99,7 @@ export const executionStates = ["accepted", "running", "completed", "failed", "c
 
 export const executionStatus = z.object({ execution_id: text, status: z.enum(executionStates) });
 
-/** The result of an ended execution: a run record. */
+/** The result of an execution that has ended: a run record. */
 export const executionResult = z.looseObject({
   execution_id: text,
   status: z.enum(["completed", "failed", "cancelled"]),
@@ -107,7 +107,7 @@ export const executionResult = z.looseObject({
   error: z.looseObject({ type: z.string(), message: z.string() }).exactOptional(),
 });
 
-/** Codes of errors, with their HTTP status. */
+/** The codes of errors with their HTTP status. */
 export const sharingErrors = {
   VALIDATION_ERROR: 400,
   AUTH_REQUIRED: 401,
@@ -125,7 +125,7 @@ export const sharingError = z.object({
     code: z.string(),
     message: z.string(),
     details: z.unknown().exactOptional(),
-    /** Whether, and after how many seconds, the same request may succeed. */
+    /** Whether the same request may succeed later, and after how many seconds. */
     retry: z.looseObject({ after_seconds: z.number().exactOptional() }).exactOptional(),
   }),
 });

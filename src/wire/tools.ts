@@ -8,14 +8,14 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean;
 }
 
-/** What is known of a tool without loading it: tools import zod, which would delay the start of an agent. */
+/** The facts about a tool that are known without loading it: tools import zod, which would delay the start of an agent. */
 interface ToolFacts {
-  /** As our MCP server titles it, for agents that show the title instead of the name. */
+  /** The title in the MCP server, for agents that show the title instead of the name. */
   readonly title: string;
-  /** An agent need not ask for permission for a tool that only reads. */
+  /** The hints. An agent need not ask for permission for a tool that only reads. */
   readonly annotations: ToolAnnotations;
   readonly parameters: readonly string[];
-  /** It runs code, and may take long. */
+  /** Set if the tool runs code, which may take long. */
   readonly executes?: true;
 }
 
@@ -77,7 +77,7 @@ export const maxListedVersions = 20;
 
 export const maxListedFiles = 512;
 
-/** Limits of `read_skill_file`: bytes of a file in one reply, and the size of a file. */
+/** Limits of `read_skill_file` in bytes: of a file in one reply, and of the whole file. */
 export const maxReplyBytes = 256 * 1024;
 
 export const maxReadFileBytes = 16 * 1024 * 1024;

@@ -6,7 +6,7 @@ export interface TextRange {
   readonly endColumn?: number;
 }
 
-/** What is wrong in a file, and where. Message and fix are sentences; the message has no full stop. */
+/** A fault in a file, with its position. Message and fix are sentences; the message has no full stop. */
 export interface FileFault<Code extends string> extends TextRange {
   readonly code: Code;
   readonly file: string;
@@ -14,7 +14,7 @@ export interface FileFault<Code extends string> extends TextRange {
   readonly fix: string;
 }
 
-/** What is wrong with a JSON file, in the form of the problems of skills. */
+/** A problem of a JSON file, in the same form as the problems of skills. */
 export interface FileProblem<Code extends string> extends FileFault<Code> {
   /** After an error, the file is not used. */
   readonly severity: "error" | "warning";

@@ -36,7 +36,7 @@ export function toSentences(violations: readonly Violation[], toName: (field: st
   });
 }
 
-/** What each type of an argument of a skill is called. */
+/** The words for the types of a skill's arguments. */
 export const argumentTypes = {
   string: "a string",
   integer: "a whole number",
@@ -64,7 +64,7 @@ export function shown(value: unknown): unknown {
   return typeof value === "boolean" ? value : `a ${typeof value}`;
 }
 
-/** A result of {@link shown} in a sentence: values are quoted as JSON, types such as `an array` are not. */
+/** Puts a result of {@link shown} in a sentence: values are quoted as JSON, types such as `an array` are not. */
 function inWords(actual: unknown): string {
   return typeof actual === "string" && kinds.has(actual) ? actual : JSON.stringify(actual);
 }

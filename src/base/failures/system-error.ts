@@ -5,14 +5,14 @@ export function systemCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** What the system says of an error, such as `permission denied`; for others their message. */
+/** The reason that the system gives for an error, such as `permission denied`; for other errors their message. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const errno = "errno" in error && typeof error.errno === "number" ? error.errno : 0;
   return getSystemErrorMap().get(errno)?.[1] ?? error.message;
 }
 
-/** The result of work with what may not exist; undefined if it does not. */
+/** Returns the result of work on a file that may not exist; undefined if it does not exist. */
 export function ifThere<Value>(work: () => Value): Value | undefined {
   try {
     return work();
@@ -22,7 +22,7 @@ export function ifThere<Value>(work: () => Value): Value | undefined {
   }
 }
 
-/** Why a file cannot be written, by the system's code. Instead of the error's message, which may name a temporary file. */
+/** Why a file cannot be written, by the system's code. Used instead of the error's message, which may name a temporary file. */
 export const writeReasons: Readonly<Record<string, string>> = {
   EACCES: "no permission to write in its directory",
   EPERM: "no permission to write in its directory",
@@ -31,7 +31,7 @@ export const writeReasons: Readonly<Record<string, string>> = {
   EDQUOT: "the disk is full",
 };
 
-/** The result of work that may fail, and `otherwise` where it does: for failures of which all mean the same, as a comment there says. */
+/** Returns the result of `work`; `otherwise` if it throws. For work whose failures all mean the same, as a comment at the call says. */
 export function attempt<Value, Otherwise>(work: () => Value, otherwise: Otherwise): Value | Otherwise {
   try {
     return work();

@@ -7,12 +7,12 @@ interface Span {
 }
 
 export interface JsonEntry extends Span {
-  /** The range is that of the key. */
+  /** The key; the range of the entry is the range of its key. */
   readonly key: string;
   readonly node: JsonNode;
 }
 
-/** A value of a JSON text, and where it is. */
+/** A value of a JSON text with its range. */
 export type JsonNode = Span &
   (
     | { readonly type: "object"; readonly entries: readonly JsonEntry[] }
@@ -20,7 +20,7 @@ export type JsonNode = Span &
     | { readonly type: "scalar"; readonly value: string | number | boolean | null }
   );
 
-/** Where a text is not JSON, and why. */
+/** The reason why a text is not JSON, with its range. */
 export interface JsonFault extends Span {
   readonly message: string;
   readonly fix: string;
@@ -32,7 +32,7 @@ const token =
   /[ \t\r\n]*([[\]{}:,]|"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-]))?/y;
 
 interface Token extends Span {
-  /** Empty at the end, and where there is no token. */
+  /** Empty at the end of the text, and if no token begins here. */
   readonly word: string;
 }
 
@@ -45,7 +45,7 @@ class NotJson extends Error {
   }
 }
 
-/** Reads JSON with the positions of its keys and values, and with keys that occur twice, unlike JSON.parse. */
+/** Reads JSON and retains the positions of keys and values and any repeated keys, unlike JSON.parse. */
 export function parseJsonNode(text: string): JsonNode | { readonly fault: JsonFault } {
   let at = 0;
 
@@ -103,7 +103,7 @@ export function parseJsonNode(text: string): JsonNode | { readonly fault: JsonFa
   }
 }
 
-/** The plain value. Of keys that occur twice, the last one counts. */
+/** The plain value. If a key occurs twice, the last one counts. */
 export function valueOf(node: JsonNode): unknown {
   if (node.type === "scalar") return node.value;
   if (node.type === "array") return node.items.map(valueOf);
@@ -127,13 +127,13 @@ export function nodeAt(root: JsonNode, path: JsonPath): JsonNode {
   return node;
 }
 
-/** The value of a key, of which the last one counts, or of an index. */
+/** The value of a key or of an index. If a key occurs twice, the last one counts. */
 export function childOf(node: JsonNode, step: string | number): JsonNode | undefined {
   if (node.type === "object") return node.entries.findLast(({ key }) => key === step)?.node;
   return node.type === "array" ? node.items[Number(step)] : undefined;
 }
 
-/** Keys that occur twice in one object, at their later places. */
+/** The entries whose key occurred before in the same object. */
 export function* repeatedKeys(node: JsonNode): Generator<JsonEntry, void> {
   // prettier-ignore
   if (node.type === "array") for (const item of node.items) yield* repeatedKeys(item);

@@ -1,4 +1,4 @@
-/** The value of a JSON text; undefined if it is not JSON: what that means is up to the caller. */
+/** Parses JSON; undefined if the text is not JSON, which the caller judges. */
 export function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -11,12 +11,12 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A text; undefined for anything else. */
+/** Returns a text unchanged; undefined for anything else. */
 export function asText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Replaces numbers that are infinite for JavaScript, which are not JSON any more. In place: a reviver of `JSON.parse` takes ten times as long. */
+/** Replaces infinite numbers, which are not JSON, by null. Changes the value itself: a reviver of `JSON.parse` takes ten times as long. */
 function makeFinite(value: unknown): unknown {
   if (value === Infinity || value === -Infinity) return null;
   if (Array.isArray(value)) for (let at = 0; at < value.length; at++) value[at] = makeFinite(value[at]);
@@ -29,7 +29,7 @@ function makeFinite(value: unknown): unknown {
   return value;
 }
 
-/** The limit of keys and values in one untrusted document: parsing and checking more would block everything else. */
+/** The maximum number of keys and values in one untrusted document: parsing and checking more would block everything else. */
 export const maxJsonValues = 200_000;
 
 /** Whether JSON has more keys and values than `most`. Meaningless for bytes that are not JSON. */
@@ -40,13 +40,13 @@ export function hasTooManyValues(bytes: Uint8Array, most: number = maxJsonValues
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** How deep JSON that runs read or write may be nested. */
+/** The maximum nesting depth of JSON that runs read or write. */
 export const maxJsonDepth = 200;
 
-/** How many keys and values JSON that runs read or write may have: parsing more in one go would block everything else. */
+/** The maximum number of keys and values of JSON that runs read or write: parsing more in one go would block everything else. */
 export const maxRunValues = 1_000_000;
 
-/** Parses JSON of a limited depth, so that what walks the value may recurse, and of a limited number of values. Throws a SyntaxError. */
+/** Parses JSON of limited depth, so that the value may be walked recursively, and of limited size. Throws a SyntaxError. */
 export function parseUntrustedJson(bytes: Buffer, deepest = maxJsonDepth): unknown {
   let depth = 0;
   let values = 1;

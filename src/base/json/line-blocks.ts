@@ -1,7 +1,7 @@
-/** Splits a stream of bytes into blocks of complete lines, in linear time: only a line that arrives in parts is copied, once. */
+/** Splits a stream of bytes into blocks of complete lines, in linear time: only a line that arrives in several chunks is copied, once. */
 export class LineBlocks {
   #tail: Buffer[] = [];
-  /** How many bytes there are after the last line break. */
+  /** The number of bytes after the last line break. */
   pending = 0;
 
   /** The lines that this chunk completes, as up to two blocks. */

@@ -55,9 +55,9 @@ const label = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/;
 const numberLike = /^(?:[0-9]+|0x[0-9a-f]*)$/i;
 
 /**
- * Parses a host of a URL: a name of ASCII letters, digits and hyphens, dotted decimal IPv4, or IPv6 in brackets without a zone.
- * Undefined for everything else that a resolver might accept as an address (`2130706433`, `0x7f.1`, `127.1`, `%31`, full-width
- * digits, a name that ends in a number), and for user information.
+ * Parses the host of a URL: a name of ASCII letters, digits and hyphens, dotted decimal IPv4, or IPv6 in brackets without a zone. Returns
+ * undefined for user information. Also for other forms that a resolver might accept as an address: `2130706433`, `0x7f.1`, `127.1`, `%31`,
+ * full-width digits, a name that ends in a number.
  */
 export function canonicalHost(text: string): CanonicalHost | undefined {
   if (isIPv4(text)) return { text, address: text };
@@ -88,7 +88,7 @@ function parsePort(text: string): number | undefined {
   return port > 0 && port < 65_536 ? port : undefined;
 }
 
-/** Special-purpose IPv4 addresses (IANA registry), and those of cloud metadata services. */
+/** Special-purpose IPv4 addresses (IANA registry), and the addresses of cloud metadata services. */
 const specialIPv4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -109,8 +109,8 @@ const specialIPv4 = [
 ];
 
 /**
- * Only global unicast addresses are public, except protocol assignments such as Teredo, documentation and 6to4. So loopback,
- * IPv4-mapped, IPv4-compatible, NAT64, unique local, link-local and multicast addresses are not.
+ * The public range: global unicast addresses, except protocol assignments such as Teredo, documentation and 6to4. Loopback, IPv4-mapped,
+ * IPv4-compatible, NAT64, unique local, link-local and multicast addresses are not public.
  */
 const globalIPv6 = "2000::/3";
 const specialIPv6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
@@ -129,12 +129,12 @@ export function isPublicAddress(address: string): boolean {
   return globalUnicast.check(address, "ipv6") && !special.check(address, "ipv6");
 }
 
-/** Whether an address can be of one host: not unspecified (which the system treats as loopback), broadcast or multicast. */
+/** Whether an address can belong to one host: not unspecified (which the system treats as loopback), broadcast or multicast. */
 export function isReachableAddress(address: string): boolean {
   return !nobody.check(address, isIPv4(address) ? "ipv4" : "ipv6");
 }
 
-/** Whether an address is of this machine by definition. IPv4-mapped addresses are not taken for it. */
+/** Whether an address is a loopback address. False for IPv4-mapped addresses. */
 export function isLoopbackAddress(address: string): boolean {
   return loopback.check(address, isIPv4(address) ? "ipv4" : "ipv6") && !address.toLowerCase().startsWith("::ffff:");
 }
@@ -148,7 +148,7 @@ function toBlockList(subnets: readonly string[]): BlockList {
   return list;
 }
 
-/** The network that an address belongs to: the site's for IPv6, the address itself for IPv4. */
+/** The network that an address belongs to: the first 64 bits for IPv6, the address itself for IPv4. */
 export function networkOf(address: string): string {
   if (!address.includes(":") || address.startsWith("::ffff:")) return address;
   return (address.split("::")[0]?.split(":") ?? []).slice(0, 4).join(":");

@@ -17,7 +17,7 @@ export interface PeerUsers {
 
 const [tableOf4, tableOf6] = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
 
-/** Tables are read in chunks, and a row may move between them. */
+/** The number of attempts: tables are read in chunks, and a row may move between them. */
 const attempts = 3;
 
 /** Whether the system reveals the user of a loopback peer; only Linux does. */
@@ -63,7 +63,7 @@ async function readTables(): Promise<string> {
 /** Users by the two ends of their connection, as the kernel's tables write them. */
 export type UserTable = ReadonlyMap<string, number>;
 
-/** Established, and with an inode: a socket that its process has closed is shown as root's. */
+/** A row of an established connection with an inode: the table shows a socket that its process has closed as root's. */
 const row = /^ *\d+: (\S+ \S+) 01 \S+ \S+ \S+ +(\d+) +\d+ [1-9]\d* /gm;
 
 /** The users in the kernel's tables. Pure. */
@@ -80,7 +80,7 @@ export function findPeerUser(table: UserTable, connection: SocketEndpoints): num
     .find((user) => user !== undefined);
 }
 
-/** A loopback address as each table would write it; an IPv4 one may be mapped to IPv6 there. */
+/** A loopback address as each of the two tables would write it; the IPv6 table may contain an IPv4 address as a mapped one. */
 function toHex(address = ""): readonly string[] {
   if (address === "::1") return [`${"0".repeat(24)}${toWord([0, 0, 0, 1])}`];
   const bytes = address
@@ -91,7 +91,7 @@ function toHex(address = ""): readonly string[] {
   return [toWord(bytes), `${"0".repeat(16)}${toWord([0, 0, 255, 255])}${toWord(bytes)}`];
 }
 
-/** Words are in the byte order of the machine. */
+/** Writes a word in the byte order of the machine. */
 function toWord(bytes: readonly number[]): string {
   const ordered = endianness() === "LE" ? bytes.toReversed() : bytes;
   return ordered

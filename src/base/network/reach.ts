@@ -10,7 +10,7 @@ export type Connect = (address: string, port: number) => Socket;
 
 export type Reached =
   | { readonly type: "connected"; readonly socket: Socket }
-  /** A retry would not help. No message contains an address: a program in a sandbox must not learn what names resolve to here. */
+  /** A retry would not help. No message contains an address: a program in a sandbox must not learn which addresses a name has here. */
   | { readonly type: "refused"; readonly why: string }
   | { readonly type: "failed"; readonly why: string };
 
@@ -18,7 +18,7 @@ export interface ReachOptions {
   readonly resolve: Resolve;
   readonly connect: Connect;
   readonly clock: Clock;
-  /** Why no connection may be made to a target with these addresses; undefined if it may. Asked once, before connecting. */
+  /** Why no connection may be made to a target with these addresses; undefined if it may. Called once, before connecting. */
   readonly judge: (target: Target, addresses: readonly string[]) => string | undefined;
 }
 
@@ -27,8 +27,8 @@ const connectPatience = 4_000;
 const addressesTried = 4;
 
 /**
- * Connects to a target. A name is resolved once, *all* its addresses are judged, and the connection is made to one of exactly these, so
- * that a name server cannot change its answer in between. Does not throw.
+ * Connects to a target. A name is resolved once and `judge` checks *all* its addresses. The connection is made to one of exactly these, so
+ * a name server cannot change its answer in between. Does not throw.
  */
 export async function reach(target: Target, options: ReachOptions, signal: AbortSignal): Promise<Reached> {
   const { host, port } = target;
@@ -103,8 +103,8 @@ export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly st
 const lookupsAtOnce = 2;
 
 /**
- * The system's resolver, with few concurrent lookups: each blocks a thread of the pool that also reads files, for as long as a
- * possibly hostile name server takes.
+ * The system's resolver, with at most two concurrent lookups. Each lookup blocks a thread of the pool that also reads files, for as long
+ * as a possibly hostile name server takes.
  */
 export function systemResolver(
   resolve: (name: string) => Promise<readonly string[]> = async (name) =>
@@ -122,10 +122,10 @@ export function systemResolver(
   };
 }
 
-/** One for all sources: each of many fetchers with a resolver of its own could block every thread together. */
+/** The resolver that all sources share. If each had its own resolver, their lookups together could block every thread. */
 export const sharedResolver: Resolve = systemResolver();
 
-/** Addresses of this machine: local services often trust local clients. */
+/** The addresses of this machine. They count as private, because local services often trust local clients. */
 export function systemAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((interfaces) => interfaces?.map(({ address }) => address) ?? []);
 }

@@ -17,25 +17,25 @@ import { attempt, systemCode } from "../failures/system-error.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
 
 /*
- * Anyone who can write to a directory can replace an entry by a symlink at any moment, also between checking and using a path.
- * O_NOFOLLOW protects the last name only. Therefore a file opened by its real path is checked afterwards for where it is, and a
- * directory is listed and written to through its descriptor.
+ * Anyone who can write to a directory can replace an entry by a symlink at any moment, also between checking and using a path. O_NOFOLLOW
+ * protects the last name only. Therefore a file opened by its real path is checked afterwards for its actual path. A directory is listed
+ * and written to through its descriptor.
  */
 
 const { O_NOFOLLOW = 0, O_DIRECTORY = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
 
-/** For reading. Does not follow a link in the last place or block on a FIFO. Windows has neither flag. */
+/** Flags for reading. The last name must not be a link, and a FIFO does not block. Windows has neither flag. */
 const plainFlags = constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
-/** Where the kernel exposes the paths of descriptors; undefined elsewhere. */
+/** The directory in which the kernel exposes the paths of descriptors; undefined if there is none. */
 const descriptors = process.platform === "linux" && exposesPaths("/proc/self/fd") ? "/proc/self/fd" : undefined;
 
-/** The real path of an entry. Faster than `path.join`, because a name needs no normalisation. */
+/** The path of an entry of a directory. Faster than `path.join`, because a name needs no normalisation. */
 export function joinPath(directory: string, name: string): string {
   return directory.endsWith(path.sep) ? directory + name : directory + path.sep + name;
 }
 
-/** Opens a real path, by default for reading. Throws UNREADABLE if a link has replaced part of the path, and file system errors. */
+/** Opens a real path, by default for reading. Throws UNREADABLE if a link has replaced a segment of the path, and file system errors. */
 export function openAtRealPath(real: string, flags = plainFlags): number {
   const descriptor = openSync(real, flags);
   if (isOpenAt(descriptor, real)) return descriptor;
@@ -55,7 +55,7 @@ export async function openHandleAtRealPath(real: string): Promise<FileHandle> {
 function isOpenAt(descriptor: number, real: string): boolean {
   if (descriptors !== undefined) {
     const found = readlinkSync(`${descriptors}/${descriptor}`);
-    // It was removed or replaced after it was opened.
+    // The suffix shows that it was removed or replaced after it was opened.
     return found === real || (found.length === real.length + removed.length && found === real + removed);
   }
   // If it was removed, its path can no longer be determined.
@@ -69,12 +69,12 @@ function isOpenAt(descriptor: number, real: string): boolean {
 
 /** An open directory, unaffected by replacements of its path. */
 export interface HeldDirectory {
-  /** Resolves to it until it is closed; names may be appended. */
+  /** A path that leads to the directory until it is closed; names may be appended. */
   readonly path: string;
   close(): void;
 }
 
-/** Opens the directory at a real path. Throws like `openAtRealPath`. Where descriptors have no paths, it is only checked. */
+/** Opens the directory at a real path. Throws like `openAtRealPath`. If descriptors have no paths here, the path is checked only once. */
 export function holdDirectory(real: string): HeldDirectory {
   if (descriptors === undefined) {
     if (realpathSync.native(real) !== real) throw replaced(real);
@@ -84,14 +84,14 @@ export function holdDirectory(real: string): HeldDirectory {
   return { path: `${descriptors}/${descriptor}`, close: () => closeSync(descriptor) };
 }
 
-/** A directory in one that is held: only its own name is looked up, so nothing else on its path needs to be checked. */
+/** Opens a directory in a held directory. Only the name of the inner one is looked up, so nothing else on its path needs a check. */
 export function holdChild(held: HeldDirectory, name: string, real: string): HeldDirectory {
   if (descriptors === undefined) return holdDirectory(real);
   const descriptor = openSync(`${held.path}/${name}`, plainFlags | O_DIRECTORY);
   return { path: `${descriptors}/${descriptor}`, close: () => closeSync(descriptor) };
 }
 
-/** Works in a held directory, and closes it. */
+/** Runs `work` with a held directory, and closes the directory. */
 export function within<Result>(held: HeldDirectory, work: (held: HeldDirectory) => Result): Result {
   try {
     return work(held);
@@ -100,7 +100,7 @@ export function within<Result>(held: HeldDirectory, work: (held: HeldDirectory) 
   }
 }
 
-/** Works in a directory of a held one, whose real path is given. */
+/** Runs `work` with an entry of a held directory, whose real path is given, and closes the entry. */
 export function inChild(
   held: HeldDirectory,
   name: string,
@@ -111,10 +111,10 @@ export function inChild(
   within(holdChild(held, name, path), (child) => work(child, path));
 }
 
-/** Lists a held directory. A name that is not UTF-8 has lone surrogates, so that no two names are the same text. */
+/** Lists a held directory. Names that are not UTF-8 get lone surrogates, so that all names remain different. */
 export function listHeld(held: HeldDirectory, real: string): Dirent[] {
   let entries = readdirSync(held.path, { withFileTypes: true });
-  // Decoding replaces what is not UTF-8, and so makes names equal; to read them again costs twice as much.
+  // Decoding replaces bytes that are not UTF-8, which can make names equal. Reading the names again costs twice as much.
   if (entries.some(({ name }) => name.includes("\ufffd")))
     entries = readdirSync(held.path, { withFileTypes: true, encoding: "latin1" }).map((entry) =>
       Object.assign(entry, { name: toText(Buffer.from(entry.name, "latin1")) }),
@@ -123,7 +123,7 @@ export function listHeld(held: HeldDirectory, real: string): Dirent[] {
   return entries;
 }
 
-/** Bytes above ASCII of a name that is not UTF-8 become U+DC80 to U+DCFF, as in Python. */
+/** Turns the bytes above ASCII of a name that is not UTF-8 into U+DC80 to U+DCFF, as Python does. */
 function toText(name: Buffer): string {
   if (isUtf8(name)) return name.toString();
   return name.toString("latin1").replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
@@ -135,7 +135,7 @@ export function openInHeld(held: HeldDirectory, name: string): number {
   return descriptors === undefined ? openAtRealPath(path.normalize(file)) : openSync(file, plainFlags);
 }
 
-/** Works with an open file, and closes it. */
+/** Runs `work` with an open file, and closes the file. */
 export function withDescriptor<Result>(descriptor: number, work: (descriptor: number) => Result): Result {
   try {
     return work(descriptor);
@@ -161,7 +161,7 @@ function replaced(real: string): SkillsError {
 }
 
 /**
- * Opens a file for reading without blocking. The directory of its path is real; only its last name may be a link, which people create
+ * Opens a file for reading without blocking. The directory of its path is real; only its last name may be a link, which users create
  * deliberately. Throws like `openAtRealPath`, and UNREADABLE unless it is a regular file.
  */
 export async function openRegularFile(file: string): Promise<FileHandle> {
@@ -199,7 +199,7 @@ function openOrTarget(file: string): number {
   }
 }
 
-/** Reads a regular file from its start; returns the number of bytes. */
+/** Reads a regular file from its start into `buffer`; returns the number of bytes. */
 export function readInto(descriptor: number, buffer: Buffer, limit = buffer.length): number {
   let length = 0;
   while (length < limit) {
@@ -212,7 +212,7 @@ export function readInto(descriptor: number, buffer: Buffer, limit = buffer.leng
   return length;
 }
 
-/** Windows opens the target of a link, which is noticed only afterwards. */
+/** Whether an error means that a file is a link. Windows opens the target of a link, which is noticed only afterwards. */
 function isLink(error: unknown): boolean {
   return process.platform === "win32" ? isSkillsError(error) : systemCode(error) === "ELOOP";
 }

@@ -25,22 +25,22 @@ export function defaultDataDirectory(
   return paths.join(paths.isAbsolute(xdg) ? xdg : paths.join(home, ".local", "share"), "acp-skills");
 }
 
-/** The name of a policy file, everywhere. */
+/** The name of every policy file. */
 export const policyFileName = "acp-skills.policy.json";
 
-/** Where an organisation puts its policy: a place that only administrators can write to. */
+/** The path of an organisation's policy, in a directory that only administrators can write to. */
 export function organisationPolicy(
   platform: NodeJS.Platform = process.platform,
   env: Readonly<NodeJS.ProcessEnv> = process.env,
 ): string {
   if (platform === "darwin") return `/Library/Application Support/acp-skills/${policyFileName}`;
-  // Unlike %ProgramData%, where all users may create directories.
+  // Not in %ProgramData%, where all users may create directories.
   if (platform === "win32")
     return path.win32.join(env.ProgramFiles ?? "C:\\Program Files", "acp-skills", policyFileName);
   return `/etc/acp-skills/${policyFileName}`;
 }
 
-/** Creates a directory and its missing parents. Not by `recursive`, which never ends where a file system returns ENOENT, like /proc. */
+/** Creates a directory and its missing parents. Not by `recursive`, which never ends on a file system that returns ENOENT, like /proc. */
 export function makeDirectories(directory: string, mode: number): void {
   const refusal = tryToMake(directory, mode);
   if (refusal === undefined) return;
@@ -51,7 +51,7 @@ export function makeDirectories(directory: string, mode: number): void {
   if (last !== undefined) throw last;
 }
 
-/** The error; undefined if the directory exists, even if another process created it. */
+/** Returns the error; undefined if the directory exists, even if another process created it. */
 function tryToMake(directory: string, mode: number): NodeJS.ErrnoException | undefined {
   try {
     mkdirSync(directory, { mode });
@@ -62,7 +62,7 @@ function tryToMake(directory: string, mode: number): NodeJS.ErrnoException | und
   }
 }
 
-/** Creates directories that only this user may change. Throws UNREADABLE if others could, because the content may be theirs. */
+/** Creates directories that only this user may change. Throws UNREADABLE if other users could, because the content may be theirs. */
 export function makeOwnDirectories(directory: string, mode: number): void {
   makeDirectories(directory, mode);
   const fault = ownershipFault(directory);
@@ -121,8 +121,8 @@ export interface SizeLimit {
 const checkIntervalMs = 100;
 
 /**
- * Calls `exceeded` once when a directory's content exceeds the limit: programs that fetch and unpack have no such limit themselves.
- * The returned function stops watching.
+ * Calls `exceeded` once when a directory's content exceeds the limit; for programs that fetch or unpack without a limit. The returned
+ * function stops watching.
  */
 export function watchSize(directory: string, limit: SizeLimit, clock: Clock, exceeded: () => void): () => void {
   let isStopped = false;

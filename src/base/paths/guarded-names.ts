@@ -6,10 +6,10 @@ import { isWithin } from "./location.ts";
 
 /**
  * Names in a project that programs outside the sandbox trust: git hooks, instructions and settings of agents, settings of editors, and
- * what shells start there. No run and no installation changes or creates them, at any depth. Lower case.
+ * files that shells run. No run and no installation changes or creates them, at any depth. Lower case.
  */
 export const guardedEverywhere: readonly string[] = [
-  // Version control, and what it runs.
+  // Version control, and the hooks that it runs.
   ...[".git", ".hg", ".svn", ".jj", ".githooks", ".husky"],
   // Agents: skills, settings, servers, instructions.
   ...[".agents", ".claude", ".codex", ".copilot", ".gemini", ".goose", ".kimi", ".opencode", ".pi", ".qwen"],
@@ -34,7 +34,7 @@ export const guardedEverywhere: readonly string[] = [
   ...[".envrc", ".direnv", ".mise.toml", "mise.toml", ".autoenv", ".autoenv.zsh"],
 ];
 
-/** Names that programs trust at the top of a project only: below it, they are common or mean nothing. Lower case. */
+/** Names that programs trust only at the top of a project. Below it, these names are common or mean nothing. Lower case. */
 export const guardedAtTop: readonly string[] = [
   ...[".gitmodules", ".gitattributes", ".pre-commit-config.yaml"],
   ...["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml"],
@@ -51,7 +51,7 @@ const everywhere = new Set(guardedEverywhere);
 const atTop = new Set(guardedAtTop);
 const unseen = new RegExp(`[${unseenCharacters}]`, "gu");
 
-/** The part of a path, relative to a project, that ends with its first guarded name in any spelling; undefined if it has none. */
+/** The start of a path, relative to a project, up to its first guarded name in any spelling; undefined if it has none. */
 export function guardedPart(path: string): string | undefined {
   const segments = path.split(/[\\/]/).filter((segment) => segment !== "" && segment !== ".");
   const place = segments.findIndex((segment, index) => {
@@ -61,14 +61,14 @@ export function guardedPart(path: string): string | undefined {
   return place === -1 ? undefined : segments.slice(0, place + 1).join("/");
 }
 
-/** Whether some file system takes a name for `.git`. */
+/** Whether some file system treats a name as `.git`. */
 export function isGitName(name: string): boolean {
   return foldName(name) === ".git";
 }
 
 /**
- * A name as some file systems read it: without case, forms of letters, characters that draw nothing, streams of NTFS, and dots and spaces
- * at its end. `git~1` is the short name that Windows gives to `.git`.
+ * Folds a name as some file systems do. Ignores case, forms of letters, and characters that draw nothing. Drops streams of NTFS, and dots
+ * and spaces at the end. `git~1` is the short name that Windows gives to `.git`.
  */
 function foldName(name: string): string {
   const seen = name.normalize("NFKC").replace(unseen, "").toUpperCase().toLowerCase();
@@ -76,8 +76,8 @@ function foldName(name: string): string {
 }
 
 /**
- * Whether a real path below a directory leads into a repository of git: by its name, or by the files from which git takes a directory for
- * one, under whatever name. So the directory that a file `.git` names is one, and its common directory.
+ * Whether a real path below a directory leads into a git repository, by its name or by the files that git recognises. Covers directories
+ * of any name that a file `.git` names, and their common directories.
  */
 export function leadsIntoGit(real: string, above: string): boolean {
   if (real === above || !isWithin(real, above)) return false;
@@ -85,7 +85,7 @@ export function leadsIntoGit(real: string, above: string): boolean {
 }
 
 function isRepository(directory: string): boolean {
-  // None if it is missing, or no directory.
+  // Empty if it is missing, or no directory.
   const names = attempt(() => readdirSync(directory), []).map((name) => name.toLowerCase());
   // A linked worktree has the rest in its common directory.
   const isWhole = ["objects", "refs"].every((name) => names.includes(name));

@@ -2,7 +2,7 @@ import { type BigIntStats, closeSync, constants, fstatSync, openSync, statSync }
 import { SkillsError } from "../errors.ts";
 import { attempt, systemCode } from "../failures/system-error.ts";
 
-/** Identifies a directory independently of its path. Decimal digits, because inodes may exceed safe integers; plain data. */
+/** Identifies a directory independently of its path. Plain data; decimal digits, because inodes may exceed safe integers. */
 export interface DirectoryIdentity {
   readonly device: string;
   readonly inode: string;
@@ -19,7 +19,7 @@ export function isSameDirectory(a: DirectoryIdentity | undefined, b: DirectoryId
   return a !== undefined && a.device === b?.device && a.inode === b.inode;
 }
 
-/** The directory that a session was opened in was replaced by another one. */
+/** The error for a session whose directory was replaced by another one. */
 export function directoryReplaced(directory: string): SkillsError {
   const message = `${directory} is no longer the directory that this session was opened in: it was replaced by another one.`;
   const hint = "If the user did that, open a new session.";
@@ -33,7 +33,7 @@ export interface PinnedDirectory {
   release(): void;
 }
 
-/** The identity of a directory that stays open: some file systems reuse the inode of a removed directory once it is closed. */
+/** Returns the identity of a directory and holds it open: some file systems reuse the inode of a removed directory once it is closed. */
 export function pinDirectory(path: string): PinnedDirectory {
   const { O_DIRECTORY } = constants as Partial<typeof constants>;
   let descriptor: number | undefined;
@@ -56,7 +56,7 @@ function toIdentity({ dev, ino }: BigIntStats): DirectoryIdentity {
   return { device: String(dev), inode: String(ino) };
 }
 
-/** Changes when the file does; undefined if there is none. Cheap. Links are followed. */
+/** A stamp that changes when the file does; undefined if there is no file. Cheap. Links are followed. */
 export function fileStamp(file: string): string | undefined {
   try {
     const found = statSync(file, { bigint: true, throwIfNoEntry: false });
@@ -66,7 +66,7 @@ export function fileStamp(file: string): string | undefined {
   }
 }
 
-/** When a file with this stamp was changed last, in milliseconds since 1970; Infinity if it cannot be read. */
+/** The time of the last change of a file with this stamp, in milliseconds since 1970; Infinity if it cannot be read. */
 export function changedAt(stamp: string): number {
   const [, , , modified, changed] = stamp.split(":").map(Number);
   return Math.max(modified ?? Infinity, changed ?? Infinity) / 1_000_000;

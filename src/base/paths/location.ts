@@ -14,12 +14,12 @@ export function upwards(place: string): readonly string[] {
   return above === place ? [place] : [place, ...upwards(above)];
 }
 
-/** Whether a path is within a directory after resolving links; a missing path is where it would be created. */
+/** Whether a path is within a directory after resolving links; a missing path counts as the path at which it would be created. */
 export function liesIn(file: string, directory: string): boolean {
   return isWithin(whereItLies(file), whereItLies(directory));
 }
 
-/** The real path; for a missing path, where it would be created. */
+/** The real path; for a missing path, the path at which it would be created. */
 export function whereItLies(file: string): string {
   try {
     return realpathSync(file);
@@ -42,7 +42,7 @@ export function homePath(file: string, home: string): string {
   return relative === file ? file : relative === "." ? "~" : `~/${relative}`;
 }
 
-/** A path of a URL, each segment decoded once; undefined where one is not UTF-8, or has a slash. */
+/** The path of a URL, each segment decoded once; undefined if a segment is not UTF-8, or has a slash. */
 export function decodedPath(encoded: string): string | undefined {
   if (/[?#]/.test(encoded)) return undefined;
   const segments = encoded.split("/").map((segment) => attempt(() => decodeURIComponent(segment), "/"));
@@ -50,8 +50,8 @@ export function decodedPath(encoded: string): string | undefined {
 }
 
 /**
- * The URL of a file of this package, by its path below `dist/` (`src/` when run from source). This module is at its own place in both; in
- * the bundle of another program, files are looked for beside the bundle. A CommonJS bundle does not know its URL: the main program's is used.
+ * The URL of a file of this package, by its path below `dist/` (`src/` when run from source). This module has the same path below both. In
+ * another program's bundle, files are expected beside it. A CommonJS bundle does not know its URL: the main program's is used.
  */
 export function packageUrl(file: string, meta: { readonly url?: string | undefined } = import.meta): URL {
   const own = meta.url ?? pathToFileURL(process.argv[1] ?? "index.js").href;

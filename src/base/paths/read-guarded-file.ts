@@ -12,21 +12,21 @@ import path from "node:path";
 import { systemCode } from "../failures/system-error.ts";
 import { readInto } from "./at-real-path.ts";
 
-/** What is in a file, or why it is not read: a clause that starts with "it", and a sentence. */
+/** The content of a file, or why it is not read: `fault` is a clause that starts with "it", `fix` a sentence. */
 export type GuardedText =
   | { readonly text: string }
-  /** `isDamaged`: whoever may write it did, and its content cannot be used. */
+  /** `isDamaged`: the file was written by its rightful owner, but its content cannot be used. */
   | { readonly fault: string; readonly fix: string; readonly isDamaged?: true };
 
 export interface GuardedFileOptions {
   readonly maxBytes: number;
-  /** Whose word it is: the user's, also through links; our own; or the project's, of those who may write in its directory. */
+  /** The owner of the file: the user, who may use links; acp-skills; or the project, which means all who may write in its directory. */
   readonly of: "user" | "us" | "project";
 }
 
 /**
- * Reads a text file once, by its descriptor. Refuses files that others could have written, and links in projects and of our own: what
- * they point to is somebody else's.
+ * Reads a text file once, by its descriptor. Refuses files that others could have written. Refuses links in projects and among the files
+ * of acp-skills, because others may own the target.
  */
 export function readGuardedFile(file: string, { maxBytes, of }: GuardedFileOptions): GuardedText {
   let descriptor: number | undefined;
@@ -65,7 +65,7 @@ const symlink: Refusal = { fault: "it is a symlink", fix: "Replace it by a file.
 
 const root = 0n;
 
-/** A project's policy can only tighten, and whoever writes in a project can change its skills: it may be its owner's, and its group's. */
+/** Refuses a project's policy of another owner, or that all may write. Owner and group can change the skills anyway; it only tightens. */
 function projectFault({ uid, mode }: BigIntStats, file: string): Refusal | undefined {
   const user = process.getuid?.();
   if (user === undefined) return undefined;
@@ -80,7 +80,7 @@ function writable(place: string): Refusal {
   return { fault: `others may write to ${place}`, fix: `Take that right away: chmod go-w ${place}` };
 }
 
-/** Neither the file nor a directory above it may be writable for others. On Windows the place alone has to ensure that. */
+/** Finds a file or directory above it that others may write to. On Windows the path alone has to prevent that. */
 function ownerFault({ uid, mode }: BigIntStats, real: string): Refusal | undefined {
   const user = process.getuid?.();
   if (user === undefined) return undefined;

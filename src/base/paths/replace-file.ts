@@ -16,9 +16,9 @@ import { SkillsError } from "../errors.ts";
 import { attempt } from "../failures/system-error.ts";
 
 /**
- * Replaces the file at a real path atomically: a reader sees either the old file or the new one. Preserves
- * its mode. If writing fails, throws and leaves the old file unchanged. Throws UNREADABLE if a symlink has replaced the file
- * or one of its parent directories. `temporary`: the name of what is written beside it first.
+ * Replaces the file at a real path atomically: a reader sees either the old file or the new one. Preserves its mode. If writing fails,
+ * throws and leaves the old file unchanged. Throws UNREADABLE if a symlink has replaced the file or one of its parent directories.
+ * `temporary`: the name of the file that is written beside it first.
  */
 export function replaceFile(real: string, text: string, temporary = temporaryOf(real)): void {
   within(holdDirectory(path.dirname(real)), (held) => replaceIn(held.path, path.basename(real), text, temporary));
@@ -40,7 +40,7 @@ function replaceIn(directory: string, name: string, text: string, temporaryName:
   try {
     try {
       writeFileSync(descriptor, text);
-      // Only the superuser can change the owner of a file; the repaired file belongs to the current user otherwise.
+      // Only the superuser can change the owner of a file; otherwise the repaired file belongs to the current user.
       attempt(() => fchownSync(descriptor, uid, gid), undefined);
       fchmodSync(descriptor, mode & 0o7777);
       fsyncSync(descriptor);

@@ -9,9 +9,9 @@ import { type Clock, every } from "../clock.ts";
 /** Identifies a process beyond its pid, which is reused. Plain data: another process can check later whether it still runs. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Start time in kernel ticks; empty where the system does not provide it. */
+  /** The start time in kernel ticks; empty if the system does not provide it. */
   readonly started: string;
-  /** Where the pid is valid: one boot of one machine, and one pid namespace in it. */
+  /** The scope in which the pid is valid: one boot of one machine, and one pid namespace in it. */
   readonly space: string;
 }
 
@@ -20,8 +20,8 @@ export function identifyProcess(pid = process.pid): ProcessIdentity {
 }
 
 /**
- * Whether a process still runs. Exact for the same pid space on Linux, even after SIGKILL or pid reuse. Undefined where it cannot be
- * determined: another container or boot, or a system without /proc on which the pid exists.
+ * Whether a process still runs. Exact for the same pid space on Linux, even after SIGKILL or pid reuse. Undefined if it cannot be
+ * determined: in another container or boot, or on a system without /proc on which the pid exists.
  */
 export function isRunning({ pid, started, space }: ProcessIdentity): boolean | undefined {
   if (space !== ourSpace) return undefined;
@@ -29,7 +29,7 @@ export function isRunning({ pid, started, space }: ProcessIdentity): boolean | u
   return started === "" ? undefined : startOf(pid) === started;
 }
 
-/** What an identity is as JSON; undefined for any other text, as of a file that is still being written. */
+/** Parses an identity from JSON; undefined for any other text, such as a file that is still being written. */
 export function parseIdentity(text: string): ProcessIdentity | undefined {
   const { pid, started, space } = (parseIfJson(text) ?? {}) as Partial<ProcessIdentity>;
   if (!Number.isSafeInteger(pid) || pid === undefined || pid <= 0) return undefined;
@@ -44,16 +44,16 @@ export function pidExists(pid: number): boolean {
   }
 }
 
-/** Part of a line of /proc/PID/stat. */
+/** Selected fields of a line of /proc/PID/stat. */
 export interface ProcessStat {
   readonly parent: number;
   readonly group: number;
   readonly started: string;
-  /** Whether it is a zombie: it has ended and is not reaped yet. */
+  /** Whether the process is a zombie: it has ended and is not reaped yet. */
   readonly hasEnded: boolean;
 }
 
-/** Linux only; undefined for a process that has exited. */
+/** Reads the stat of a process. Linux only; undefined for a process that has exited. */
 export async function readProcessStat(pid: number): Promise<ProcessStat | undefined> {
   return parseStat(await readFile(`/proc/${pid}/stat`, "latin1").catch(() => ""));
 }
@@ -72,7 +72,7 @@ export function startOf(pid: number, proc = "/proc"): string {
   return stat === undefined || stat.hasEnded ? "" : stat.started;
 }
 
-/** The name of the machine where there is no /proc: not Linux, or hidden from us. */
+/** The pid space of this process. The name of the machine if /proc is missing (not Linux) or hidden. */
 const ourSpace = attempt(() => {
   const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
   return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
@@ -82,15 +82,15 @@ const ourSpace = attempt(() => {
 const abandonedMs = 24 * 60 * 60 * 1000;
 const form = /^(\d{1,10})-(\d{0,20})-([0-9a-f]{8})-[0-9a-f]{16}$/;
 
-/** A name for something that this process makes, which nobody can guess, and by which a later process can check whether this one still runs. */
+/** A name for something that this process creates. Nobody can guess it, and by it a later process can check whether this one runs. */
 export function ownedName(): string {
   const { pid, started, space } = identifyProcess();
   return `${pid}-${started}-${shortHash(space)}-${randomBytes(8).toString("hex")}`;
 }
 
 /**
- * Whether the process that made something of this name has exited. One that cannot be seen, as in another container, has a day. False for
- * a name of another form.
+ * Whether the process that created something of this name has exited. A process that cannot be seen, for example in another container,
+ * counts as exited after a day. False for a name of another form.
  */
 export function isAbandoned(name: string, changedMs: () => number, now: number): boolean {
   const [, pid, started = "", space] = form.exec(name) ?? [];
@@ -111,7 +111,7 @@ export interface ParentOptions {
 
 const checkIntervalMs = 1_000;
 
-/** Calls `gone` once when the parent process exits: a child of a killed agent may keep its end of a pipe open. */
+/** Calls `gone` once when the parent process exits: a child of a killed agent may hold its end of a pipe open. */
 export function whenParentGone({ clock, parent }: ParentOptions, gone: () => void): () => void {
   const first = parent();
   const stop = every(clock, checkIntervalMs, () => {

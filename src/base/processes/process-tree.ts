@@ -9,7 +9,7 @@ import { runProgram } from "./spawn-process.ts";
 export interface ListedProcess {
   readonly id: number;
   readonly parent: number;
-  /** When it started, as the system gives it: distinguishes processes that reuse an id. */
+  /** The start time, as the system writes it: distinguishes processes that reuse an id. */
   readonly started: string;
 }
 
@@ -23,7 +23,7 @@ export interface ProcessTree {
   endRest(clock: Clock, hurry: Promise<void>): Promise<void>;
 }
 
-/** How long the rest has to exit, and how often that is checked. */
+/** The time that the remaining processes have to exit, and the interval of the checks. */
 const restMs = 2_000;
 const restIntervalMs = 50;
 
@@ -42,7 +42,7 @@ export function createProcessTree(
   }
 
   function signalBelow(signal: NodeJS.Signals): void {
-    // It may have ended meanwhile, or belong to another user.
+    // The process may have ended meanwhile, or belong to another user.
     for (const { id } of known) attempt(() => kill(id, signal), undefined);
   }
 
@@ -64,7 +64,7 @@ export function createProcessTree(
   };
 }
 
-/** The processes that descend from the root or from known descendants. Ended processes, and others with reused ids, are dropped. Pure. */
+/** The processes that descend from the root or from known descendants. Drops processes that ended, and those whose id was reused. Pure. */
 export function descendants(
   root: number,
   known: readonly ListedProcess[],
@@ -84,7 +84,7 @@ export function descendants(
   return [...found.values()];
 }
 
-/** How many files are open at the same time. */
+/** The maximum number of files open at the same time. */
 const atOnce = 16;
 
 async function readProc(): Promise<ListedProcess[]> {

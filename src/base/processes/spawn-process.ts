@@ -4,8 +4,8 @@ import { systemCode } from "../failures/system-error.ts";
 import { SkillsError, isSkillsError } from "../errors.ts";
 
 /**
- * Spawns a program synchronously, and listens for `error` first, because an unhandled one ends this process. Rejects with RUNTIME_BUSY
- * if file descriptors, processes or memory ran out, else with the system's error.
+ * Spawns a program synchronously, and listens for `error` first, because an unhandled one ends this process. Rejects with RUNTIME_BUSY if
+ * file descriptors, processes or memory ran out, else with the system's error.
  */
 export async function spawnProcess(
   file: string,
@@ -14,7 +14,7 @@ export async function spawnProcess(
 ): Promise<ChildProcess> {
   const child = trySpawn(file, args, options);
   const failure = new Promise<unknown>((resolve) => child.on("error", resolve));
-  // Such a process may lack streams.
+  // A process that failed to start may lack streams.
   if (child.pid === undefined) throw toSpawnError(file, await failure);
   return child;
 }
@@ -33,7 +33,7 @@ export async function runProgram(
   }
 }
 
-/** What a program prints; undefined if it fails. Throws only if this machine cannot start more processes. */
+/** Runs a program and returns its stdout; undefined if it fails. Throws only if this machine cannot start more processes. */
 export async function askProgram(
   file: string,
   args: readonly string[],
@@ -48,8 +48,8 @@ export async function askProgram(
 }
 
 /**
- * Starts a program that goes on without this process. Returns why it did not start, or failed within so many milliseconds, as the end of a
- * sentence; undefined if it runs, or has ended well.
+ * Starts a program that outlives this process. Returns undefined if it still runs after `patienceMs` milliseconds, or has ended with code
+ * 0. Otherwise returns the end of a sentence: why it did not start, or how it failed.
  */
 export async function launchProgram(
   program: string,

@@ -3,7 +3,7 @@ import path from "node:path";
 import { namesIn } from "../paths/directories.ts";
 import { isAbandoned, ownedName } from "./live-process.ts";
 
-/** Creates an empty directory that only this user can enter. `purpose`: of a few letters. */
+/** Creates an empty directory that only this user can enter. `purpose`: a few letters. */
 export function makeTemporary(above: string, purpose: string): string {
   const directory = path.join(above, `${prefixOf(purpose)}${ownedName()}`);
   mkdirSync(directory, { mode: 0o700 });
@@ -18,7 +18,7 @@ export function sweepTemporaryDirectories(above: string, purpose: string, now = 
     for (const name of namesIn(above).filter((one) => one.startsWith(prefix))) {
       const directory = path.join(above, name);
       const stats = lstatSync(directory, { throwIfNoEntry: false });
-      // Nobody else can have changed what is in it.
+      // Nobody else can have changed the content.
       const isOwn =
         stats?.isDirectory() === true && (user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0));
       if (isOwn && isAbandoned(name.slice(prefix.length), () => stats.mtimeMs, now))

@@ -6,22 +6,22 @@ import { createDeferred } from "../promises.ts";
 import type { Log } from "../log.ts";
 import { packageUrl } from "../paths/location.ts";
 
-/** A way to another end, usually another thread. */
+/** A channel to another end, usually another thread. */
 export interface Channel {
-  /** Keeps the process alive only while it is referenced. Transferred buffers are moved, not copied: they become unusable here. */
+  /** The port; it holds the process alive while it is referenced. Transferred buffers are moved, not copied: they become unusable here. */
   readonly port: Pick<MessagePort, "postMessage" | "ref" | "unref">;
   /** Ends the other end immediately. */
   end(): void;
 }
 
-/** Opens a channel, which does not keep the process alive. `ended` is called with the reason when nothing more will arrive. */
+/** Opens a channel, which does not hold the process alive. `ended` is called with the reason when nothing more will arrive. */
 export type OpenChannel<From> = (received: (message: From) => void, ended: (reason: string) => void) => Channel;
 
 interface Served {
   /** The file that a worker starts with, by its path below `dist/`. */
   readonly place: string;
   readonly workerData: unknown;
-  /** Does on this thread what the worker would do. */
+  /** Does on this thread the work of the worker. */
   readonly serve: (port: MessagePort) => Promise<void>;
   readonly log: Log;
 }
@@ -39,13 +39,13 @@ export function chooseChannel<From>({ place, workerData, serve, log }: Served): 
   return sameThreadChannel(serve);
 }
 
-/** The default of 48 MB is used up by one large change on disk, such as a checkout, and then not given back. */
+/** The default of 48 MB is used up by one large change on disk, such as a checkout, and then never released. */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 };
 
 /** Opens a channel to a new worker thread with this entry file and this `workerData`. */
 export function workerChannel<From>(entry: URL, workerData: unknown): OpenChannel<From> {
   return (received, ended) => {
-    // What it prints by mistake must not reach our stdout, which belongs to the protocol.
+    // Output that it prints by mistake must not reach this process's stdout, which belongs to the protocol.
     const worker = new Worker(entry, { workerData, stdout: true, name: "acp-skills", resourceLimits });
     worker.on("error", (error: unknown) =>
       ended(error instanceof Error ? (error.stack ?? error.message) : String(error)),
@@ -56,7 +56,7 @@ export function workerChannel<From>(entry: URL, workerData: unknown): OpenChanne
   };
 }
 
-/** Opens a channel to something on this thread. */
+/** Opens a channel to `serve`, which runs on this thread. */
 export function sameThreadChannel<From>(serve: (port: MessagePort) => Promise<void>): OpenChannel<From> {
   return (received, ended) =>
     portChannel<From>((theirs) => {
@@ -67,7 +67,7 @@ export function sameThreadChannel<From>(serve: (port: MessagePort) => Promise<vo
     })(received, ended);
 }
 
-/** Opens a channel to whoever gets its other end. */
+/** Opens a channel, and passes its other end to `give`. */
 export function portChannel<From>(give: (port: MessagePort) => void): OpenChannel<From> {
   return (received, ended) => {
     const { port1: ours, port2: theirs } = new MessageChannel();
@@ -78,12 +78,12 @@ export function portChannel<From>(give: (port: MessagePort) => void): OpenChanne
   };
 }
 
-/** What a thread sends to its {@link ThreadClient} besides its own messages. */
+/** A message that a thread sends to its {@link ThreadClient} besides its own messages. */
 export type ThreadReply =
   | { readonly kind: "answer"; readonly call: number; readonly value: unknown }
   | { readonly kind: "log"; readonly level: Parameters<Log>[0]; readonly message: string };
 
-/** How long a thread may take to close before it is terminated. */
+/** The maximum time in milliseconds that a thread may take to close before it is terminated. */
 const closingMs = 5_000;
 
 export interface ThreadClientOptions<From> {
@@ -105,7 +105,7 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
   #endReason: string | undefined;
   #closing: Promise<void> | undefined;
 
-  /** If no thread can be started, it has ended already. */
+  /** If no thread can be started, the client has already ended. */
   constructor(options: ThreadClientOptions<From>) {
     this.#options = options;
     const ended = (reason: string): void => this.#hasEnded(reason);
@@ -120,12 +120,12 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
     return this.#endReason === undefined;
   }
 
-  /** Does nothing after the end. Throws if the message cannot be cloned. */
+  /** Posts a message; does nothing after the end. Throws if the message cannot be cloned. */
   post(message: To, transferred?: (ArrayBuffer | MessagePort)[]): void {
     if (this.isAlive) this.#channel?.port.postMessage(message, transferred ?? []);
   }
 
-  /** Posts a call and waits for its answer, which keeps the process alive. Rejects with CLOSED if the thread ends first. */
+  /** Posts a call and waits for its answer, which holds the process alive. Rejects with CLOSED if the thread ends first. */
   async call(toMessage: (call: number) => To): Promise<unknown> {
     if (this.#endReason !== undefined) throw closed(this.#endReason);
     const call = ++this.#lastCall;
@@ -145,7 +145,7 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
     this.#waiting.get(call)?.reject(reason);
   }
 
-  /** Asks the thread to close, and terminates it if it does not in time. Idempotent; never rejects. */
+  /** Asks the thread to close, and terminates it after 5 seconds. Idempotent; never rejects. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
@@ -188,7 +188,7 @@ function closed(reason: string): SkillsError {
   return new SkillsError("CLOSED", `The skills were closed. ${reason}`);
 }
 
-/** What a worker thread starts with. */
+/** The start values of a worker thread. */
 interface WorkerEnd {
   readonly port: MessagePort;
   readonly data: unknown;
@@ -196,11 +196,11 @@ interface WorkerEnd {
   readonly local: { readonly clock: Clock; readonly log: Log };
 }
 
-/** Throws outside of a worker thread. */
+/** Creates the end of a worker thread. Throws outside of a worker thread. */
 export function createWorkerEnd(): WorkerEnd {
   const port = parentPort;
   if (port === null) throw new Error("This file is the entry of a worker thread; it cannot be imported.");
-  // Deno's cannot be closed; the thread ends when nothing waits for messages.
+  // Deno's port cannot be closed; the thread ends when nothing waits for messages.
   if (!Reflect.has(port, "close")) Reflect.set(port, "close", () => port.unref());
   const log: Log = (level, message) => port.postMessage({ kind: "log", level, message } satisfies ThreadReply);
   return { port, data: workerData, local: { clock: systemClock, log } };

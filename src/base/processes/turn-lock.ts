@@ -8,22 +8,22 @@ import { SkillsError } from "../errors.ts";
 import { namesIn, syncDirectory } from "../paths/directories.ts";
 
 interface TicketsOptions {
-  /** Waits; must keep this process alive. */
+  /** Waits; must hold this process alive. */
   readonly pause: (ms: number) => Promise<void>;
-  /** Creates a ticket of this process. Throws EEXIST if there is one. */
+  /** Creates a ticket of this process. Throws EEXIST if the ticket exists. */
   readonly create: (file: string) => void;
-  /** Whether the turn may be taken from the process with the highest ticket, which has been so for this long. */
+  /** Whether the turn may be taken from the process with the highest ticket. `waitedMs`: how long that ticket has been the highest. */
   readonly isOver: (ticket: { readonly number: number; readonly file: string; readonly waitedMs: number }) => boolean;
-  /** What is thrown after 30 seconds of waiting. */
+  /** Creates the error that is thrown after 30 seconds of waiting. */
   readonly stayedLocked: () => Error;
 }
 
 const firstPauseMs = 1;
 const maxPauseMs = 16;
 const patienceMs = 30_000;
-/** The number of tickets that stay, so that a slow process still detects that others had turns in the meantime. */
+/** The number of old tickets that remain, so that a slow process still detects that others had turns in the meantime. */
 const remainingTickets = 8;
-/** Nobody has counted up to a higher number that stands alone. */
+/** The highest number that may stand alone, far from other tickets; no process has counted up to a higher one. */
 const maxAlone = 1e9;
 const ticketForm = /^([1-9]\d{0,14})(\.free)?$/;
 const stagedForm = /^([1-9]\d{0,14})\.[1-9]\d*\.staged$/;
@@ -31,10 +31,10 @@ const stagedForm = /^([1-9]\d{0,14})\.[1-9]\d*\.staged$/;
 /**
  * Lets one process at a time have its turn, through a directory that all of them share.
  *
- *     <n>       the ticket of turn <n>: which process has it
+ *     <n>       the ticket of turn <n>: names the process that has it
  *     <n>.free  the ticket of turn <n>, given back
  *
- * The highest ticket decides: the turn is free if that ticket was given back, or is over, for example because its process has exited. To
+ * The highest ticket decides: the turn is free if that ticket was given back, or is over, for example because the process has exited. To
  * take the turn, a process creates the next ticket, which succeeds for one process only. Because the highest ticket is never removed, a
  * turn cannot be taken twice, unlike a lock file that is deleted when it is stale. Any other file, or one with an impossible number, is
  * ignored: see `foreignTo`.
@@ -110,7 +110,7 @@ export function foreignTo(directory: string): readonly string[] {
   return names.filter((name) => !own.has(name) && turnThatStages(name) === undefined);
 }
 
-/** `last` is the highest number in use, which may not be that of a ticket. */
+/** Reads the tickets of a directory. `last` is the highest number in use, which may not be that of a ticket. */
 function readTickets(directory: string) {
   const found = readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const [name, digits] = ticketForm.exec(entry.name) ?? [];
@@ -128,19 +128,19 @@ function readTickets(directory: string) {
   return { names, highest, last: possible.at(-1)?.number ?? 0, isGiven };
 }
 
-/** The right to change files while nobody else does. */
+/** The right to change files while no other process does. */
 export interface Turn {
-  /** Replaces a file, or creates it. Durable when it resolves; after a crash it is the old or the new one. */
+  /** Replaces a file, or creates it. Durable once it resolves; after a crash there is either the old file or the new one. */
   write(file: string, text: string): Promise<void>;
-  /** Creates a symbolic link to a directory (on Windows a junction), or makes an existing one lead there. */
+  /** Creates a symbolic link to a directory (on Windows a junction), or makes an existing link lead there. */
   link(place: string, target: string): Promise<void>;
-  /** Moves a file or directory to a place where there is none. */
+  /** Moves a file or directory to a path at which nothing exists. */
   move(from: string, to: string): void;
-  /** Removes a file, or a link itself. */
+  /** Removes a file, or a link but not its target. */
   remove(file: string): void;
 }
 
-/** A turn that takes longer is taken away: its process is stopped, or in another container. */
+/** The maximum length of a turn. A longer turn is taken away: its process is stopped, or runs in another container. */
 const maxTurnMs = 5_000;
 const maxLost = 5;
 const inUsePauseMs = 16;
@@ -149,11 +149,11 @@ const inUsePauseMs = 16;
 class LostTurn extends Error {}
 
 /**
- * Lets one process at a time change files, through a directory with tickets, and with files `<n>.<k>.staged` that turn <n> is writing.
- * A turn ends when its ticket is given back, its process has exited, or nothing changed for five seconds.
+ * Lets one process at a time change files, through a directory with tickets, and with files `<n>.<k>.staged` that turn <n> is writing. A
+ * turn ends when its ticket is given back, its process has exited, or nothing changed for five seconds.
  *
- * A turn that was taken away changes nothing any more: the next one first removes what others staged, so that renaming it fails, and only
- * then reads. Therefore a wrong guess about a process delays a change, but never loses one.
+ * A turn that was taken away can no longer change anything. The next turn first removes the staged files of other turns, so that renaming
+ * them fails, and reads only then. Therefore a wrong guess about a process delays a change, but never loses one.
  */
 export class TurnLock {
   readonly #directory: string;
@@ -166,7 +166,7 @@ export class TurnLock {
     this.#pause = pause;
     this.#tickets = new Tickets(directory, {
       pause,
-      // If this process ends before it is written, the turn is taken away after five seconds.
+      // If this process ends before the ticket is written, the turn is taken away after five seconds.
       create: (file) => writeFileSync(file, `${JSON.stringify(identifyProcess())}\n`, { flag: "wx", mode: 0o600 }),
       isOver: ({ file, waitedMs }) => waitedMs >= maxTurnMs || hasExited(file),
       stayedLocked: () => stayedLocked(directory),
@@ -174,12 +174,12 @@ export class TurnLock {
   }
 
   /**
-   * Runs the work while no other process runs any, in order of requests within this process; again if its turn was taken away. Throws
-   * UNREADABLE after 30 seconds of waiting, or five lost turns.
+   * Runs the work while no other process runs any; requests of this process run in their order. Repeats the work if its turn was taken
+   * away. Throws UNREADABLE after 30 seconds of waiting, or five lost turns.
    */
   async exclusive<Result>(work: (turn: Turn) => Promise<Result>): Promise<Result> {
     const result = this.#turns.then(() => this.#inTurn(work));
-    this.#turns = result.catch(() => undefined); // The caller gets the error; the next turn comes.
+    this.#turns = result.catch(() => undefined); // The caller gets the error; the next turn is not affected.
     return await result;
   }
 
@@ -192,14 +192,14 @@ export class TurnLock {
       } catch (error) {
         if (!(error instanceof LostTurn)) throw error;
       } finally {
-        // It may have been taken away and removed; or the disk fails, and others take the turn after five seconds.
+        // The ticket may have been taken away and removed. If the disk fails, others take the turn after five seconds.
         attempt(() => this.#tickets.giveBack(number), undefined);
       }
     }
     throw stayedLocked(this.#directory);
   }
 
-  /** Removes what other turns left behind. */
+  /** Removes the files that other turns staged. */
   #sweep(number: number): void {
     for (const entry of readdirSync(this.#directory, { withFileTypes: true })) {
       if (entry.isDirectory() || [undefined, number].includes(turnThatStages(entry.name))) continue;
@@ -267,7 +267,7 @@ export class TurnLock {
 }
 
 function hasExited(ticket: string): boolean {
-  // Unreadable where it was just given back.
+  // Unreadable if the ticket was just given back.
   const holder = parseIdentity(attempt(() => readFileSync(ticket, "utf8"), ""));
   return holder !== undefined && isRunning(holder) === false;
 }

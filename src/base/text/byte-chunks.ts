@@ -1,4 +1,4 @@
-/** Bytes that come in pieces, as parts of this size, the last of which is smaller. Each part has memory of its own. */
+/** Regroups the bytes of `pieces` into chunks of `size` bytes; the last one may be smaller. Each chunk has memory of its own. */
 export async function* inParts(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   size: number,

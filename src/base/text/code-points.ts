@@ -52,13 +52,12 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** `a, b and 3 more`: at most so many of these words. */
+/** `a, b and 3 more`: at most `most` words, then the number of the others. */
 export function shortList(words: readonly string[], most: number): string {
   const more = words.length > most ? ` and ${words.length - most} more` : "";
   return `${words.slice(0, most).join(", ")}${more}`;
 }
 
-/** Words as the beginning of a sentence. */
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -6,7 +6,7 @@ export interface Content {
   readonly encoding: "utf-8" | "base64";
 }
 
-/** Which ends of the bytes were cut. */
+/** The ends of the bytes that were cut. */
 export interface Cut {
   readonly start?: boolean;
   readonly end?: boolean;
@@ -26,7 +26,7 @@ export function toContent(bytes: Uint8Array, cut: Cut = {}): Content {
 
 const maxCharacterBytes = 4;
 
-/** The first byte that is not a UTF-8 continuation byte, of text cut anywhere; at most three are skipped, because more are invalid. */
+/** The first byte that is not a UTF-8 continuation byte, for text cut anywhere. At most three are skipped, because more are invalid. */
 export function startOfText(bytes: Uint8Array): number {
   let start = 0;
   while (start < maxCharacterBytes - 1 && start < bytes.length && isContinuation(bytes[start])) start++;
@@ -54,10 +54,10 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** Whether bytes begin as those of a script: the disk's own mark does not exist everywhere. */
+/** Whether bytes begin with `#!`, as those of a script. The executable bit is no criterion, because not every file system has one. */
 export function beginsAsScript(bytes: Uint8Array): boolean {
   return bytes[0] === 0x23 && bytes[1] === 0x21;
 }
 
-/** A digest as it is written everywhere. */
+/** The form of every digest in files, requests and replies. */
 export const digestForm = /^sha256:[0-9a-f]{64}$/;

@@ -3,7 +3,7 @@ import { type Steps, runInSlices } from "../promises.ts";
 
 const pieceBytes = 1024 * 1024;
 
-/** The digest of many bytes, which does not block for long. */
+/** Hashes many bytes without blocking the thread for long. */
 export async function hashInSlices(
   bytes: Uint8Array,
   algorithm: "sha256" | "sha512",
@@ -12,7 +12,7 @@ export async function hashInSlices(
   return await runInSlices(hashSteps(bytes, algorithm, encoding));
 }
 
-/** Hashes bytes as a part of other work in steps. */
+/** Hashes bytes in steps of 1 MiB, within other work in steps. */
 export function* hashSteps(
   bytes: Uint8Array,
   algorithm: "sha256" | "sha512",

@@ -1,9 +1,9 @@
-/** How many wildcards a pattern may have: matching stays fast whatever the pattern. */
+/** The maximum number of wildcards in a pattern: it bounds the time of matching. */
 export const maxWildcards = 4;
 
 /**
- * Whether a pattern matches a whole text; `*` stands for any characters, also none. A `*` in the text is matched by a `*` only, so that
- * a pattern that matches another pattern matches everything that the other one does.
+ * Whether a pattern matches a whole text. `*` matches any number of characters, including zero. A `*` in the text is matched only by a
+ * `*`. So a pattern that matches a second pattern also matches every text that the second one matches.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const [first = "", ...others] = pattern.split("*");

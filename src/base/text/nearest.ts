@@ -15,10 +15,10 @@ interface Candidate {
 }
 
 /**
- * The names most similar to a word, best first; equally similar ones stay in their order. A name that begins with the word precedes one that
- * contains it or is contained in it, and that one precedes a name that is only similar. Returns at most `count` names with fewer than
- * `within` edits; the default covers plausible misspellings. Exact distances are computed only for the 200 best candidates, so that
- * thousands of long names take milliseconds.
+ * The names most similar to a word, best first; equally similar ones stay in their order. Names that begin with the word come first, then
+ * names that contain it or are contained in it, then names that are only similar. Returns at most `count` names with fewer than `within`
+ * edits; the default covers plausible misspellings. Exact distances are computed only for the 200 best candidates, so that thousands of
+ * long names take milliseconds.
  */
 export function nearest(
   word: string,
@@ -53,7 +53,7 @@ function comparable(text: string): string {
   return text.slice(0, maxComparedLength).toLowerCase().slice(0, maxComparedLength);
 }
 
-/** The distance of equal texts, of starts and of substrings; undefined for others. */
+/** The distance if one text equals, begins with or contains the other; else undefined. */
 function partOf(wanted: string, name: string): number | undefined {
   if (wanted === name) return 0;
   if (Math.min(wanted.length, name.length) < minPartLength) return undefined;
@@ -64,7 +64,7 @@ function partOf(wanted: string, name: string): number | undefined {
 /** A lower bound of the edits: the number of letters that two words do not share, regardless of order. */
 function countLetters(wanted: string): (name: string) => number {
   const counts = new Int16Array(128);
-  // Letters that share a slot can only lower the bound.
+  // Letters that share a slot of the table can only lower the bound.
   const add = (code: number, number: number): number => (counts[code % 128] = (counts[code % 128] ?? 0) + number);
   for (let at = 0; at < wanted.length; at++) add(wanted.charCodeAt(at), 1);
   return (name) => {

@@ -3,7 +3,7 @@ import { countCodePoints } from "./code-points.ts";
 
 type TextPosition = Pick<TextRange, "line" | "column">;
 
-/** The range between two offsets; a position if it is empty or has no end. */
+/** The range between two offsets; without an end if it is empty. */
 export function toTextRange(positionOf: (offset: number) => TextPosition, offset: number, end = offset): TextRange {
   const start = positionOf(offset);
   if (end <= offset) return start;
@@ -11,7 +11,7 @@ export function toTextRange(positionOf: (offset: number) => TextPosition, offset
   return { line: start.line, column: start.column, endLine, endColumn };
 }
 
-/** Converts offsets of a text to lines and columns; `firstLine` is the number of its first line. Lines are found once, on first use. */
+/** Converts offsets of a text to lines and columns; `firstLine` is the number of its first line. Finds the lines once, on first use. */
 export function createTextPositions(text: string, firstLine = 1): (offset: number) => TextPosition {
   let starts: readonly number[] | undefined;
   return (offset) => {

@@ -1,11 +1,11 @@
 /** Lines of context around a change. */
 const context = 3;
-/** If there are more pairs of lines, all between the common beginning and end of two texts are shown as replaced. */
+/** The maximum number of compared pairs of lines. Beyond it, all lines between common beginning and end are shown as replaced. */
 const maxComparedPairs = 4_000_000;
 
 type Edit = readonly [sign: " " | "-" | "+", line: string];
 
-/** How two texts differ, as lines of a unified diff without its two headings; at most `maxLines`, with the number of the others. */
+/** The differences of two texts as a unified diff without its two headings: at most `maxLines` lines, then the number of the others. */
 export function unifiedDiff(before: string, after: string, maxLines: number): readonly string[] {
   const edits = editsOf(toLines(before), toLines(after));
   const lines: string[] = [];
@@ -24,7 +24,7 @@ export function unifiedDiff(before: string, after: string, maxLines: number): re
     const olds = hunk.filter(([sign]) => sign !== "+").length;
     const news = hunk.filter(([sign]) => sign !== "-").length;
     lines.push(`@@ -${rangeOf(oldStart, olds)} +${rangeOf(nowStart, news)} @@`);
-    // One by one: there are more lines than a call takes arguments.
+    // Pushed one by one: a call takes only a limited number of arguments.
     for (const [sign, line] of hunk) lines.push(sign + line);
     [old, now, at] = [oldStart + olds, nowStart + news, end];
   }
@@ -44,7 +44,7 @@ function rangeOf(start: number, count: number): string {
   return count === 1 ? String(start) : `${start},${count}`;
 }
 
-/** The last line ends with the text, or with a line end. */
+/** Splits a text into lines. The last line ends with the text, or with a line break. */
 function toLines(text: string): readonly string[] {
   if (text === "") return [];
   const lines = text.split("\n");
@@ -68,11 +68,11 @@ function editsOf(before: readonly string[], after: readonly string[]): readonly 
   return [...before.slice(0, head).map(same), ...middle, ...before.slice(before.length - tail).map(same)];
 }
 
-/** By the longest common subsequence; undefined if comparing takes too long. */
+/** The shortest edits, by the longest common subsequence; undefined if comparing takes too long. */
 function shortestEdits(before: readonly string[], after: readonly string[]): readonly Edit[] | undefined {
   const width = after.length + 1;
   if ((before.length + 1) * width > maxComparedPairs) return undefined;
-  /** How many lines both have in common from these places on. */
+  /** The number of lines that both texts have in common from these two lines on. */
   const common = new Uint16Array((before.length + 1) * width);
   const commonFrom = (x: number, y: number): number => common[x * width + y] ?? 0;
   for (let x = before.length - 1; x >= 0; x--)

@@ -22,8 +22,8 @@ export function withoutControls(text: string): string {
 }
 
 /**
- * Applies `clean` to all strings and keys of a value; returns the same object if nothing changed.
- * If keys become equal, the first one stays.
+ * Applies `clean` to all strings and keys of a value; returns the same object if nothing changed. If two keys become equal, the first one
+ * stays.
  */
 export function cleanValue(value: unknown, clean = withoutControls): { value: unknown; changed: boolean } {
   if (typeof value === "string") {
@@ -66,13 +66,13 @@ export function controlsIn(field: string): [message: string, fix: string] {
   ];
 }
 
-/** Controls, lone surrogates, and characters that are invisible or reorder text; joiners stay, which scripts and emoji need. */
+/** Controls, lone surrogates, and characters that are invisible or reorder text; not joiners, which scripts and emoji need. */
 const unwanted =
   /[\p{Cc}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
 
-/** An untrusted text on one line, at most so many characters (code points) long. */
+/** Puts an untrusted text on one line of at most `length` characters (code points). */
 export function cleanText(text: string, length: number): string {
-  // A character has at most two units; what is cut here is never read.
+  // A character has at most two units, so the units that are cut here are never needed.
   const start = text.slice(0, (length + 1) * 4);
   const clean = start.replace(unwanted, " ").replace(/\s+/gu, " ").trim();
   const characters = Array.from(clean);
@@ -120,7 +120,7 @@ const joining = scripts(
 );
 const spaceless = scripts(..."Thai Lao Khmer Myanmar Tai_Le New_Tai_Lue Tai_Tham Javanese Balinese Tibetan".split(" "));
 
-/** Contexts in which a single invisible character is legitimate. Only one is allowed at a time, so that none can hide a message. */
+/** Contexts in which a single invisible character is legitimate. A second one beside it never is, so that none can hide a message. */
 const needed = [
   // Emoji sequences, and variation selectors of symbols.
   String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
@@ -136,7 +136,7 @@ const needed = [
 
 let everyInvisible: RegExp | undefined;
 
-/** Built on first use, because that takes milliseconds and most text needs only {@link suspicious}. */
+/** Builds the pattern of invisible characters on first use: that takes milliseconds, and most text needs only {@link suspicious}. */
 function invisible(): RegExp {
   everyInvisible ??= new RegExp(`(?!${needed.join("|")})${anyInvisible}`, "gu");
   everyInvisible.lastIndex = 0;
@@ -163,13 +163,13 @@ export function findInvisible(text: string): Invisible | undefined {
   return { character: found[0], offset: found.index, count: text.match(invisible())?.length ?? 1 };
 }
 
-/** Where these characters are. */
+/** Yields each illegitimate invisible character with its offset. */
 export function* everyInvisibleIn(text: string): Generator<Pick<Invisible, "character" | "offset">, void> {
   if (!suspicious.test(text)) return;
   for (const { 0: character, index: offset } of text.matchAll(invisible())) yield { character, offset };
 }
 
-/** Replaces each of these characters. */
+/** Replaces each illegitimate invisible character. */
 export function replaceInvisible(text: string, replace: (character: string) => string): string {
   return hasInvisible(text) ? text.replace(invisible(), replace) : text;
 }
@@ -207,7 +207,7 @@ function unit(character: string): string {
 }
 
 /**
- * Characters that draw nothing, or reorder what a person reads, as the inside of a character class (flag `u`): controls, formats, lone
- * surrogates, separators of lines, and all that Unicode ignores by default, such as fillers. Some file systems ignore these in names.
+ * Characters that draw nothing or reorder visible text, for use inside a character class (flag `u`). They are controls, formats, lone
+ * surrogates, line separators, and all that Unicode ignores by default, such as fillers. Some file systems ignore them in names.
  */
 export const unseenCharacters = String.raw`\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}`;

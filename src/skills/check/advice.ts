@@ -7,16 +7,16 @@ import { joinPath } from "../../base/paths/at-real-path.ts";
 import type { SkillFiles } from "../files.ts";
 import type { HashedFile } from "../hash.ts";
 
-/** What somebody else's scanner says about a file. It is shown as theirs, and decides nothing. Its texts are clean. */
+/** A finding of another scanner about a file. It is shown as the scanner's, and decides nothing. Its texts are clean. */
 export interface Advice {
   readonly tool: string;
   readonly rule: string;
   readonly severity: "error" | "warning" | "note";
   readonly message: string;
-  /** As the scanner names it, with `/`: relative to where it ran, or absolute; empty if the finding is about no file. */
+  /** The path in the finding, with `/`: relative to the scanner's directory, or absolute; empty if the finding is about no file. */
   readonly file: string;
   readonly line?: number;
-  /** The sha256 of the file that was scanned, where the scanner says it. */
+  /** The sha256 of the scanned file, if the scanner states it. */
   readonly sha256?: string;
 }
 
@@ -24,24 +24,24 @@ export interface Advice {
 export interface SkillAdvice extends Advice {
   /** Relative to the skill. */
   readonly path: string;
-  /** Other bytes were scanned than those of the skill now. */
+  /** Whether the scanned bytes differ from the current bytes of the skill. */
   readonly isOutdated: boolean;
 }
 
 const maxBytes = 8 * 1024 * 1024;
-/** What is to be read of a file: one byte more than a log may have. */
+/** The number of bytes to read of a file: one more than a log may have. */
 export const maxAdviceReadBytes = maxBytes + 1;
 const maxRuns = 20;
 const maxResults = 1_000;
 const maxFiles = 8;
 const [maxMessageLength, maxNameLength, maxPathLength] = [500, 64, 512];
 
-/** Where a project keeps SARIF files of scanners. */
+/** The directory of a project for the SARIF files of scanners. */
 export const adviceDirectory = ".agents/advice";
 
 /**
- * Reads a SARIF 2.1.0 log: the results that failed, of at most 20 runs, at most 1,000. Throws SOURCE_INVALID with what is wrong. `file` is for
- * messages.
+ * Reads a SARIF 2.1.0 log: the results that failed, at most 1,000 from at most 20 runs. Throws SOURCE_INVALID, which names the fault.
+ * `file` is for messages.
  */
 export function parseAdvice(bytes: Uint8Array, file: string): readonly Advice[] {
   const refuse = (why: string): never => {
@@ -61,7 +61,7 @@ export function parseAdvice(bytes: Uint8Array, file: string): readonly Advice[] 
   return runs.flatMap((run) => adviceOfRun(run)).slice(0, maxResults);
 }
 
-/** The advice that a project keeps in `.agents/advice/*.sarif`, and why files there cannot be used. Never throws. */
+/** Reads the advice that a project stores in `.agents/advice/*.sarif`, and the reasons why files there cannot be used. Never throws. */
 export function readProjectAdvice(
   project: string,
   files: Pick<SkillFiles, "list" | "head">,
@@ -84,7 +84,7 @@ export function readProjectAdvice(
   return { advice: advice.slice(0, maxResults), problems };
 }
 
-/** The advice about one skill, by the name of its directory and its files, wherever the scanner found these. */
+/** The advice about one skill, recognised by the names of its directory and files, wherever the scanner found these. */
 export function adviceAbout(
   advice: readonly Advice[],
   directoryName: string,

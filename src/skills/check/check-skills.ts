@@ -25,7 +25,7 @@ const mayBeFixable = /^(?:yaml-|name-|byte-order-mark)/;
 
 /**
  * Checks the skills at paths. Each path is a SKILL.md, the directory of a skill, or a directory that contains skills. With `fix`, repairs
- * files first. Does not cache anything between calls.
+ * files first. Caches nothing between calls.
  */
 export async function checkSkillPaths(paths: readonly string[], options: CheckOptions = {}): Promise<CheckReport> {
   const { cwd = process.cwd(), level = "agents", rules: settings = {}, fix = false } = options;
@@ -79,7 +79,7 @@ function withSetting(problem: Problem, settings: Readonly<Record<string, Problem
 /** Rules about skills with the same name in one catalog. */
 const ofSeveral: ReadonlySet<string> = new Set(["slug-collision", "slug-qualified", "skill-copy", "skill-shadowed"]);
 
-/** Searches all scopes in one scan, so that skills in several of them are reported as in a catalog with these roots. */
+/** Searches all scopes in one scan, so that skills with equal names in several scopes are reported as in a catalog with these roots. */
 async function search(
   scopes: readonly CheckScope[],
   { files, onDirectory }: Pick<CheckOptions, "onDirectory"> & { readonly files: SkillFiles },
@@ -107,7 +107,7 @@ async function search(
   };
 }
 
-/** Whether a skill's directory, or the place of a finding, is within a scope. */
+/** Whether a skill's directory, or the path of a finding, is within a scope. */
 function covers({ within, alone }: CheckScope, place: string, directory = place): boolean {
   return within === undefined || (alone ? directory === within : isWithin(place, within));
 }
@@ -123,21 +123,21 @@ function skillFile({ path: directory, skill }: DirectoryRecord): string {
   return names.find((name) => fileIdentityOf(name) !== undefined) ?? directory;
 }
 
-/** What one PATH argument of `check` covers. */
+/** The scope of one PATH argument of `check`. */
 interface CheckScope {
   readonly roots: readonly Root[];
   /** The directories to search, relative to the current directory if PATH is relative. */
   readonly lookedIn: readonly string[];
-  /** Real path that limits the results: findings and skills elsewhere are ignored. Undefined if it does not exist (yet). */
+  /** Real path that limits the results: findings and skills outside it are ignored. Undefined if it does not exist (yet). */
   readonly within: string | undefined;
-  /** Whether only the skill in this directory counts, not those in its subdirectories. */
+  /** Whether only the skill in this directory counts, not the skills in its subdirectories. */
   readonly alone: boolean;
 }
 
 /** The skill directories of projects, searched even if .gitignore excludes them. */
 const projectDirectories = [path.join(".agents", "skills"), path.join(".claude", "skills")];
 
-/** A PATH is the file of a skill, the directory of a skill, or a directory that contains skills; else the reason why it is not. */
+/** The scope of a PATH: a skill's file, a skill's directory, or a directory that contains skills; else why it is none of these. */
 function toCheckScope(given: string, cwd: string): CheckScope | string {
   const target = path.resolve(cwd, given);
   const stats = statsOf(target);
@@ -160,13 +160,13 @@ function toCheckScope(given: string, cwd: string): CheckScope | string {
   return { roots: [...present.map(explicitRoot), rootOf(directory)], lookedIn, within: directory, alone: false };
 }
 
-/** In `<skill>/<version>/`, the search starts in the parent directory. A directory not named `skills` may contain anything. */
+/** The root for a directory. For `<skill>/<version>/`, it is the parent directory. A directory not named `skills` may contain anything. */
 function rootOf(directory: string): Root {
   const root = explicitRoot(isVersion(path.basename(directory)) ? path.dirname(directory) : directory);
   return path.basename(root.path) === "skills" ? root : { ...root, holdsAnything: true };
 }
 
-/** The stats of a path, following symlinks; undefined if it is missing or unreadable, which reading it reports. */
+/** The stats of a path, following symlinks. Undefined if it is missing or unreadable, which the later read reports. */
 function statsOf(target: string): Stats | undefined {
   return attempt(() => statSync(target, { throwIfNoEntry: false }), undefined);
 }

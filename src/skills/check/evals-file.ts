@@ -22,12 +22,12 @@ const pattern = text.refine(
   "expected a regular expression",
 );
 
-/** A file of the skill, and where it is in the project of a session. */
+/** Returns a file of the skill with its path in the project of a session. */
 function toCopy(file: string): { readonly path: string; readonly target: string } {
   return { path: file, target: path.posix.normalize(file).replace(/^evals\/(?:files\/)?/, "") };
 }
 
-/** In words, for a judge; or what we find out ourselves. */
+/** An assertion: a sentence for a judge, or a check that acp-skills makes itself. */
 const assertionSchema = z.preprocess(
   (value) => (typeof value === "string" ? { check: value } : value),
   z
@@ -55,7 +55,7 @@ const assertionSchema = z.preprocess(
     }),
 );
 
-/** One thing that must hold after a case; `text` says it in words. */
+/** A condition that must hold after a case; `text` is its wording. */
 export type Assertion = z.output<typeof assertionSchema>;
 
 const caseFields = z.object({
@@ -80,7 +80,7 @@ const caseSchema = caseFields.transform(
       prompt: asked ?? "",
       expectedOutput: expected_output,
       files,
-      /** A case with only an expected output has one: that the result is like it. */
+      /** A case with only an expected output has one assertion: that the result is like it. */
       assertions:
         stated.length > 0 || expected === ""
           ? stated
@@ -95,7 +95,7 @@ const evalsSchema = z.object({ evals: z.array(caseSchema).min(1).max(1_000) });
 
 export type EvalCase = Omit<z.output<typeof caseSchema>, "id"> & { readonly id: string };
 
-/** The cases of a skill, none after a fault, and everything that is wrong with the file. */
+/** The cases of a skill, and all faults of the file. After a fault there are no cases. */
 interface EvalsFile {
   readonly file: string;
   readonly cases: readonly EvalCase[];
@@ -107,9 +107,9 @@ export function evalsFileOf(directory: string): string {
 }
 
 /**
- * Reads `evals/evals.json` of a skill in its real directory, in the form of the Agent Skills guide on evaluating skills, with
- * `expectations`, `query`, `should_trigger`, and assertions as `{name, check, weight}`, `{text}` or `{name, description}`, as others write
- * them. Undefined if there is none.
+ * Reads `evals/evals.json` of a skill in its real directory, in the form of the Agent Skills guide on evaluating skills. Also accepts the
+ * variants `expectations`, `query`, `should_trigger`, and assertions as `{text}`, `{name, description}` or `{name, check, weight}`.
+ * Undefined if there is none.
  */
 export function readEvalsFile(directory: string): EvalsFile | undefined {
   const file = evalsFileOf(directory);
@@ -154,7 +154,7 @@ export function readEvalsFile(directory: string): EvalsFile | undefined {
   return { file, cases: parsed.data.evals.map((one, index) => ({ ...one, id: idOf(one, index) })), findings: [] };
 }
 
-/** {@link readEvalsFile}, for those who need cases. Throws UNREADABLE if there are none, INVALID_OPTIONS that names each fault. */
+/** Reads cases with {@link readEvalsFile}. Throws UNREADABLE if there are none, and INVALID_OPTIONS, which names each fault. */
 export function readCasesOf(directory: string): readonly EvalCase[] {
   const found = readEvalsFile(directory);
   if (found === undefined) {
@@ -176,20 +176,20 @@ interface Fault {
 const known = Object.keys(caseFields.shape);
 const knownOfAssertion = ["name", "pattern", "in", "file", "script", "args", "check", "text", "description", "weight"];
 
-/** Keys that are nearly those of a case or an assertion. Others are ignored: each tool has some of its own. */
+/** Finds keys that are nearly those of a case or an assertion. Ignores all other keys, because each tool has its own. */
 function misspellings(node: JsonNode, at: Fault["path"]): readonly Fault[] {
   if (node.type === "array") return node.items.flatMap((item, index) => misspellings(item, [...at, index]));
   if (node.type !== "object") return [];
   const names = at.length === 2 ? known : knownOfAssertion;
   return node.entries.flatMap(({ key, node: inner }): readonly Fault[] => {
     if (names.includes(key)) return at.length === 2 && inner.type === "array" ? misspellings(inner, [...at, key]) : [];
-    // Short keys of other tools, such as `id`, are near to anything short.
+    // Short keys of other tools, such as `id`, are near to any other short key.
     const [close] = nearest(key, names).filter((name) => key.length > 3 && Math.abs(name.length - key.length) <= 2);
     return close === undefined ? [] : [{ path: [...at, key], message: `did you mean ${JSON.stringify(close)}?` }];
   });
 }
 
-/** What is wrong with cases that have the right form. */
+/** Finds the faults of cases that have the right form. */
 function faultsOf(cases: readonly z.output<typeof caseSchema>[], hasFile: (name: string) => boolean): readonly Fault[] {
   const ids = new Set<string>();
   return cases.flatMap((one, index) => {
@@ -214,7 +214,7 @@ function isReadable(disk: SkillBytes, file: string): boolean {
   return attempt(() => disk.stamp(file), undefined) !== undefined;
 }
 
-/** A name of a directory. */
+/** The id of a case as a name for a directory. */
 function idOf({ id = "" }: { readonly id?: string | undefined }, index: number): string {
   const name = (id === "" ? String(index + 1) : id).replace(/[^\w.-]+/g, "-").replace(/^[.-]+/, "");
   return name.slice(0, 80) || "case";

@@ -31,7 +31,7 @@ export interface FixOutcome {
   readonly refusals: readonly string[];
 }
 
-/** Longer files are not repaired, because a repair loads the whole file. */
+/** The maximum size of a file to repair, because a repair loads the whole file. */
 const maxFixableBytes = 16 * 1024 * 1024;
 
 /** Repairs files, each with one call of `write`. Never writes outside `bounds` (real paths), even through symlinks. */
@@ -70,19 +70,19 @@ export async function fixFiles(
   return { fixed, refusals };
 }
 
-/** Whether others than those who read skills trust what is at a real path below a directory. */
+/** Whether git, agents or editors trust the file at a real path below a directory. */
 function isTrusted(real: string, above: string): boolean {
   const isSkill = path.basename(real).toLowerCase() === "skill.md";
   return leadsIntoGit(real, above) || (!isSkill && guardedPart(path.relative(above, real)) !== undefined);
 }
 
-/** With a skill.toml, the name in the frontmatter is only a display name. */
+/** The name that the frontmatter must have. With a skill.toml, the name in the frontmatter is only a display name. */
 async function nameToMatch({ directory, expectedName }: FixableSkill): Promise<string> {
   const manifest = await stat(path.join(directory, "skill.toml")).catch(() => undefined);
   return manifest === undefined ? expectedName : "";
 }
 
-/** The text of a regular file; undefined if writing it back could lose data, because it is too long or not UTF-8. */
+/** Reads a regular file. Returns undefined if writing it back could lose data, because it is too long or not UTF-8. */
 async function readWhole(file: string): Promise<string | undefined> {
   const handle = await openRegularFile(file);
   try {
@@ -101,9 +101,9 @@ interface FixedSkill {
 }
 
 /**
- * Applies unambiguous repairs. They never change the meaning, except for the spelling of a name that differs from its
- * directory. All other bytes, including the body, stay unchanged. Idempotent.
- * Omit `expectedName` if a manifest gives the name. Takes time proportional to the length of the frontmatter.
+ * Applies unambiguous repairs. They never change the meaning, except that a name is spelt like its directory. All other bytes, including
+ * the body, stay unchanged. Idempotent. Omit `expectedName` if a manifest gives the name. Takes time proportional to the length of the
+ * frontmatter.
  */
 export function fixSkill(text: string, { expectedName }: { expectedName?: string }): FixedSkill {
   const bytes = Buffer.from(text);
@@ -120,11 +120,11 @@ export function fixSkill(text: string, { expectedName }: { expectedName?: string
   return { text: fence + repaired.source + rest, fixed: [...marks, ...repaired.fixed] };
 }
 
-/** A text that may be better, and the values that it must have. */
+/** A possibly better text, and the values that it must have. */
 interface Candidate {
   readonly source: string;
   readonly values: YamlReading["values"];
-  /** What a changed name repairs. */
+  /** The code of the problem that a changed name repairs. */
   readonly code?: RuleCode;
 }
 
@@ -133,7 +133,7 @@ const maxReadings = 32;
 /** Maximum number of corrections to try one by one if they cannot be applied together. */
 const maxAlone = 8;
 
-/** Applies all repairs; undefined if the search takes too long, because partial repairs are not applied. */
+/** Applies all repairs; undefined if the search takes too long, because incomplete repairs are not applied. */
 function repairAll(original: string, expectedName: string | undefined, lineBreak: string) {
   const fixed: RuleCode[] = [];
   let source = original;
@@ -156,7 +156,7 @@ function repairAll(original: string, expectedName: string | undefined, lineBreak
   }
 }
 
-/** All corrections together, else one by one, else of the name: with a name above them, more lines may be readable. */
+/** Yields all corrections together, then each one, then corrections of the name: below a correct name, more lines may be readable. */
 function* candidates(
   source: string,
   { values, mends: all }: YamlReading,
@@ -191,7 +191,7 @@ function* candidates(
   };
 }
 
-/** A list or mapping that is not closed may be meant as one: what is missing is not ours to guess. */
+/** Whether a list or mapping is not closed. It may be meant as one, but its missing text cannot be guessed. */
 function isOpenList(block: string): boolean {
   return /^[^:\n]*:\s*(?:\[[^\]]*|\{[^}]*)$/.test(block);
 }

@@ -11,7 +11,7 @@ export interface HostMachineOptions {
 
 const systems: Partial<Record<NodeJS.Platform, System>> = { linux: "linux", darwin: "macos", win32: "windows" };
 
-/** This machine. Runs nothing. */
+/** Returns the machine of this process. Runs nothing. */
 export function hostMachine({ env = process.env, platform = process.platform }: HostMachineOptions = {}): Machine {
   let directories: readonly string[] | undefined;
   const endings = platform === "win32" ? (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
@@ -42,10 +42,10 @@ const appleTools = [
   "/Library/Developer/CommandLineTools/usr/bin",
   "/Applications/Xcode.app/Contents/Developer/usr/bin",
 ];
-/** Programs in /usr/bin of macOS that open an installer unless Apple's tools are there. */
+/** Programs in /usr/bin of macOS that open an installer unless Apple's tools are installed. */
 const appleStubs = /^\/usr\/bin\/(?:git|python3|pip3|make|gcc|clang|java)$/;
 
-/** macOS and Windows have files that are named like a program and offer to install it. */
+/** Whether a file only has the name of a program and offers to install it. macOS and Windows have such files. */
 function isPlaceholder(file: string, platform: NodeJS.Platform): boolean {
   if (platform === "win32") return /\\WindowsApps\\/i.test(file);
   if (platform !== "darwin" || !appleStubs.test(file)) return false;

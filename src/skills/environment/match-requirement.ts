@@ -6,7 +6,7 @@ import type { EnvironmentProbes, FoundSandbox, Machine, Match, Summary } from ".
 
 type Finding = Omit<Match, "requirement">;
 
-/** Matches everything that a skill asks for, in its frontmatter, its manifest and its files. */
+/** Matches all requirements of a skill, from its frontmatter, its manifest and its files. */
 export async function matchSkill(
   skill: Skill,
   source: SkillSource,
@@ -26,7 +26,7 @@ export async function matchSkill(
 export async function matchRequirement(requirement: Requirement, probes: EnvironmentProbes): Promise<Match> {
   const finding = await find(requirement, probes);
   if (finding.status !== "missing" || requirement.certainty !== "likely") return { requirement, ...finding };
-  // What is only probably required is not reported as missing.
+  // A requirement that is only probable is not reported as missing.
   return { requirement, ...finding, status: "unknown" };
 }
 
@@ -95,7 +95,7 @@ function matchSandbox(needs: readonly string[], found: FoundSandbox): Finding {
   return missing(`${found.tier}, without ${lacking.join(", ")}`, found.remedy ?? doctor);
 }
 
-/** One of several programs suffices, and any command of a program. */
+/** Matches a program. Any of several programs suffices, and any command of a program. */
 function findAnyProgram(requirement: Extract<Requirement, { kind: "program" }>, machine: Machine): Finding {
   const commands = requirement.anyOf.flatMap((program) => program.commands);
   const found = commands.flatMap((command) => machine.find(command) ?? []);
@@ -106,7 +106,7 @@ function findAnyProgram(requirement: Extract<Requirement, { kind: "program" }>, 
   return missing(`${words} on PATH`, `Install ${describeDemand(requirement)}.`);
 }
 
-/** Undefined if nothing is asked for. */
+/** Summarises matches. Undefined if nothing is required. */
 export function summarise(matches: readonly Match[]): Summary | undefined {
   if (matches.length === 0) return undefined;
   const lacking = matches.filter(({ status }) => status === "missing");

@@ -3,16 +3,16 @@ import { withoutControls } from "../../base/text/unsafe-characters.ts";
 import { type Demand, type ProgramDemand, type Requirement, type System, isCommandName } from "./requirement.ts";
 
 type Values = Readonly<Record<string, unknown>>;
-/** Collects a demand, or quotes the text where it is not understood. */
+/** Collects a demand, or quotes the text if it is not understood. */
 type Add = (field: string, text: unknown, demand?: Demand) => void;
 type Read = (field: string, value: unknown, add: Add) => void;
 
 const file = "SKILL.md";
 const maxQuoteLength = 200;
-/** More requirements of one skill are not read. */
+/** The maximum number of requirements of one skill; further ones are not read. */
 const maxRequirements = 32;
 
-/** The keys of a table that says what is required, with what reads them; others are quoted. */
+/** The keys of a table of requirements, each with its reader; other keys are quoted. */
 const requirementKeys: Readonly<Record<string, Read>> = {
   bins: readPrograms,
   programs: readPrograms,
@@ -34,9 +34,9 @@ const declaring: readonly (readonly [key: string, read: Read])[] = Object.entrie
 });
 
 /**
- * What frontmatter declares besides `compatibility`, in the keys that people use: `requires` with `bins`, `anyBins`, `env` and others, at
- * the top, in `metadata`, or in `metadata.<product>`; `os` and `platforms`; `prerequisites`; `required_environment_variables`;
- * `dependencies`, which is quoted, because it names no package manager. Undefined if there is nothing; never throws.
+ * Reads the requirements that frontmatter declares besides `compatibility`: `requires` with `bins`, `anyBins`, `env` and others, at the
+ * top, in `metadata`, or in `metadata.<product>`; `os` and `platforms`; `prerequisites`; `required_environment_variables`; `dependencies`,
+ * which is quoted, because it names no package manager. Undefined if there is nothing; never throws.
  */
 export function readDeclared(values: Values): readonly Requirement[] | undefined {
   const found: Requirement[] = [];
@@ -62,7 +62,7 @@ export function readDeclared(values: Values): readonly Requirement[] | undefined
   return found.length === 0 ? undefined : Object.freeze(found.slice(0, maxRequirements));
 }
 
-/** A table of lists; anything else is quoted. */
+/** Reads a table of lists; quotes anything else. */
 function readTable(field: string, value: unknown, add: Add): void {
   const table = tableOf(value);
   if (table === undefined) add(field, value);
@@ -110,7 +110,7 @@ function readSystem(name: string): System | undefined {
   return /^(?:windows|win32)$/i.test(name) ? "windows" : undefined;
 }
 
-/** A command; with a version, as in `python3>=3.10`, it is quoted: no program is asked for its own. */
+/** Reads a command. With a version, as in `python3>=3.10`, it is quoted, because no program is run to find out its version. */
 function readProgram(value: unknown): ProgramDemand | undefined {
   const command = typeof value === "string" ? value.trim() : "";
   return isCommandName(command) ? { name: command, commands: [command] } : undefined;
@@ -130,7 +130,7 @@ function tableOf(value: unknown): Values | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : undefined;
 }
 
-/** A value as a person would write it in one line. */
+/** A value in one line, as a user would write it. */
 function wordsOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.slice(0, maxRequirements).map(wordsOf).join(", ");

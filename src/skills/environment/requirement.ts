@@ -3,9 +3,9 @@ export type System = "linux" | "macos" | "windows";
 
 /** One program. */
 export interface ProgramDemand {
-  /** As shown: `Python`, or the command itself. */
+  /** The name to show: `Python`, or the command itself. */
   readonly name: string;
-  /** Any of these on PATH is the program; the first is the usual one. */
+  /** The commands on PATH, any of which is the program; the usual one first. */
   readonly commands: readonly string[];
 }
 
@@ -16,38 +16,38 @@ export function isCommandName(text: string): boolean {
   return commandName.test(text);
 }
 
-/** What a skill asks of a machine. */
+/** A requirement that a skill has of a machine. */
 export type Demand =
-  /** One of them suffices. */
+  /** A program; any one of these suffices. */
   | { readonly kind: "program"; readonly anyOf: readonly ProgramDemand[] }
   | { readonly kind: "system"; readonly anyOf: readonly System[] }
   | { readonly kind: "network"; readonly hosts: readonly string[] }
   /** An environment variable. */
   | { readonly kind: "variable"; readonly variable: string }
-  /** A secret that its code declares. */
+  /** A secret that the skill's code declares. */
   | { readonly kind: "secret"; readonly secret: string }
   /** Python packages that `acp-skills install` installs. */
   | { readonly kind: "packages"; readonly packages: readonly string[] }
   /** Another skill: `a.b@^1`. */
   | { readonly kind: "skill"; readonly skill: string }
-  /** A sandbox, because it has code that runs there; with what not every one supports, such as `network access`. */
+  /** A sandbox for the skill's code. `needs`: features that not every sandbox supports, such as `network access`. */
   | { readonly kind: "sandbox"; readonly needs: readonly string[] }
-  /** What is stated in words; it is only quoted. */
+  /** A requirement stated in words; it is only quoted. */
   | { readonly kind: "text" };
 
 /**
- * How certain it is that the skill needs this: `declared` in a key for it; `derived` from its files; `likely`: an agent may do without,
- * therefore never reported as missing; `unclear`: stated in words.
+ * The certainty that the skill needs this: `declared` in a key for it; `derived` from its files; `likely`, never reported as missing,
+ * because an agent may do without; `unclear`: stated in words.
  */
 type Certainty = "declared" | "derived" | "likely" | "unclear";
 
-/** Where a requirement is written. */
+/** The file and the key in which a requirement is written. */
 interface RequirementLocation {
   /** Relative to the skill's directory. */
   readonly file: string;
   /** The key, such as `metadata.requires.bins`; empty for a file that has none. */
   readonly field: string;
-  /** The text there, shortened; without control characters. */
+  /** The text of the requirement, shortened; without control characters. */
   readonly text: string;
 }
 
@@ -57,7 +57,7 @@ export type Requirement = Demand & {
   readonly where: RequirementLocation;
 };
 
-/** What is required, in words: `Python`, `docker or podman`, `network access to api.example.com`. */
+/** Describes a requirement in words: `Python`, `docker or podman`, `network access to api.example.com`. */
 export function describeDemand(demand: Requirement): string {
   switch (demand.kind) {
     case "program":

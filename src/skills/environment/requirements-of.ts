@@ -6,21 +6,21 @@ import { fromUse, permissionsOf } from "../permissions.ts";
 import { type Skill, requirementsFile } from "../skill.ts";
 import { type ProgramDemand, type Requirement, isCommandName } from "./requirement.ts";
 
-/** What the frontmatter of a skill asks for: its `compatibility`, quoted as it is, and what is declared in the keys for it. */
+/** The requirements in the frontmatter of a skill: its `compatibility`, quoted unchanged, and those that its keys declare. */
 export function statedRequirements({ compatibility, requires = [] }: Skill): readonly Requirement[] {
   if (compatibility === undefined) return requires;
   const where = { file: "SKILL.md", field: "compatibility", text: compatibility };
   return [{ kind: "text", certainty: "unclear", where }, ...requires];
 }
 
-/** What of its permissions not every sandbox supports. */
+/** The permissions of a skill that not every sandbox supports. */
 export function sandboxNeeds(skill: Skill): readonly string[] {
   const { network, project, isolation } = permissionsOf(skill);
   if (skill.manifest?.remote !== undefined || isolation !== undefined) return [];
   return [...(network.length > 0 ? ["network access"] : []), ...(project === "none" ? [] : ["project access"])];
 }
 
-/** The sandbox that its code runs in; undefined if nothing says that it has code. */
+/** The sandbox in which the skill's code runs; undefined if nothing says that it has code. */
 export function sandboxRequirement(skill: Skill): Requirement | undefined {
   const { runtime } = skill.manifest ?? {};
   const needs = sandboxNeeds(skill);
@@ -32,7 +32,7 @@ export function sandboxRequirement(skill: Skill): Requirement | undefined {
   return { kind: "sandbox", needs, certainty: "declared", where };
 }
 
-/** What running its code through acp-skills needs, from its manifest or its `acp-skills-…` metadata. */
+/** The requirements for running the skill's code through acp-skills, from its manifest or its `acp-skills-…` metadata. */
 export function codeRequirements(skill: Skill): readonly Requirement[] {
   const { manifest } = skill;
   const { network, secrets: read, uses = [] } = permissionsOf(skill);
@@ -68,7 +68,7 @@ const python: ProgramDemand = { name: "Python", commands: ["python3", "python", 
 const node: ProgramDemand = { name: "Node.js", commands: ["node"] };
 const powershell = ["pwsh", "powershell"].map((command) => ({ name: command, commands: [command] }));
 
-/** What runs a script, by the end of its name. */
+/** The programs that run a script, by the extension of its name. */
 const interpreters: Readonly<Record<string, readonly ProgramDemand[]>> = {
   py: [python],
   js: [node],
@@ -80,7 +80,7 @@ const interpreters: Readonly<Record<string, readonly ProgramDemand[]>> = {
   ps1: powershell,
 };
 
-/** What not every sandbox supports. */
+/** Features for scripts that not every sandbox supports, by the extension of their names. */
 const scriptNeeds = new Map([
   ["sh", "scripts in bash"],
   ["js", "scripts in Node"],
@@ -88,14 +88,14 @@ const scriptNeeds = new Map([
 ]);
 
 /**
- * What the files of a skill need: the interpreters of `scripts/`, by their first line or the end of their names, a sandbox for those
- * that not every one runs (an agent may run them itself), and the packages of `code/requirements.txt`. Reads the directory; files that
- * cannot be read are left out.
+ * The requirements that follow from the files of a skill: the interpreters of `scripts/`, by their first line or extension, and the
+ * packages of `code/requirements.txt`. Also a sandbox for scripts that not every sandbox runs, although an agent may run them itself.
+ * Reads the directory; omits files that cannot be read.
  */
 export async function readFileRequirements(skill: Skill, source: SkillSource): Promise<readonly Requirement[]> {
   const isLeftOut = (path: string): boolean => !path.startsWith("scripts/") && path !== "code/";
   const walked = await runInSlices(walkSkill(source.files, skill.directory, isLeftOut));
-  /** The scripts that a program runs, by its name. */
+  /** The scripts by the name of the program that runs them. */
   const scripts = new Map<string, { readonly anyOf: readonly ProgramDemand[]; readonly files: string[] }>();
   const needs = new Map<string, string>();
   const requirements: Requirement[] = [];
@@ -129,11 +129,11 @@ function endOf(path: string): string {
   return /\.([a-z0-9]+)$/.exec(path)?.[1] ?? "";
 }
 
-/** The program that runs a script; undefined if neither its first line nor its name says which. */
+/** The program that runs a script; undefined if neither its first line nor its name determines it. */
 export function interpreterOf(path: string, head: string): readonly ProgramDemand[] | undefined {
   const extension = endOf(path);
   const byName = Object.hasOwn(interpreters, extension) ? interpreters[extension] : undefined;
-  // The first line counts where the name says nothing: our own runs go by the name.
+  // The first line counts only if the name has no extension: acp-skills itself runs scripts by their names.
   if (byName !== undefined || path.slice(path.lastIndexOf("/")).includes(".")) return byName;
   const [, program = "", argument = ""] = /^#![ \t]*(\S+)(?:[ \t]+(?:-S[ \t]+)?(\S+))?/.exec(head) ?? [];
   const base = program.slice(program.lastIndexOf("/") + 1);
@@ -146,7 +146,7 @@ export function interpreterOf(path: string, head: string): readonly ProgramDeman
   );
 }
 
-/** The lines of a requirements.txt without comments and options; the first ones, then a count. */
+/** The first lines of a requirements.txt without comments and options, then the number of the others. */
 function readPackages(text: string): readonly string[] {
   const withoutComments = text.replace(/(^|\s)#.*$/gm, "").split(/\r\n|\r|\n/);
   const lines = withoutComments

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { digestForm } from "../../base/text/content.ts";
 
-/** A text file of an approved version, for showing what changed since. `text` is absent if it is binary or large. */
+/** A text file of an approved version, stored to show later changes. `text` is absent if it is binary or large. */
 export interface CopiedFile {
   readonly path: string;
   readonly sha256: string;
@@ -11,13 +11,13 @@ export interface CopiedFile {
 /** A file that differs from the version that was approved before. */
 export interface ChangedFile {
   readonly path: string;
-  /** Undefined if it was not there, is binary, or is too large. */
+  /** Undefined if the file did not exist, is binary, or is too large. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
 }
 
 const maxFiles = 4_096;
-/** The largest text that is stored; for larger files, and those after the first 512 KiB, it is only the digest. */
+/** The largest text that is stored. For larger files, and files after the first 512 KiB, only the digest is stored. */
 export const maxTextBytes = 64 * 1024;
 export const maxTextBytesTogether = 512 * 1024;
 
@@ -26,13 +26,13 @@ export function toHex(digest: string): string | undefined {
   return digestForm.test(digest) ? digest.replace("sha256:", "") : undefined;
 }
 
-/** What is stored of the files of a version: no text that is too long or is not that of the file; undefined for too many files. */
+/** Selects what to store of a version's files: no text that is too long or does not match its digest. Undefined for too many files. */
 export function toCopy(files: readonly CopiedFile[]): readonly CopiedFile[] | undefined {
   if (files.length > maxFiles) return undefined;
   let bytesLeft = maxTextBytesTogether;
   return files.map(({ path, sha256, text }) => {
     const limit = Math.min(maxTextBytes, bytesLeft);
-    // There are at least as many bytes as characters, so that long texts need not be encoded.
+    // A text has at least as many bytes as characters, so that long texts need not be encoded.
     const bytes = text === undefined || text.length > limit ? undefined : Buffer.from(text);
     const isKept =
       bytes !== undefined && bytes.length <= limit && createHash("sha256").update(bytes).digest("hex") === sha256;
@@ -41,7 +41,7 @@ export function toCopy(files: readonly CopiedFile[]): readonly CopiedFile[] | un
   });
 }
 
-/** The files that differ, in order of paths; the texts of those that have one. */
+/** The files that differ, in order of paths, with their texts if stored. */
 export function changesOf(before: readonly CopiedFile[], after: readonly CopiedFile[]): readonly ChangedFile[] {
   const old = new Map(before.map((file) => [file.path, file]));
   const now = new Map(after.map((file) => [file.path, file]));

@@ -17,14 +17,14 @@ import {
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { DirectoryEntry, FileStamp, Head, SkillBytes, SkillFiles } from "../files.ts";
 
-/** Smaller files are read synchronously, which costs less than opening them asynchronously. */
+/** The size below which files are read synchronously, which costs less than opening them asynchronously. */
 const maxAtOnce = 256 * 1024;
-/** A file written twice within a tick of the disk's clock keeps its times, so such a recent stamp proves nothing. */
+/** The minimum age of a stamp that counts: a file written twice within a tick of the disk's clock has the same times. */
 const racyMs = 100;
 /** The entry of nearly every skill directory, shared by all of them. */
 const skillEntry: DirectoryEntry = Object.freeze({ name: "SKILL.md", kind: "file", link: false });
 
-/** Skills on disk. The bytes of a head are valid until the next one is read: they share one buffer. */
+/** Skills on disk. The bytes of a head are valid until the next head is read: all heads share one buffer. */
 export function diskSkillFiles(): SkillFiles {
   let buffer = Buffer.allocUnsafeSlow(4096);
   const held = new HeldDirectories();
@@ -83,14 +83,14 @@ export function diskSkillBytes({ now = Date.now }: { readonly now?: () => number
 }
 
 /**
- * Directories that stay open between calls, so that a path is checked for links once: the one listed last, for its SKILL.md, and the one
- * above it, for its siblings. Both are closed when the current synchronous stretch of work ends.
+ * Directories that stay open between calls, so that a path is checked for links once. They are the directory listed last, for its
+ * SKILL.md, and the parent of that one, for its siblings. Both are closed when the current synchronous stretch of work ends.
  */
 class HeldDirectories {
   /** The directory listed last, if its SKILL.md is a regular file. */
   #listed: { readonly path: string; readonly held: HeldDirectory } | undefined;
   #parent: { readonly prefix: string; readonly held: HeldDirectory } | undefined;
-  /** Where the last directory without a held parent was: at a second one there, the parent is worth holding. */
+  /** The parent of the last directory that had no held parent. If the next directory has the same parent, the parent is worth holding. */
   #missedPrefix = "";
   #isReleasePlanned = false;
 
@@ -134,7 +134,7 @@ class HeldDirectories {
       try {
         this.#parent = { prefix, held: holdDirectory(prefix.slice(0, -1)) };
       } catch {
-        // It may be searchable but not readable, and its subdirectories may still be listable.
+        // The parent may be searchable but not readable, and its subdirectories may still be listable.
         return holdDirectory(directory);
       }
       this.#planRelease();
@@ -207,7 +207,7 @@ function withFile<Value>(file: string, read: (descriptor: number, stats: Stats) 
   }
 }
 
-/** Without creating a string for the comparison. */
+/** Whether a path is the SKILL.md in a directory. Creates no string for the comparison. */
 function isSkillFileOf(directory: string, file: string): boolean {
   return (
     file.startsWith(directory) &&
@@ -226,12 +226,12 @@ function toEntry(directory: string, entry: Dirent): DirectoryEntry {
 
 function linkedKind(link: string): DirectoryEntry["kind"] {
   const stats = attempt(() => statSync(link), undefined);
-  // Missing, a loop, or behind a directory without permission: the same for us.
+  // Missing, a loop, or behind a directory without permission: treated alike.
   if (stats === undefined) return "dangling";
   return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
 }
 
-/** Nothing, or nothing that is a regular file, is there. */
+/** The codes for: nothing exists at this path, or it is not a regular file. */
 const absent: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO", "ENAMETOOLONG"]);
 
 function unreadable(target: string, error: unknown): SkillsError {

@@ -3,24 +3,24 @@ import path from "node:path";
 import { attempt } from "../../base/failures/system-error.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 
-/** A link on the way to a path, or its end: `name` in `directory`, which is a real path. */
+/** A link on the way to a path, or the end of the path: `name` in `directory`, which is a real path. */
 export interface PathStep {
   readonly directory: string;
   readonly name: string;
 }
 
-/** How a path resolves. */
+/** The resolution of a path. */
 export interface Way {
   /** Every link on the way, and the end or the first missing name. */
   readonly steps: readonly PathStep[];
   /** The real path; undefined if it does not exist. */
   readonly real: string | undefined;
   readonly isDirectory: boolean;
-  /** Distinguishes it from a later file or directory at the same path. */
+  /** Distinguishes the target from a later file or directory at the same path. */
   readonly identity: string | undefined;
 }
 
-/** As many as Linux follows. */
+/** The maximum number of links: as many as Linux follows. */
 const maxLinks = 40;
 export const noWay: Way = Object.freeze({
   steps: Object.freeze([]),
@@ -57,7 +57,7 @@ export function isSameEnd(a: Way, b: Way): boolean {
   return a.identity === b.identity && a.real === b.real;
 }
 
-/** Starts at a real directory; the last name of `rest` is next. */
+/** Follows names from a real directory; the last name of `rest` is next. */
 function follow(target: string, from: string, rest: string[]): Way {
   const steps: PathStep[] = [];
   let real = from;
@@ -84,7 +84,7 @@ function follow(target: string, from: string, rest: string[]): Way {
       real = next;
       continue;
     }
-    // If it was just replaced, the next look notices that.
+    // If the link was just replaced, the next call notices that.
     const to = ++links <= maxLinks ? attempt(() => readlinkSync(next), undefined) : undefined;
     if (to === undefined) return { ...noWay, steps };
     const { root } = path.parse(to);
@@ -101,12 +101,12 @@ function identify({ dev, ino, birthtimeMs }: Stats): string {
   return `${dev}:${ino}:${birthtimeMs}`;
 }
 
-/** Undefined also for a loop, an invalid name, or a directory without permission. */
+/** The stats of a path. Undefined also for a loop, an invalid name, or a directory without permission. */
 function statsOf(target: string): Stats | undefined {
   return attempt(() => lstatSync(target, { throwIfNoEntry: false }), undefined);
 }
 
-/** Last one first. */
+/** The segments of a path, the last one first. */
 function segments(relative: string): string[] {
   const names = relative.split(path.sep === "/" ? "/" : /[\\/]/);
   // A trailing slash requires a directory, like a dot.

@@ -4,7 +4,7 @@ import { SkillsError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths/at-real-path.ts";
 import type { DirectoryEntry, SkillSource } from "../files.ts";
 
-/** The files of one skill in memory, as if they were in this directory. Their paths are relative, with `/`, and usable. */
+/** The files of one skill in memory, presented as if in `directory`. Their paths must be relative, with `/`, and valid. */
 export function memorySkillSource(
   directory: string,
   files: Iterable<{ readonly path: string; readonly bytes: Uint8Array }>,

@@ -19,7 +19,7 @@ export interface ValueFault {
   readonly code: RuleCode;
   readonly key: string;
   readonly child?: string;
-  /** The part at fault. Default: the value, if it is on the line of the key. */
+  /** The faulty range. Default: the value, if it is on the line of the key. */
   readonly part?: "key" | "value";
   /** The faulty text in the value. */
   readonly sought?: string;
@@ -31,7 +31,7 @@ export interface ValueFault {
 export const maxDescriptionLength = 1024;
 export const maxCompatibilityLength = 500;
 
-/** Checks the name in frontmatter against the specification and AvailableSkill; `directory` is the name it must match. */
+/** Checks the name in frontmatter against the specification and AvailableSkill; it must equal `directory`. */
 export function checkName(name: string, directory: string, report: (fault: ValueFault) => void): void {
   if (isSlug(name) && name === directory) return;
   const isLong = name.length > maxNormalisedLength;
@@ -85,19 +85,19 @@ const agentFields: ReadonlySet<string> = new Set([
   ...["required_environment_variables", "version"],
 ]);
 
-/** The mappings in `metadata` in which agents document data of their own. */
+/** The mappings in `metadata` that agents document for data of their own. */
 export const agentTables: ReadonlySet<string> = new Set(["clawdbot", "clawdis", "hermes", "openclaw"]);
 
 const specification = new Set(specificationFields);
 
-/** Reports the top-level keys that are not fields of the specification: once those that agents document, and once all others. */
+/** Reports the top-level keys that are not fields of the specification: one fault for those that agents document, one for all others. */
 export function checkFields(values: Readonly<Record<string, unknown>>, report: (fault: ValueFault) => void): void {
   const keys = Object.keys(values);
   if (keys.every((key) => specification.has(key))) return;
   for (const fault of unexpectedFields(keys)) report(fault);
 }
 
-/** The faults of keys: the same few keys appear in thousands of skills. */
+/** The faults by list of keys: the same few lists occur in thousands of skills. */
 const remembered = new LimitedMap<string, readonly ValueFault[]>(1000);
 
 function unexpectedFields(keys: readonly string[]): readonly ValueFault[] {
@@ -144,8 +144,8 @@ export function readsBody({ findings }: { readonly findings: readonly Finding[] 
 const checkedBytes = 16 * 1024 * 1024;
 
 /**
- * Finds the first invalid UTF-8 of a file, in frontmatter or body, because readers decode whole files, and the first invisible
- * character and all dynamic commands of the body. Reads at most the first 16 MiB. Returns nothing for an unreadable file, which the scan reports.
+ * Finds the first invalid UTF-8 of a file, in frontmatter or body, because readers decode whole files. Finds the first invisible character
+ * and all dynamic commands of the body. Reads at most the first 16 MiB. Returns nothing for an unreadable file, which the scan reports.
  */
 export function findBodyFaults(file: string, files: SkillFiles): readonly Finding[] {
   const read = attempt(() => files.head(file, checkedBytes), undefined);

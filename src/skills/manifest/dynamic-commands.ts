@@ -7,15 +7,15 @@ import { readYaml } from "./yaml.ts";
 /** A command in the instructions of a skill. */
 export interface DynamicCommand {
   readonly command: string;
-  /** Where it begins in the text, with its mark. */
+  /** The offset of the command in the text, including its mark. */
   readonly offset: number;
   readonly end: number;
 }
 
 /**
- * The commands in a text that agents run on this machine, and whose output they put in their place, before the model reads it:
+ * Finds the commands in a text that agents run on this machine before the model reads it. Their output replaces them in the text. They are
  * `` !`command` `` at the start of a line or after a blank, and blocks that begin with ```` ```! ````. As in Claude Code's "Extend Claude
- * with skills, Inject dynamic context"; neither quotes nor other blocks around them change that. In the order of the text.
+ * with skills, Inject dynamic context"; quotes or other blocks around them change nothing. In the order of the text.
  */
 export function findDynamicCommands(text: string): readonly DynamicCommand[] {
   return [...blocksIn(text), ...inlineIn(text)].sort((one, other) => one.offset - other.offset);
@@ -44,12 +44,12 @@ function* inlineIn(text: string): Iterable<DynamicCommand> {
   }
 }
 
-/** The most that are shown of a skill. */
+/** The maximum number of commands of a skill that are shown. */
 const maxCommands = 20;
 const maxTextBytes = 16 * 1024 * 1024;
 
 /**
- * What agents that load a skill themselves run on this machine: the commands in its instructions, and those of the `hooks` in its
+ * The commands that agents that load a skill themselves run on this machine: those in its instructions, and those of the `hooks` in its
  * frontmatter. Nothing here runs them. Empty for a file that cannot be read.
  */
 export function readHostCommands(file: string, files: Pick<SkillFiles, "head">): readonly string[] {
@@ -68,7 +68,7 @@ export function readHostCommands(file: string, files: Pick<SkillFiles, "head">):
 
 const deepestHook = 8;
 
-/** The values of `command`, wherever they are in hooks. */
+/** Yields the values of `command` at any depth of hooks. */
 function* hookCommands(value: unknown, depth = 0): Iterable<string> {
   if (typeof value !== "object" || value === null || depth > deepestHook) return;
   for (const [key, inner] of Object.entries(value)) {

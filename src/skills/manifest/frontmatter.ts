@@ -13,7 +13,7 @@ export type Frontmatter =
       readonly bodyStart: number;
       /** The text after the opening dashes, such as `js`; usually empty. */
       readonly language: string;
-      /** Whether there is one at the start of the file or after the opening fence. */
+      /** Whether there is a byte order mark at the start of the file or after the opening fence. */
       readonly byteOrderMark: boolean;
     }
   | { readonly kind: "missing" }
@@ -22,11 +22,11 @@ export type Frontmatter =
   | { readonly kind: "incomplete" };
 
 const mark = "\u00ef\u00bb\u00bf";
-/** The first line, with byte order marks before and after it: if a fence was prepended to a text, its mark is not part of the first key. */
+/** The first line with the byte order marks around it: the mark of a text below a prepended fence is not part of its first key. */
 const opening = new RegExp(`^(${mark})?---(?!-)([^\n]*)\n((?:${mark})*)`);
 const blankRest = /[ \t\r]*(?:\n|$)/y;
 const maxLanguageLength = 64;
-/** Decoding more than is needed takes longer than the rest. */
+/** The number of bytes that are decoded first. Decoding more than is needed takes longer than all other steps. */
 const usualLength = 1024;
 
 /** Finds the frontmatter at the start of a file. Only a line `---`, optionally followed by whitespace, closes it. */
@@ -36,7 +36,7 @@ export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter 
   return early === undefined || early.kind === "incomplete" ? findIn(buffer.toString("latin1"), whole) : early;
 }
 
-/** `text` has one character for each byte. */
+/** Finds frontmatter in a text that has one character for each byte. */
 function findIn(text: string, whole: boolean): Frontmatter {
   const [opened, firstMark, language = "", marks = ""] = opening.exec(text) ?? [];
   if (opened === undefined) {
@@ -84,7 +84,7 @@ export function decodeFrontmatter(bytes: Uint8Array, start: number, end: number)
   return { text, valid: !text.includes("\ufffd") || isUtf8(bytes.subarray(start, end)) };
 }
 
-/** The longest frontmatter that is remembered, in UTF-16 units: others are read again where they are compared. */
+/** The longest frontmatter that is remembered, in UTF-16 units. Longer frontmatter is read again for each comparison. */
 const maxSourceLength = 4096;
 const sources = new WeakMap<Skill, string>();
 
@@ -93,7 +93,7 @@ export function rememberSource(skill: Skill, source: string): void {
   if (source.length <= maxSourceLength) sources.set(skill, source);
 }
 
-/** Whether a file has exactly the frontmatter from which a skill was read. False also where that is not remembered. */
+/** Whether a file has exactly the frontmatter from which a skill was read. False also if that frontmatter is not remembered. */
 export function hasSourceOf(skill: Skill, file: Uint8Array): boolean {
   const found = findFrontmatter(file, true);
   if (found.kind !== "found" || !isYaml(found.language)) return false;
@@ -101,7 +101,7 @@ export function hasSourceOf(skill: Skill, file: Uint8Array): boolean {
   return valid && text === sources.get(skill);
 }
 
-/** Creating a second view of the bytes dominates the cost, so an existing Buffer is reused. */
+/** Returns the bytes as a Buffer. Creating a second view dominates the cost, so an existing Buffer is reused. */
 function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -116,5 +116,5 @@ export const specificationFields: readonly string[] = [
   "compatibility",
 ];
 
-/** Maximum length of frontmatter, and therefore of the head of a file that is read. */
+/** The maximum length of frontmatter, and therefore of the head of a file that is read. */
 export const maxFrontmatterBytes = 256 * 1024;

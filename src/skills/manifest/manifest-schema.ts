@@ -32,25 +32,25 @@ const runtimeSchema = z.looseObject({
   export: z.string().min(1).default("main"),
 });
 
-/** Where a skill runs that another machine offers. */
+/** The endpoint at which a skill of another machine runs. */
 const remoteSchema = z.looseObject({
   endpoint: z.string().regex(endpointUrl),
   /** The secret that is sent as credentials. */
   secret: z.string().regex(secretName).optional(),
-  /** The header that carries it. Default: authorization. */
+  /** The header that carries the secret. Default: authorization. */
   header: z.string().regex(credentialHeader).optional(),
-  /** What comes before it in the header. Default: Bearer in authorization, else nothing. */
+  /** The word before the secret in the header. Default: Bearer in authorization, else nothing. */
   scheme: z.string().regex(credentialScheme).optional(),
 });
 
-/** A secret that acp-skills sends to hosts, in a header of requests that the code asks for. */
+/** A secret that acp-skills sends to hosts, in a header of the requests of the skill's code. */
 const secretSchema = z.looseObject({
   name: z.string().regex(secretName),
-  /** Exact names of hosts, with or without a port. Asked over https; an address of this machine over http: `http://127.0.0.1:8080`. */
+  /** Exact names of hosts, with or without a port, for https; for http an address of this machine: `http://127.0.0.1:8080`. */
   hosts: z.array(z.string()).min(1).max(maxSecretHosts).optional(),
   /** The header that carries the value. Default: Authorization. */
   header: z.string().max(64).optional(),
-  /** What comes before the value in the header. Default: Bearer in Authorization, else nothing. */
+  /** The word before the value in the header. Default: Bearer in Authorization, else nothing. */
   scheme: z.string().regex(credentialScheme).optional(),
   /** Whether the code can read the value as well. */
   expose: z.boolean().optional(),
@@ -115,12 +115,12 @@ export const manifestKeys: Readonly<Record<string, readonly string[]>> = {
   dependencies: Object.keys(dependenciesSchema.shape),
 };
 
-/** The rules that involve several keys. */
+/** Checks the rules that involve several keys. */
 function checkManifest(manifest: Manifest, context: z.RefinementCtx): void {
   const report = (rule: RuleCode, path: string[], message: string, fix: string): void =>
     context.addIssue({ code: "custom", path, message, params: { rule, fix } });
   const { name, kind, namespace, runtime, remote, permissions } = manifest;
-  // What exactly is reported where the file is read.
+  // The exact position of each fault is reported when the file is read.
   for (const { code, message, fix } of faultsOfSecrets(permissions?.secrets))
     report(code, ["permissions", "secrets"], message, fix);
   if (kind === "action" && runtime === undefined && remote === undefined) {

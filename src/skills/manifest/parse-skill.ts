@@ -12,9 +12,9 @@ import type { Manifest } from "./manifest-schema.ts";
 import { readMetadataPermissions } from "../permissions.ts";
 import { cleanFields, nonBlank, readDescription, readMetadata, readOptional, readTags } from "./skill-fields.ts";
 
-/** A SKILL.md as found on disk. */
+/** A SKILL.md on disk. */
 export interface SkillText {
-  /** Absolute real path of its directory. */
+  /** The absolute real path of the skill's directory. */
   readonly directory: string;
   /** The directory name that the name of the skill must match; for `<skill>/<version>/`, `<skill>`. */
   readonly expectedName: string;
@@ -43,8 +43,8 @@ export interface ParsedSkill {
 const noFindings: readonly Finding[] = [];
 
 /**
- * Parses a SKILL.md. Pure; never throws. A finding `frontmatter-too-long` means that `head` is not the whole file and does not
- * contain the closing fence: read more, up to `maxFrontmatterBytes`, and parse again.
+ * Parses a SKILL.md. Pure; never throws. A finding `frontmatter-too-long` means that `head` is not the whole file and does not contain the
+ * closing fence. Then read more, up to `maxFrontmatterBytes`, and parse again.
  */
 export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedSkill {
   const { values: found, isClean, source, rangeOf, lost, findings } = readHead(text, manifest);
@@ -61,7 +61,7 @@ export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedS
   for (const { code, key, child, part = "value", sought, message, fix, allowedAt } of fitFaults(faults)) {
     const cause = code === "name-missing" || code === "description-missing" ? lost.get(key) : undefined;
     if (cause !== undefined) {
-      // A missing name is replaced by that of the directory, so the cause says enough.
+      // A missing name is replaced by the directory's name, so the cause says enough.
       if (code === "name-missing") continue;
       const unread = { ...cause, code, message: `description cannot be read: ${cause.message}` };
       findings[findings.indexOf(cause)] = unread;
@@ -89,7 +89,7 @@ const unused: ReadonlySet<RuleCode> = new Set<RuleCode>([
   "allowed-tools-invalid",
 ]);
 
-/** Reports one problem per mistake: a value that is not used need not be strict YAML as well. */
+/** Reports one problem per mistake: an unused value need not be strict YAML as well. */
 function withoutConsequences(findings: readonly Finding[], lost: readonly Finding[]): readonly Finding[] {
   const strict = findings.filter(({ code }) => code === "yaml-not-strict");
   if (strict.length === 0) return findings;
@@ -118,7 +118,7 @@ interface HeadReading {
   readonly source: string;
   /** Converts offsets of `source` to positions in the file. */
   readonly rangeOf: (offset: number, end?: number) => TextRange;
-  /** Why top-level keys have no value although they are there. */
+  /** Why top-level keys have no value although they are present. */
   readonly lost: Map<string, Finding>;
   readonly findings: Finding[];
 }
@@ -226,7 +226,7 @@ function readAgentSkill(text: SkillText, values: Values, report: Report): Skill 
   return Object.freeze(Object.assign(skill, optional));
 }
 
-/** Manifest fields take precedence; frontmatter adds the fields that a manifest does not have. */
+/** Reads a skill with a manifest. Manifest fields take precedence; frontmatter adds the fields that a manifest does not have. */
 function readProtocolSkill(text: SkillText, values: Values, manifest: Manifest, report: Report): Skill | undefined {
   const slug = toSlug(manifest.name);
   const description = cutCodePoints(manifest.description.trim(), maxDescriptionLength);

@@ -24,14 +24,14 @@ type Path = readonly (string | number)[];
 type Add = (code: RuleCode, path: Path, message: string, fix: string, part?: "key") => void;
 
 const maxTags = 20;
-/** Maximum nesting; deeper values could overflow the stack. */
+/** The maximum nesting; deeper values could overflow the stack. */
 const maxDepth = 32;
 /** Maximum number of values, which bounds the time to validate them. */
 const maxValues = 2000;
 
 /**
- * Reads the text of a `skill.toml`. Never throws. Returns a deeply frozen manifest unless a finding is an error
- * at level `lenient`. Loads a schema library, so import this module only after a `skill.toml` was found.
+ * Reads the text of a `skill.toml`. Never throws. Returns a deeply frozen manifest unless a finding is an error at level `lenient`. Loads
+ * a schema library, so import this module only after a `skill.toml` was found.
  */
 export function readManifest(text: string, file: string): ManifestReading {
   let data: Record<string, unknown>;
@@ -166,15 +166,15 @@ function isTable(value: unknown): value is Record<string | number, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** Whether the file belongs to another program that keeps its keys in a table `[skill]`. */
+/** Whether the file belongs to another program, which uses a table `[skill]` for its keys. */
 function isForeign(data: Record<string, unknown>): boolean {
   const ours = ["name", "version", "kind", "description"];
   return isTable(data.skill) && !Array.isArray(data.skill) && ours.every((key) => data[key] === undefined);
 }
 
 /**
- * Why a document is rejected before validation: the parser limits neither the number of values nor the segments of a key, and the schema
- * library drops a key `__proto__`.
+ * Why a document is rejected before validation; undefined if it is not. The parser limits neither the number of values nor the segments of
+ * a key, and the schema library drops a key `__proto__`.
  */
 function excess(data: unknown): string | undefined {
   let level = [data];
@@ -222,7 +222,7 @@ const types: Readonly<Record<string, string>> = {
   string: "a string",
 };
 
-/** Why a value of a manifest is invalid, as the rest of a sentence that starts with its name. */
+/** Why a value of a manifest is invalid, as the end of a sentence that starts with its name. */
 function manifestReason(value: unknown, issue: core.$ZodIssue): string {
   const shown = JSON.stringify(value);
   if (issue.code === "invalid_type") return `is ${shown}, not ${types[issue.expected] ?? issue.expected}`;

@@ -19,7 +19,7 @@ const noTags: readonly string[] = Object.freeze<string[]>([]);
 
 const cleanedFields = ["description", "license", "compatibility", "allowed-tools", "metadata", "tags", "argument-hint"];
 
-/** Removes control characters and Unicode tags from the fields sent to clients. Reports these and invisible characters. */
+/** Removes control characters and Unicode tags from the fields that are sent to clients. Reports them, and other invisible characters. */
 export function cleanFields(values: Values, report: Report): Values {
   const result = { ...values };
   for (const key of cleanedFields) {
@@ -51,7 +51,7 @@ export function readDescription(values: Values, report: Report): string | undefi
   return fitText("description", description, maxDescriptionLength, report);
 }
 
-/** The normalised optional fields. Those that are missing or invalid are absent; the latter are reported. */
+/** The normalised optional fields. Missing and invalid fields are absent; invalid ones are reported. */
 export function readOptional(values: Values, report: Report): Partial<Skill> {
   const fields: { -readonly [Name in keyof Skill]?: Skill[Name] } = {};
   const set = <Name extends keyof Skill>(name: Name, value: Skill[Name] | undefined): void => {
@@ -108,14 +108,14 @@ function readBoolean(key: string, values: Values, report: Report): boolean | und
   return undefined;
 }
 
-/** YAML parses the common hint `[file]` as a list; the hint is the source text. */
+/** Reads the hint as its source text. YAML parses the common hint `[file]` as a list. */
 function readArgumentHint(value: unknown): string | undefined {
   const isList = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");
   const text = isList ? `[${value.join(", ")}]` : nonBlank(value);
   return text && cutCodePoints(text.replace(/\s+/g, " "), maxHintLength);
 }
 
-/** Tags as a list, or as a comma-separated string. */
+/** Reads tags from a list or a comma-separated string. */
 export function readTags(value: unknown): readonly string[] {
   const tags = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : noTags;
   if (tags.length === 0) return noTags;
@@ -134,8 +134,8 @@ export function nonBlank(value: unknown): string | undefined {
 }
 
 /**
- * The entries of `allowed-tools`: a string split at whitespace and commas outside parentheses, or a list of entries taken unchanged. An
- * overlong one is ignored, because a truncated one could allow something else.
+ * Reads `allowed-tools`: a string split at whitespace and commas outside parentheses, or a list of entries, used unchanged. An overlong
+ * entry is ignored, because a truncated one could allow something else.
  */
 function readAllowedTools(value: unknown, report: Report): readonly string[] | undefined {
   if (value === undefined) return undefined;
@@ -162,7 +162,7 @@ function splitTools(text: string): string[] {
   if (!text.includes("(")) return text.split(/[\s,]+/).filter((tool) => tool !== "");
   const tools: string[] = [];
   let [depth, start] = [0, 0];
-  // A comma ends the last one.
+  // The added comma ends the last tool.
   for (const [index, character] of [...`${text},`.split("")].entries()) {
     if (character === "(") depth++;
     else if (character === ")") depth = Math.max(0, depth - 1);
@@ -177,7 +177,7 @@ function splitTools(text: string): string[] {
 
 const noMetadata: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Longer values are ignored, not truncated, because a truncated list of hosts could end with a different host. */
+/** The limits of metadata. Longer values are ignored, not truncated, because a truncated list of hosts could end with a different host. */
 const maxEntries = 64;
 const maxKeyLength = 128;
 const maxValueLength = 2048;

@@ -2,7 +2,7 @@ import type { TextRange } from "../../base/failures/file-problem.ts";
 import { createTextPositions, toTextRange } from "../../base/text/text-positions.ts";
 
 type Range = readonly [start: number, end: number];
-/** A key with its value, or the header of a table, which is both. */
+/** The ranges of a key and its value; for the header of a table, both are its range. */
 type TomlRanges = Readonly<Record<"key" | "value", Range>>;
 
 const stringOrComment =
@@ -15,8 +15,8 @@ const line = new RegExp(
 );
 
 /**
- * Returns the positions of values and keys in TOML, and of the headers of tables. What is inside a list or an inline table is at that
- * value, and everything else at the start. The text must be valid TOML; it is read once, on first use.
+ * Returns a function that finds the positions of keys, values and table headers in TOML. A path inside a list or an inline table has the
+ * position of that value; an unknown path has the start of the text. The text must be valid TOML; it is read once, on first use.
  */
 export function createTomlPositions(
   text: string,
@@ -34,18 +34,18 @@ export function createTomlPositions(
 }
 
 function readRanges(text: string): ReadonlyMap<string, TomlRanges> {
-  // Of equal length, so that nothing in a string or a comment is taken for a key.
+  // The replacement has the same length, and nothing in a string or a comment is mistaken for a key.
   const plain = text.replace(stringOrComment, (taken) =>
     taken.startsWith("#")
       ? " ".repeat(taken.length)
       : `${taken.charAt(0)}${"_".repeat(taken.length - 2)}${taken.at(-1)}`,
   );
   const ranges = new Map<string, TomlRanges>();
-  /** Entries so far of lists whose entries are tables with headers. */
+  /** The number of entries so far, for lists whose entries are tables with headers. */
   const counts = new Map<string, number>();
   let table: readonly string[] = [];
   const add = (path: readonly string[], place: TomlRanges): void => {
-    // A table that only a longer name implies is at that name.
+    // A table that only a longer name implies has the position of that name.
     for (let length = 1; length < path.length; length++) {
       const implied = idOf(path.slice(0, length));
       if (!ranges.has(implied)) ranges.set(implied, { key: place.key, value: place.key });

@@ -11,7 +11,7 @@ export { splitYamlBlocks } from "./yaml/yaml-keys.ts";
 export interface YamlFault {
   readonly code: Extract<RuleCode, `yaml-${string}` | "frontmatter-not-a-mapping">;
   readonly offset: number;
-  /** End of the range; absent if the fault is a single position. */
+  /** The end of the range; absent if the fault is a single position. */
   readonly end?: number;
   readonly message: string;
   readonly fix: string;
@@ -19,7 +19,7 @@ export interface YamlFault {
   readonly lost?: string;
 }
 
-/** A replacement of part of a text by valid YAML with the same values. */
+/** A replacement of a range of text by valid YAML with the same values. */
 export interface Mend {
   readonly start: number;
   readonly end: number;
@@ -38,16 +38,16 @@ export interface YamlReading {
 
 const noFaults: readonly YamlFault[] = [];
 const noMends: readonly Mend[] = [];
-/** Limits the size of the expanded document, whatever the aliases refer to. */
+/** The maximum number of aliases: limits the size of the expanded document, whatever they refer to. */
 const maxAliases = 10;
-/** Maximum text to parse as a whole document, and again for its parts; this takes milliseconds. */
+/** The maximum text in characters to parse as a whole document, and again for its sections; this takes milliseconds. */
 const parsedLength = 16 * 1024;
-/** Fixed cost of an attempt, in characters, because a failure throws. */
+/** The fixed cost of an attempt, in characters, because a failure throws. */
 const attemptLength = 256;
 
 /**
  * Reads the text between two fences. Never throws and never runs code: all scalars are strings, and tags are faults. If the YAML is
- * invalid, or too long for a parser, each top-level key is read separately, so that one invalid value affects only its key. Takes time
+ * invalid, or too long for a parser, each top-level key is read separately. Then one invalid value affects only its key. Takes time
  * proportional to the length of the text.
  */
 export function readYaml(text: string): YamlReading {
@@ -87,7 +87,7 @@ export type YamlAttempt = { readonly values: unknown } | YamlFailure;
 
 const tooMuch: YamlFailure = { reason: "too long", offset: 0, cause: "length" };
 
-/** Reads parts of one document until its parsing limit is reached. Parts on the fast path do not count. */
+/** Returns a function that reads sections of one document until its parsing limit is reached. Sections on the fast path do not count. */
 function createPartLoader(): (text: string, json?: boolean) => YamlAttempt {
   let left = parsedLength;
   return (text, json) => {
@@ -99,7 +99,7 @@ function createPartLoader(): (text: string, json?: boolean) => YamlAttempt {
   };
 }
 
-/** With `json`, the last of several equal keys counts. */
+/** Parses YAML. With `json`, the last of several equal keys counts. */
 function loadYaml(text: string, json = false): YamlAttempt {
   try {
     const values: unknown = load(text, { schema: FAILSAFE_SCHEMA, maxAliases, maxDepth: 20, json });
@@ -130,7 +130,7 @@ function notAMapping(value: unknown): YamlFault {
 
 const maxStrictFaults = 20;
 
-/** Finds flow collections, anchors, aliases and tags, which strict readers reject; only the first ones. */
+/** Finds the first flow collections, anchors, aliases and tags, which strict readers reject. */
 function strictFaults(text: string): readonly YamlFault[] {
   const faults: YamlFault[] = [];
   for (const found of text.matchAll(/^[ \t]*(?:[\w-]+:[ \t]+|-[ \t]+)([[{&*!])/gm)) {

@@ -3,10 +3,10 @@ import { quoted } from "../../base/text/quoted.ts";
 import type { Capabilities } from "../permissions.ts";
 import { fromUse } from "./secret-use.ts";
 
-/** How many names of a kind are listed: a long list must not hide the kinds behind it. */
+/** The maximum number of names of a kind: a long list must not hide the kinds after it. */
 const fewNames = 6;
 
-/** `may connect to api.example.com`, `can read the value of API_KEY` …, in full, the most dangerous first; empty for none. */
+/** Capabilities in full, the most dangerous first: `may connect to api.example.com`, `can read the value of API_KEY` …; empty for none. */
 export function inWords(
   { network, secrets, uses = [], project, isolation }: Capabilities,
   names = listed,
@@ -22,18 +22,18 @@ export function inWords(
   ];
 }
 
-/** Some editors show no more of a title. */
+/** The maximum length of a title: some editors show no more. */
 const shownLength = 38;
 
-/** What a skill may do, in one text: `2 secrets, 8 hosts (API_KEY and DB_KEY; api.example.com …)`. */
+/** Capabilities in one short text: `2 secrets, 8 hosts (API_KEY and DB_KEY; api.example.com …)`. */
 export function inShort(capabilities: Capabilities): string {
   const { shown, names } = shortParts(capabilities);
   return names === "" ? shown : `${shown} (${names})`;
 }
 
 /**
- * What a skill may do, for a title that may be cut off: secrets and hosts first. `shown`: `secret API_KEY, host api.example.com`, or numbers where the
- * names do not fit, `2 secrets, 8 hosts`; then `names` has them: `API_KEY and DB_KEY; api.example.com …`.
+ * Capabilities for a title that may be cut off: secrets and hosts first. `shown`: `secret API_KEY, host api.example.com`, or numbers if
+ * the names do not fit, `2 secrets, 8 hosts`; `names` contains the names then: `API_KEY and DB_KEY; api.example.com …`.
  */
 export function shortParts({ network, secrets, uses = [], project, isolation }: Capabilities): {
   readonly shown: string;
@@ -71,7 +71,7 @@ export function inOnePhrase(capabilities: Capabilities): string {
   return listed(inWords(capabilities, short).map((words) => words.replace(/^(?:may|can) /, "")));
 }
 
-/** As a person reads them, the worst first. */
+/** The names of secrets for display, the most dangerous first. */
 function secretsOf(secrets: readonly string[]): readonly string[] {
   return secrets.toSorted((a, b) => secretRank(a) - secretRank(b)).map((name) => quoted(name, { longest: Infinity }));
 }
@@ -88,41 +88,41 @@ function hostsBySecret(
   }));
 }
 
-/** HTTPS is the rule, and is not repeated. */
+/** The hosts without `https://`, the most dangerous first. */
 function hostsOf(network: readonly string[]): readonly string[] {
   return network
     .toSorted((a, b) => hostRank(a) - hostRank(b))
     .map((origin) => quoted(origin.replace(/^https:\/\//, ""), { longest: Infinity }));
 }
 
-/** What opens most by its name; which secrets there are is up to the person, so that a skill cannot push it back with invented ones. */
+/** The rank of a secret: 0 if its name suggests the widest access. Only the user creates secrets, so invented names cannot displace it. */
 function secretRank(name: string): number {
   return [/PRIVATE|ROOT|ADMIN|MASTER|PROD/i, /SECRET|PASS/i, /KEY|TOKEN|CREDENTIAL/i, /./].findIndex((form) =>
     form.test(name),
   );
 }
 
-/** All hosts below few labels first, then addresses of this machine and its network, then the others. */
+/** The rank of a host: wildcards below few labels first, then addresses of this machine and its network, then all others. */
 function hostRank(origin: string): number {
   if (origin.includes("*.")) return origin.split(".").length;
   return /^https?:\/\/(?:[0-9.]+|\[[0-9a-f:]+\])(?::|$)/.test(origin) ? 1_000 : 2_000;
 }
 
-/** With both ends: that of a host says whose it is. */
+/** Shortens a name in the middle, because the end of a host shows its owner. */
 function shortName(name: string): string {
   const characters = Array.from(name);
   if (characters.length <= 80) return name;
   return `${characters.slice(0, 30).join("")}…${characters.slice(-49).join("")}`;
 }
 
-/** `A, B and C`; beyond `most`, `A, B and 7 more`. */
+/** Joins names: `A, B and C`; beyond `most`, `A, B and 7 more`. */
 export function listed(names: readonly string[], most = Infinity): string {
   if (names.length > most) return `${names.slice(0, most).join(", ")} and ${names.length - most} more`;
   const last = names.at(-1) ?? "";
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
 }
 
-/** Each permission that a skill requests, as it declares it: `network https://api.example.com`, `secret API_KEY`, `project read`. */
+/** The permissions that a skill requests, as it declares them: `network https://api.example.com`, `secret API_KEY`, `project read`. */
 export function permissionWords({ network, secrets, uses = [], project, isolation }: Capabilities): string[] {
   return [
     ...network.map((host) => `network ${host}`),

@@ -8,7 +8,7 @@ import {
   toAuthority,
 } from "../../base/network/address.ts";
 
-/** A secret as a manifest declares it: a name, which its code reads, or a table that says where the value is sent. */
+/** A secret as a manifest declares it: a name, which the code reads, or a table with the hosts to which the value is sent. */
 export type DeclaredSecret =
   | string
   | {
@@ -20,24 +20,24 @@ export type DeclaredSecret =
     };
 
 export const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-/** The name of a header with credentials, in lower case; none of a connection's or a body's, and no cookie. */
+/** The name of a header for credentials, in lower case; none that belongs to the connection, the body or cookies. */
 export const credentialHeader =
   /^(?!(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie|proxy-.*|accept.*)$)[a-z0-9-]{1,64}$/;
-/** What comes before the value in a header, such as `Bearer`. */
+/** The word before the value in a header, such as `Bearer`. */
 export const credentialScheme = /^[A-Za-z0-9-]{1,32}$/;
 
-/** Hosts that one secret may be sent to. */
+/** The maximum number of hosts that one secret may be sent to. */
 export const maxSecretHosts = 16;
 
-/** Where the value of a secret stands in a request. */
+/** The position of a secret's value in a request. */
 export interface SecretHeader {
-  /** In lower case. */
+  /** The name in lower case. */
   readonly header: string;
-  /** Before the value, with a space between them. */
+  /** The word before the value, with a space between them. */
   readonly scheme?: string | undefined;
 }
 
-/** The names of the secrets that code reads, and a use `NAME@HOST` for each host that the others may be sent to, by acp-skills. */
+/** The names of secrets that code reads, and a use `NAME@HOST` for each host to which acp-skills may send a secret. */
 export function namesAndUses(declared: readonly DeclaredSecret[]): {
   readonly secrets: readonly string[];
   readonly uses: readonly string[];
@@ -50,7 +50,7 @@ export function namesAndUses(declared: readonly DeclaredSecret[]): {
   return { secrets: [...new Set(exposed)], uses: [...new Set(uses)] };
 }
 
-/** The header that a secret is sent in. Default: `authorization`, with `Bearer` before the value there. */
+/** The header in which a secret is sent. Default: `authorization`, which has the scheme `Bearer` by default. */
 export function headerOfSecret(declared: readonly DeclaredSecret[], name: string): SecretHeader {
   const found = declared.find((secret) => typeof secret !== "string" && secret.name === name);
   const { header = "authorization", scheme } = typeof found === "object" ? found : {};
@@ -58,16 +58,16 @@ export function headerOfSecret(declared: readonly DeclaredSecret[], name: string
   return { header: lower, scheme: scheme ?? (lower === "authorization" ? "Bearer" : undefined) };
 }
 
-/** The two parts of a use. */
+/** Splits a use into name and host. */
 export function fromUse(use: string): { readonly name: string; readonly host: string } {
   const at = use.indexOf("@");
   return { name: use.slice(0, at), host: use.slice(at + 1) };
 }
 
-/** Newer versions of Node take what only looks like the ASCII form of a name as it is. */
+/** Whether a name is in ASCII form. Newer versions of Node accept a name that only looks like the ASCII form unchanged. */
 const isAsciiName = (text: string): boolean => domainToASCII(text) === text && !domainToUnicode(text).includes("xn--");
 
-/** The only target that a host of a secret stands for; undefined if it is none. */
+/** The only target that a host of a secret denotes; undefined if the host is invalid. */
 export function targetOfSecretHost(host: string): Target | undefined {
   const isPlain = host.startsWith("http://");
   const target = parseAuthority(isPlain ? "http" : "https", isPlain ? host.slice("http://".length) : host);
@@ -82,7 +82,7 @@ function spelled(target: Target): string {
   return `${target.scheme === "http" ? "http://" : ""}${toAuthority(target)}`;
 }
 
-/** What is wrong with a host of a secret, and how it is written; undefined if nothing is. */
+/** The fault of a host of a secret, and the correct form; undefined if there is none. */
 export function secretHostFault(host: unknown): { readonly what: string; readonly fix: string } | undefined {
   if (typeof host === "string" && targetOfSecretHost(host) !== undefined) return undefined;
   const shown = JSON.stringify(host);
@@ -116,7 +116,7 @@ export function secretHostFault(host: unknown): { readonly what: string; readonl
   return fault("is not in its shortest form", `Write ${spelled(target)}.`);
 }
 
-/** What is wrong with one secret of a manifest. `at`: the keys below it that lead to the place. */
+/** A fault of one secret of a manifest. `at`: the keys below the secret that lead to the fault. */
 export interface SecretFault {
   readonly code: "manifest-secret-invalid" | "manifest-secret-host-invalid" | "manifest-secret-header-invalid";
   readonly at: readonly (string | number)[];
@@ -124,7 +124,7 @@ export interface SecretFault {
   readonly fix: string;
 }
 
-/** What is wrong with one entry of `permissions.secrets`. */
+/** Yields the faults of one entry of `permissions.secrets`. */
 function* secretFaults(value: unknown): Generator<SecretFault, void> {
   const fix = "Use letters, digits and underscores, such as API_KEY.";
   const code = "manifest-secret-invalid";
@@ -183,7 +183,7 @@ function* headerFaults(
   }
 }
 
-/** What is wrong with `permissions.secrets`, if it is a list. */
+/** Yields the faults of `permissions.secrets`, if it is a list. */
 export function* faultsOfSecrets(declared: unknown): Generator<SecretFault, void> {
   if (!Array.isArray(declared)) return;
   for (const [index, secret] of declared.entries())

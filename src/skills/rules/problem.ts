@@ -15,7 +15,7 @@ export const problemSchema = z
   .readonly();
 
 /**
- * A problem of a skill. `code` is stable; `line` and `column` start at 1 and count characters (code points) of the file as read. The end is
- * exclusive. `fix` says what to do.
+ * A problem of a skill. `code` is stable; `line` and `column` start at 1 and count characters (code points) of the file as read. The end
+ * is exclusive. `fix` names the remedy.
  */
 export type Problem = z.infer<typeof problemSchema>;

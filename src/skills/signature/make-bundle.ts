@@ -4,15 +4,15 @@ import { SkillsError, invalidOptions } from "../../base/errors.ts";
 import { keyFingerprint } from "./signer.ts";
 import { type SignedSubject, statementPayload, toStatement } from "./statement.ts";
 
-/** What is added to a signature before it is written down: who certified its key, and when. */
+/** The additions to a signature before it is written: the certificate of its key, and proofs of the time. */
 export interface Certified {
-  /** DER. */
+  /** The certificate as DER. */
   readonly certificate: Buffer;
   readonly tlogEntries: Bundle["verificationMaterial"]["tlogEntries"];
   readonly timestamps: readonly Buffer[];
 }
 
-/** A private key from PEM. Throws INVALID_OPTIONS with what to do; `name` is that of the file. */
+/** Reads a private key from PEM. Throws INVALID_OPTIONS, which says what to do; `name` is the name of the file. */
 export function readPrivateKey(pem: string, name: string, passphrase: string | undefined): KeyObject {
   const isEncrypted = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem);
   if (isEncrypted && passphrase === undefined)
@@ -33,7 +33,7 @@ export function readPrivateKey(pem: string, name: string, passphrase: string | u
   );
 }
 
-/** A new Ed25519 key. */
+/** Generates an Ed25519 key. */
 export function generateKey(passphrase: string | undefined): { readonly pem: string; readonly key: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const encryption = passphrase === undefined ? {} : { cipher: "aes-256-cbc", passphrase };
@@ -41,7 +41,7 @@ export function generateKey(passphrase: string | undefined): { readonly pem: str
   return { pem, key: keyFingerprint(publicKey.export({ format: "der", type: "spki" })) };
 }
 
-/** The text of a bundle that a key pair signed. */
+/** Signs with a key pair; returns the text of a bundle. */
 export function signWithKey(subject: SignedSubject, key: KeyObject): string {
   const publicKey = createPublicKey(key).export({ format: "der", type: "spki" });
   const statement = toStatement(subject, publicKey);
@@ -50,7 +50,7 @@ export function signWithKey(subject: SignedSubject, key: KeyObject): string {
   return toText(toDSSEBundle({ artifact: statement, artifactType: statementPayload, signature, keyHint }));
 }
 
-/** The text of a bundle over an in-toto statement, whose key was certified. `certify` receives the signature and the bundle without what it adds. */
+/** Signs an in-toto statement with a certified key; returns the text of a bundle. `certify` gets the bundle without its own additions. */
 export async function signCertified(
   statement: Buffer,
   key: KeyObject,
@@ -67,7 +67,7 @@ export async function signCertified(
   return toText(bundle);
 }
 
-/** What DSSE signs: the type and the bytes, each with its length. */
+/** Signs the envelope. DSSE signs the type and the bytes, each with its length. */
 function signEnvelope(payload: Buffer, key: KeyObject): Buffer {
   const head = `DSSEv1 ${statementPayload.length} ${statementPayload} ${payload.length} `;
   return sign(key.asymmetricKeyType === "ec" ? "sha256" : null, Buffer.concat([Buffer.from(head), payload]), key);

@@ -4,23 +4,23 @@ import { isObject, parseIfJson } from "../../base/json/json-value.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { type Certified, signCertified } from "./make-bundle.ts";
 
-/** A request to a service of Sigstore, with JSON; the bytes of its answer. Throws where the answer is no success. */
+/** Posts JSON to a service of Sigstore and returns the bytes of the answer. Throws if the answer is not a success. */
 export type AskService = (url: string, body: string) => Promise<Uint8Array>;
 
-/** Whom a token of an identity is shown to, and who certifies what it signs. */
+/** The token of an identity, and the services that get it and certify its signatures. */
 export interface KeylessSigning {
   /** An OpenID Connect token. */
   readonly token: string;
   readonly fulcio: string;
   readonly rekor: string;
-  /** Default: the log's time counts. */
+  /** The timestamp authority. Default: the log's time counts. */
   readonly tsa?: string | undefined;
   readonly ask: AskService;
 }
 
 type LogEntry = Bundle["verificationMaterial"]["tlogEntries"][number];
 
-/** The text of a bundle over an in-toto statement that was signed with a key that exists for this moment only, in the name of an identity. */
+/** Signs an in-toto statement in the name of an identity, with a key that is used once; returns the text of a bundle. */
 export async function signKeyless(statement: Buffer, signing: KeylessSigning): Promise<string> {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const { token, fulcio, rekor, tsa, ask } = signing;
@@ -37,7 +37,7 @@ export async function signKeyless(statement: Buffer, signing: KeylessSigning): P
   });
 }
 
-/** What the authority has to see signed: the address of a person, or the subject of a token. */
+/** The text that the authority must receive signed: the token's email address, or its subject. */
 function subjectOf(token: string): string {
   const claims = parseIfJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const { sub, email, email_verified: isVerified } = isObject(claims) ? claims : {};

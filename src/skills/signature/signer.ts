@@ -3,22 +3,22 @@ import { isObject } from "../../base/json/json-value.ts";
 import { quoted } from "../../base/text/quoted.ts";
 import { cleanText } from "../../base/text/unsafe-characters.ts";
 
-/** Who signed: an identity, as its issuer knows it, such as a workflow of a repository; or whoever has the private key of a key pair. */
+/** A signer: an identity, as its issuer knows it (such as a workflow of a repository), or the owner of a private key. */
 export type Signer =
   | { readonly identity: string; readonly issuer: string }
   /** `SHA256:` and the digest of the public key (SPKI, DER) in base64 without padding. */
   | { readonly key: string };
 
-/** What the signature of a skill says. `why`: the end of a sentence that starts with "The signature is invalid:". */
+/** The result of reading a skill's signature. `why`: the end of a sentence that starts with "The signature is invalid:". */
 export type Signature =
   | { readonly state: "signed"; readonly signer: Signer }
   | { readonly state: "unsigned"; readonly note?: string }
   | { readonly state: "invalid"; readonly why: string };
 
-/** The most characters of an identity and of an issuer. */
+/** The maximum number of characters of an identity and of an issuer. */
 export const maxSignerLength = 1_024;
 
-/** The name of a public key (SPKI, DER), by which people recognize and policies accept it. */
+/** The name of a public key (SPKI, DER), by which users recognize it and policies accept it. */
 export function keyFingerprint(publicKey: Buffer): string {
   return `SHA256:${createHash("sha256").update(publicKey).digest("base64").replace(/=+$/, "")}`;
 }
@@ -30,7 +30,7 @@ function isKeyFingerprint(text: unknown): text is string {
   return typeof text === "string" && keyForm.test(text);
 }
 
-/** The signer that JSON of others names; undefined if it names none. */
+/** The signer that foreign JSON names; undefined if it names none. */
 export function toSigner(value: unknown): Signer | undefined {
   if (!isObject(value)) return undefined;
   const { key, identity, issuer, ...others } = value;
@@ -50,20 +50,20 @@ export function isSameSigner(one: Signer | undefined, other: Signer | undefined)
   return "identity" in other && one.identity === other.identity && one.issuer === other.issuer;
 }
 
-/** `https://github.com/… (https://token.actions…)` or `key SHA256:…`, without characters that nobody sees. */
+/** Names a signer without invisible characters: `https://github.com/… (https://token.actions…)` or `key SHA256:…`. */
 export function signerName(signer: Signer): string {
   if ("key" in signer) return `key ${shown(signer.key)}`;
   return `${shown(signer.identity)} (${shown(signer.issuer)})`;
 }
 
-/** Plain words of URLs and addresses; anything else in quotes, so that it cannot continue our sentence. */
+/** Plain words of URLs and addresses. Anything else is quoted, so that it cannot continue the surrounding sentence. */
 const plainName = /^[\w.@+:/~%=&?#[\]-]+$/;
 
 function shown(name: string): string {
   return quoted(cleanText(name, maxSignerLength), { longest: maxSignerLength, plain: plainName });
 }
 
-/** `signed by NAME (ISSUER)`, `signed with key SHA256:…`, `not signed`, or `signature INVALID: why`. */
+/** Describes a signature: `signed by NAME (ISSUER)`, `signed with key SHA256:…`, `not signed`, or `signature INVALID: why`. */
 export function signatureWords(signature: Signature): string {
   switch (signature.state) {
     case "signed":

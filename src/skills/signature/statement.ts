@@ -1,20 +1,20 @@
 import { isObject, parseIfJson } from "../../base/json/json-value.ts";
 
-/** An in-toto statement, as JSON, in the envelope of a signature. */
+/** The media type of an in-toto statement, as JSON, in the envelope of a signature. */
 export const statementPayload = "application/vnd.in-toto+json";
 const statementType = "https://in-toto.io/Statement/v1";
-/** Version 1 of what this package says of a skill. */
+/** The type of version 1 of this package's statements about skills. */
 const predicateType = "urn:acp-skills:signed-skill:v1";
 
-/** What a signature is about. */
+/** The skill version that a signature is about. */
 export interface SignedSubject {
   readonly name: string;
   readonly version: string;
-  /** `sha256:` and hexadecimal digits, as `describe_skill` gives it. */
+  /** The digest, `sha256:` and hexadecimal digits, as `describe_skill` returns it. */
   readonly digest: string;
 }
 
-/** The bytes that are signed. `publicKey`: of a key pair, as DER (SPKI), by whose digest people recognize it. */
+/** The bytes to sign. `publicKey`: the key of a key pair as DER (SPKI), by whose digest users recognize it. */
 export function toStatement({ name, version, digest }: SignedSubject, publicKey?: Buffer): Buffer {
   return Buffer.from(
     JSON.stringify({
@@ -26,14 +26,14 @@ export function toStatement({ name, version, digest }: SignedSubject, publicKey?
   );
 }
 
-/** A statement of this package, read. */
+/** The content of a statement of this package. */
 export interface SkillStatement {
-  /** Hexadecimal. */
+  /** The digest in hexadecimal. */
   readonly digest: string;
   readonly publicKey: Buffer | undefined;
 }
 
-/** Reads a statement; what is wrong with it is the end of a sentence that starts with "its statement". */
+/** Reads a statement. `why` is the end of a sentence that starts with "its statement". */
 export function parseStatement(bytes: Buffer): SkillStatement | { readonly why: string } {
   const statement = parseIfJson(bytes.toString());
   if (!isObject(statement) || statement["_type"] !== statementType) return { why: "is not an in-toto statement v1" };

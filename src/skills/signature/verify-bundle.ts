@@ -9,24 +9,22 @@ import { quoted } from "../../base/text/quoted.ts";
 import { type Signature, type Signer, keyFingerprint, maxSignerLength } from "./signer.ts";
 import { type SkillStatement, parseStatement, statementPayload } from "./statement.ts";
 
-/*
- * Loads the packages of Sigstore: imported only where there is a bundle.
- */
+/* Loads the packages of Sigstore, so this module is imported only if there is a bundle. */
 
 /** Verifies bundles against one trusted root, without a network. Never throws. */
 export interface BundleVerifier {
-  /** `digest`: of the skill beside which the bundle is. */
+  /** Verifies one bundle. `digest`: of the skill beside which the bundle is. */
   verify(bytes: Uint8Array, digest: string): Signature;
 }
 
-/** More would take long to verify, and prove no more. */
+/** The maximum number of log entries, and of timestamps. More would take long to verify, and prove no more. */
 const maxProofs = 4;
 const maxDepth = 20;
 
 /** Why a bundle proves nothing, as the end of a sentence that starts with "The signature is invalid:". */
 class Invalid extends Error {}
 
-/** `root`: a trusted root of Sigstore, as JSON. Throws where it is none. */
+/** Creates a verifier. `root`: a trusted root of Sigstore, as JSON. Throws if it is invalid. */
 export function createBundleVerifier(root: string): BundleVerifier {
   const trusted = TrustedRoot.fromJSON(JSON.parse(root));
   const material = toTrustMaterial(trusted);
@@ -35,7 +33,7 @@ export function createBundleVerifier(root: string): BundleVerifier {
   const issuers = certificateAuthorities
     .flatMap(({ certChain }) => certChain?.certificates ?? [])
     .map(({ rawBytes }) => new X509Certificate(rawBytes).publicKey);
-  // Whatever the root names is demanded: each entry of a log, and a time that somebody else vouches for.
+  // The thresholds demand whatever the root names: each entry of a log, and a time that an authority confirms.
   const certified = new Verifier(material, {
     tlogThreshold: Math.min(tlogs.length, 1),
     ctlogThreshold: Math.min(ctlogs.length, 1),
@@ -54,7 +52,7 @@ export function createBundleVerifier(root: string): BundleVerifier {
 
   function certifiedSigner(bundle: Bundle): Signer {
     const raw = certificateIn(bundle);
-    // The verifier of Sigstore reads some certificates that are not as their standard demands; OpenSSL does not.
+    // The verifier of Sigstore accepts some certificates that violate their standard; OpenSSL does not.
     const certificate = new X509Certificate(raw);
     if (!certificate.raw.equals(raw) || !issuers.some((issuer) => certificate.verify(issuer)))
       throw new Invalid(ofNoAuthority);
@@ -95,14 +93,14 @@ export function createBundleVerifier(root: string): BundleVerifier {
   };
 }
 
-/** DER; of a chain, the first. */
+/** The certificate of a bundle as DER; of a chain, the first one. */
 function certificateIn({ verificationMaterial: { content } }: Bundle): Buffer {
   if (content.$case === "certificate") return content.certificate.rawBytes;
   const [first] = content.$case === "x509CertificateChain" ? content.x509CertificateChain.certificates : [];
   return first?.rawBytes ?? Buffer.alloc(0);
 }
 
-/** A bundle of version 0.3 with one signature, as far as its form goes. */
+/** Reads a bundle of version 0.3 with one signature. Checks only its form. */
 function readBundle(bytes: Uint8Array): { readonly bundle: Bundle; readonly json: unknown } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!isUtf8(buffer)) throw new Invalid("its bundle is not UTF-8");
@@ -136,12 +134,12 @@ function checkProofs({ verificationMaterial: { tlogEntries, timestampVerificatio
 
 type LogEntry = Bundle["verificationMaterial"]["tlogEntries"][number];
 
-/** `— NAME BASE64`: a name that is no pattern, because the verifier uses it as one. */
+/** A line `— NAME BASE64`. The name must not be a pattern, because the verifier uses it as one. */
 const signatureLine = /^— ([\w.:/-]{1,256}) ([A-Za-z0-9+/]+={0,2})$/;
 
 /**
- * What the verifier of Sigstore does not compare in an entry of a transparency log, as the end of a sentence that starts with "its entry";
- * undefined if everything in it is what the log signed.
+ * Finds faults of a transparency log's entry that the verifier of Sigstore does not detect. Returns the end of a sentence that starts with
+ * "its entry"; undefined if the log signed everything in the entry.
  */
 function logEntryFault({ inclusionProof: proof, inclusionPromise: promise, ...entry }: LogEntry): string | undefined {
   if (proof?.checkpoint === undefined) return "has no proof of inclusion";
@@ -163,7 +161,7 @@ function isSignatureLine(line: string): boolean {
   return base64 !== "" && Buffer.from(base64, "base64").toString("base64") === base64;
 }
 
-/** Only keys that are strong by their kind. */
+/** Reads a public key. Accepts only keys that are strong by their kind. */
 function readKey(der: Buffer) {
   const key = createPublicKey({ key: der, format: "der", type: "spki" });
   const isStrong =
@@ -175,7 +173,7 @@ function readKey(der: Buffer) {
 
 const ofNoAuthority = "its certificate is of no authority that the trusted root names for that time";
 
-/** By the codes of the verifier; its messages are for those who know how it works. */
+/** The reasons by the codes of the verifier, whose own messages are for developers. */
 const sentences: readonly (readonly [code: RegExp, why: string])[] = [
   [/^CERTIFICATE_ERROR$/, ofNoAuthority],
   [/^TIMESTAMP_ERROR$/, "its time is not vouched for by anyone whom the trusted root names"],
@@ -189,6 +187,6 @@ function whyInvalid(error: unknown): string {
   if (error instanceof ValidationError)
     return `its bundle lacks ${error.fields.map((field) => quoted(field)).join(", ")}`;
   const code = error instanceof VerificationError ? error.code : "";
-  // Whatever else fails, fails at what others wrote.
+  // Any other failure is caused by the content of the bundle.
   return sentences.find(([form]) => form.test(code))?.[1] ?? "its bundle is damaged";
 }

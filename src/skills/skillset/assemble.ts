@@ -23,8 +23,8 @@ export const unreadDirectory: ReadonlySet<RuleCode> = new Set<RuleCode>([
 ]);
 
 /**
- * Turns found skills into a snapshot, by precedence: the first root wins; of different skills with one slug below one root, one
- * keeps it and the others get qualified slugs. Whatever is not offered is reported. Offers equal to those of `before` are reused.
+ * Turns found skills into a snapshot, by precedence: the first root wins. If different skills below one root have one slug, the first
+ * retains it and the others get qualified slugs. Reports everything that is not offered. Reuses offers equal to those of `before`.
  */
 export function assemble(
   { skills, findings }: ScanResult,
@@ -32,7 +32,7 @@ export function assemble(
 ): Snapshot & { readonly counts: SkillCounts } {
   /** The first skill of each slug. */
   const firsts = new Map<string, FoundSkill>();
-  /** All skills of slugs with several. */
+  /** All skills of each slug that several skills have. */
   const rivals = new Map<string, FoundSkill[]>();
   const problems = toProblems(findings, "lenient");
   const ownProblems = new Map<FoundSkill, readonly Problem[]>();
@@ -106,12 +106,12 @@ function isOwn({ record, roots }: FoundSkill): boolean {
   return roots.some(isOwnRoot);
 }
 
-/** Whether skills below a root are the person's own: neither a project's nor published by others. */
+/** Whether skills below a root are the user's own: neither a project's nor published by others. */
 export function isOwnRoot({ origin }: Pick<Root, "origin">): boolean {
   return origin === "explicit" || origin === "user";
 }
 
-/** Where a skill was published, if all its versions were only found there. The first of several sources counts. */
+/** The origin of a skill, if all its versions were only found where they were published. The first of several sources counts. */
 function remoteOf(members: readonly FoundSkill[]): Root["remote"] {
   const isLocal = members.some(({ roots }) => roots.some(({ origin }) => origin !== "remote"));
   return isLocal ? undefined : members[0]?.roots[0]?.remote;

@@ -11,14 +11,14 @@ import type { OpenSkillWatcher, SkillWatcher } from "./watch.ts";
 import type { Change, OfferedSkill, Snapshot } from "../skill.ts";
 import { runInSlices } from "../../base/promises.ts";
 
-/** Called after the snapshot was replaced. `change` is empty if only problems differ. Must not throw. */
+/** Receives each new snapshot. `change` is empty if only problems differ. Must not throw. */
 type CatalogListener = (snapshot: Snapshot, change: Change) => void;
 
 export interface CatalogOptions {
-  /** In order of precedence. */
+  /** The roots in order of precedence. */
   readonly roots: readonly Root[];
   readonly files: SkillFiles;
-  /** Without one, the catalog changes only by `reload()`. */
+  /** Opens the watcher. If absent, the catalog changes only by `reload()`. */
   readonly openWatcher?: OpenSkillWatcher;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,10 +27,10 @@ export interface CatalogOptions {
 }
 
 const usualSlice = 3;
-/** A burst of this many hints is close to the capacity of the system's event queue (16,384), beyond which events are dropped. */
+/** A burst of this many hints is close to the capacity of the system's event queue (16,384), which drops further events. */
 const manyHints = 8000;
 
-/** The skills that exist now. Never throws for what is on disk; that is in `snapshot.problems`. */
+/** The skills that exist now. Never throws because of the content of the disk: faults are in `snapshot.problems`. */
 export class Catalog {
   /** Resolves with the first snapshot; never rejects. */
   readonly ready: Promise<Snapshot>;
@@ -52,9 +52,9 @@ export class Catalog {
   #lastLook: Promise<void> = Promise.resolve();
   #isLookPlanned = false;
   #hints = 0;
-  /** How many directories were known when the last look ran out of time. */
+  /** The number of directories that were known when the last scan ran out of time. */
   #reached = 0;
-  /** How long it was quiet before the look that is due; 0 after any change since. */
+  /** The milliseconds without hints before the scan that is due; 0 after any later change. */
   #quiet = 0;
   #names: Map<string, OfferedSkill> | undefined;
 
@@ -117,7 +117,7 @@ export class Catalog {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** By slug or by canonical name. */
+  /** Finds a skill by its slug or canonical name. */
   find(nameOrSlug: string): OfferedSkill | undefined {
     this.#names ??= new Map([
       ...this.#snapshot.skills.map((offer) => [offer.skill.name, offer] as const),
@@ -144,7 +144,7 @@ export class Catalog {
     this.#settle.hint(directory);
   }
 
-  /** One look at a time; a change in the meantime leads to one more. */
+  /** Runs one scan at a time; a change during a scan leads to one more. */
   #look(): Promise<void> {
     this.#lastLook = this.#lastLook.then(() => this.#lookOnce());
     return this.#lastLook;
@@ -172,7 +172,7 @@ export class Catalog {
     this.#starvation.afterLook();
   }
 
-  /** Looks again where time was too short, as long as each look gets further. */
+  /** Scans again if time was too short, as long as each scan gets further. */
   #goOn({ findings }: ScanResult): void {
     const known = findings.some(({ code }) => code === "not-read-in-time") ? this.#scan.memory.directories : 0;
     if (known > this.#reached) this.#planLook();
@@ -189,7 +189,7 @@ export class Catalog {
     if (this.#isReady) for (const listener of [...this.#listeners]) listener(next, change);
   }
 
-  /** Logs consecutive equal failures once. */
+  /** Handles a failed scan: marks everything stale, and logs consecutive equal failures once. */
   #keepOld(error: unknown): void {
     this.#scan.memory.markAllStale();
     const message = error instanceof Error ? error.message : String(error);

@@ -6,7 +6,7 @@ import { type OpenHandle, type WatchHandle, openPathGuards } from "./watch/path-
 import { openPollingWatcher } from "./watch/polling-watcher.ts";
 import { type Hint, type OpenSkillWatcher, type SkillWatcher, shareWatcher } from "./watch.ts";
 
-/** The part of `fs.watch` that is used. */
+/** The signature of `fs.watch`, as far as it is used. */
 export type WatchDirectory = (
   directory: string,
   options: { persistent: false },
@@ -15,28 +15,28 @@ export type WatchDirectory = (
 
 export interface NativeWatcherOptions {
   readonly watchDirectory?: WatchDirectory;
-  /** Takes over the paths for which the system has no watches left. */
+  /** Watches the paths for which the system has no watches left. */
   readonly openFallback?: OpenSkillWatcher;
 }
 
 interface Wanted {
   way: Way;
-  /** Only for a directory without links in its path, and not if the fallback watches it. */
+  /** The watch; only for a directory without links in its path, and not if the fallback watches it. */
   handle: WatchHandle | undefined;
-  /** The directory exists but cannot be watched now. */
+  /** Whether the directory exists but cannot be watched now. */
   isRefused: boolean;
   /** Whether the parent directory is watched too, so that its hints report a removal or replacement. */
   readonly isCovered: boolean;
 }
 
-/** A path rarely changes while it is resolved; if it keeps changing, the guards report that later. */
+/** The maximum number of attempts. A path rarely changes while it is resolved; if it still does, the guards report that later. */
 const maxAttempts = 5;
 
 const usedUp =
   "The system has no file watches left; some skill directories are polled once a second instead. " +
   "On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.";
 
-/** Watchers that share one fallback and report only once that it is needed. */
+/** Returns a function that opens watchers that share one fallback. Only the first use of the fallback is reported. */
 export function nativeWatchers(options: NativeWatcherOptions = {}): OpenSkillWatcher {
   const openFallback = shareWatcher(options.openFallback ?? openPollingWatcher);
   let isReported = false;
@@ -49,7 +49,7 @@ export function nativeWatchers(options: NativeWatcherOptions = {}): OpenSkillWat
   };
 }
 
-/** Uses `fs.watch` for one directory at a time, because a recursive watch loses files after an atomic save. */
+/** Opens a watcher that uses `fs.watch` for one directory at a time, because a recursive watch loses files after an atomic save. */
 export function openNativeWatcher(
   hint: Hint,
   degraded: (message: string) => void,
@@ -101,7 +101,7 @@ export function openNativeWatcher(
       if (handle === "used-up" || guarded === "used-up") useFallback(target);
       if (handle !== "used-up") entry.handle = handle;
       if (guarded === "guarded") return;
-      // It may have changed just before the guards were in place.
+      // The path may have changed just before the guards were set.
       way = entry.isCovered ? resolve(target, entry) : followPath(target);
       if (isSameWay(way, entry.way)) return;
     }
@@ -130,7 +130,7 @@ export function openNativeWatcher(
     }
     release(target, entry);
     arm(target);
-    // Changes while nothing was watched went unnoticed.
+    // Changes during the time without watches went unnoticed.
     if (way.real !== undefined || wanted.get(target)?.way.real !== undefined) notify(target, undefined);
   }
   function retry(target: string, entry: Wanted): void {
@@ -141,7 +141,7 @@ export function openNativeWatcher(
     entry.isRefused = false;
     notify(target, undefined);
   }
-  /** Gives paths that relied on a directory that is no longer watched guards of their own. */
+  /** Gives guards of their own to paths that relied on a directory that is no longer watched. */
   function adopt(): void {
     isAdopting = false;
     for (const [target, { isCovered }] of [...wanted]) {

@@ -20,16 +20,16 @@ import {
 } from "./scan/disk-findings.ts";
 import { type IgnoreRule, readIgnoreFile } from "./scan/ignore-files.ts";
 
-/** What one directory contains, independent of what is around it. Immutable. */
+/** The content of one directory, independent of its surroundings. Immutable. */
 export interface DirectoryRecord {
   /** Absolute real path. */
   readonly path: string;
-  /** The expected name of its skill. */
+  /** The name that the directory's skill must have. */
   readonly expectedName: string;
-  /** Whether it has a SKILL.md, readable or not. */
+  /** Whether the directory has a SKILL.md, readable or not. */
   readonly isSkill: boolean;
   readonly skill: Skill | undefined;
-  /** The directory, or the target of SKILL.md if that is a link: directories that share it contain the same skill. */
+  /** The directory, or the target of SKILL.md if that is a link. Directories with the same identity contain the same skill. */
   readonly identity: string;
   readonly findings: readonly Finding[];
   /** Files that look like a skill but are not read. */
@@ -38,11 +38,11 @@ export interface DirectoryRecord {
   readonly children: readonly { readonly name: string; readonly target: string | undefined }[];
   /** Names of dangling links that may have been skills. */
   readonly dangling: readonly string[];
-  /** The patterns of its ignore files. */
+  /** The patterns of the directory's ignore files. */
   readonly ignored: readonly IgnoreRule[];
-  /** Whether skills around it can be used depends on all of their names: it has one without a digest, or packages, which are not searched. */
+  /** Whether all names in the directory must be checked for skills around it: one rules out a digest, or packages were not searched. */
   readonly needsWalk: boolean;
-  /** What the record depends on outside the directory, such as link targets, and the path to watch for it. */
+  /** Paths outside the directory on which the record depends, such as link targets, each with the path to watch for it. */
   readonly elsewhere: readonly { readonly target: string; readonly watch: string }[];
 }
 
@@ -54,7 +54,7 @@ export interface DirectoryReading {
 
 /** Directories that are not searched for skills. */
 export const skipped: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"]);
-/** `.ignore` comes second, so that it overrides `.gitignore`. */
+/** The ignore files. `.ignore` comes second, so that it overrides `.gitignore`. */
 const ignoreFiles: readonly string[] = [".gitignore", ".ignore"];
 export const manifestName = "skill.toml";
 const headBytes = 4096;
@@ -76,7 +76,7 @@ interface Draft {
   readonly children: DirectoryRecord["children"][number][];
   readonly dangling: string[];
   readonly elsewhere: DirectoryRecord["elsewhere"][number][];
-  /** SKILL.md in any spelling, skill.toml and ignore files. */
+  /** The SKILL.md in any spelling, skill.toml and ignore files. */
   readonly definitions: DirectoryEntry[];
   /** Files whose name resembles SKILL.md. */
   readonly near: string[];
@@ -85,7 +85,7 @@ interface Draft {
 }
 
 /**
- * Reads one directory without a pause, so that its parts are consistent; undefined if it no longer exists. Unreadable parts are
+ * Reads one directory without a pause, so that the record is consistent; undefined if the directory no longer exists. Unreadable files are
  * findings.
  */
 export function readDirectory(
@@ -171,12 +171,12 @@ function addEntry(draft: Draft, directory: string, entry: DirectoryEntry, readin
   else if (kind === "directory" && !isDefinition) draft.children.push({ name, target: undefined });
 }
 
-/** Editors create links named .# while a file is open; and a name with a file extension is no directory. */
+/** Whether a dangling link may have been a skill: neither an editor's .# link for an open file, nor a name with an extension. */
 function mayNameSkill(name: string): boolean {
   return !name.startsWith(".") && !/\.[a-z]{1,4}$/i.test(name);
 }
 
-/** A link's target may disappear and come back, and every link on the way may change. */
+/** Adds a link. Its target may disappear and return, and every link on the way may change. */
 function addLink(draft: Draft, directory: string, { name, kind }: DirectoryEntry, reading: DirectoryReading): void {
   const link = joinPath(directory, name);
   depend(draft, { target: link, watch: link }, reading);
@@ -193,7 +193,7 @@ function depend(draft: Draft, elsewhere: DirectoryRecord["elsewhere"][number], r
   reading.onDirectory?.(elsewhere.watch);
 }
 
-/** The file to read if there are several: regular files first, then SKILL.md before skill.md before other spellings. */
+/** Chooses the file to read if there are several: regular files first, then SKILL.md before skill.md before other spellings. */
 function chooseSkillFile(entries: readonly DirectoryEntry[]): DirectoryEntry | undefined {
   let best: DirectoryEntry | undefined;
   for (const entry of entries) {
@@ -207,7 +207,7 @@ function rank({ name, kind }: DirectoryEntry): string {
   return (kind === "file" ? "0" : "1") + spelling;
 }
 
-/** A SKILL.md, and what its skill.toml says. */
+/** A SKILL.md with the content of its skill.toml. */
 interface SkillCandidate {
   readonly directory: string;
   readonly expectedName: string;
@@ -234,7 +234,7 @@ function readSkill(files: SkillFiles, { directory, expectedName, entry, manifest
   }
 }
 
-/** In `<skill>/<version>/`, the directory name is the version unless the skill declares one. */
+/** Adds the version of `<skill>/<version>/`: the directory name is the version unless the skill declares one. */
 function withDirectoryVersion(parsed: ParsedSkill, directory: string): ParsedSkill {
   const { skill, findings } = parsed;
   if (skill?.dialect !== "agent-skills" || skill.metadata.version !== undefined) return parsed;
@@ -281,19 +281,19 @@ function isGone(files: SkillFiles, directory: string): boolean {
   return !/\p{Cs}/u.test(directory) && attempt(() => files.resolve(directory) === undefined, false);
 }
 
-/** A target behind a directory without permission counts as missing, as in the kind of its entry. */
+/** The real target of a link. A target behind a directory without permission counts as missing, as in the kind of its entry. */
 function resolveForUs(files: SkillFiles, link: string): string | undefined {
   return attempt(() => files.resolve(link), undefined);
 }
 
-/** A link to another skill's SKILL.md is the same skill. */
+/** The identity of a skill whose SKILL.md is a link. A link to another skill's SKILL.md is the same skill. */
 function linkedIdentity(files: SkillFiles, directory: string, entry: DirectoryEntry): string {
   const target = resolveForUs(files, joinPath(directory, entry.name));
   if (target === undefined) return directory;
   return isSkillFileName(path.basename(target)) ? path.dirname(target) : target;
 }
 
-/** One shared empty list saves memory: most lists are empty. */
+/** Returns one shared list for all empty lists, which saves memory: most lists are empty. */
 function orNone<Item>(items: readonly Item[]): readonly Item[] {
   return items.length === 0 ? none : items;
 }

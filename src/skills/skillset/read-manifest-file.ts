@@ -11,7 +11,7 @@ import { notAFile, unreadableFinding, wholeFile } from "./scan/disk-findings.ts"
 
 const maxManifestBytes = 32 * 1024;
 
-/** Reads the skill.toml of a directory. Whether its entrypoint exists is checked too. */
+/** Reads the skill.toml of a directory. Also checks that its entrypoint exists. */
 export function readManifestFile(files: SkillFiles, directory: string, entry: DirectoryEntry): ManifestReading {
   const file = joinPath(directory, entry.name);
   const refuse = (message: string, fix: string): ManifestReading => ({
@@ -25,7 +25,7 @@ export function readManifestFile(files: SkillFiles, directory: string, entry: Di
     const reading = readManifest(text, file);
     const findings = [...(isUtf8(bytes) ? [] : [notUtf8(file, text)]), ...reading.findings];
     const entrypoint = reading.manifest?.runtime?.entrypoint;
-    // Behind a directory without permission it may exist; a run reports that.
+    // A file behind a directory without permission may exist; a run reports that.
     const isThere = (target: string): boolean => attempt(() => files.resolve(target) !== undefined, true);
     if (entrypoint !== undefined && !isThere(joinPath(directory, entrypoint))) {
       const place = createTomlPositions(text)(["runtime", "entrypoint"]);

@@ -4,38 +4,38 @@ import path from "node:path";
 export interface Root {
   readonly path: string;
   /**
-   * `explicit`: passed by the user; `project`: in the session's directories; `user`: in the home directory; `remote`: copies of skills
-   * that others publish.
+   * `explicit`: passed by the user; `project`: in the session's directories; `user`: in the home directory; `remote`: copies of published
+   * skills of others.
    */
   readonly origin: "explicit" | "project" | "user" | "remote";
   /** Present for a `remote` root. */
   readonly remote?: RemoteOrigin;
-  /** Whether it is not a directory of skills, but any directory that may contain some. */
+  /** Whether the directory is not a directory of skills, but any directory that may contain some. */
   readonly holdsAnything?: boolean;
 }
 
-/** Where the skills of a root were published. */
+/** The publisher of the skills of a root. */
 export interface RemoteOrigin {
-  /** As people see it: a URL without secrets. */
+  /** The label for users: a URL without secrets. */
   readonly label: string;
-  /** The https URL that rules about sources judge, where the label is none. */
+  /** The https URL that rules about sources judge, if the label is not such a URL. */
   readonly place?: string | undefined;
   /**
-   * The digest with which a skill was downloaded into a directory, and the commit of the source that it is from, if the source is a
-   * repository; undefined for a directory that is not current any more.
+   * The provenance of a directory with a downloaded skill: the digest at the download, and the source's commit if the source is a
+   * repository. Undefined for a directory that is no longer current.
    */
   readonly provenanceOf: (directory: string) => { readonly digest: string; readonly commit?: string } | undefined;
 }
 
 export interface RootOptions {
-  /** Passed by the user, absolute, in order of precedence. */
+  /** Absolute directories that the user passes, in order of precedence. */
   readonly explicit?: readonly string[];
   readonly cwd?: string | undefined;
   readonly additionalDirectories?: readonly string[];
   readonly home?: string | undefined;
   /** False leaves only the explicit and the remote roots. */
   readonly useDefaults?: boolean;
-  /** Directories with copies of skills of others, in order of precedence: after all local ones. */
+  /** Directories with copies of published skills of others, in order of precedence: after all local ones. */
   readonly remote?: readonly RemoteRoot[];
   /** Default: the platform's own path syntax. */
   readonly paths?: Pick<typeof path, "isAbsolute" | "join" | "normalize" | "parse" | "sep">;
@@ -68,7 +68,7 @@ export function sessionRoots(directories: RootOptions): { roots: Root[]; problem
   function addRoot(directory: string, origin: Root["origin"]): void {
     const normal = withoutTrailingSeparator(paths.normalize(directory), paths);
     const before = roots.get(normal);
-    // If the home directory is the project, its skills still are the person's own; a Map keeps the position.
+    // If the home directory is the project, its skills are still the user's own; a Map retains the position.
     if (before === undefined || before.origin === "project") roots.set(normal, { path: normal, origin });
   }
   function isUsable(directory: string, role: string): boolean {

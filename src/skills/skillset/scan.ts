@@ -14,15 +14,15 @@ import { type FoundSkill, FoundSoFar, type Known, ScanMemory, type ScanResult } 
 
 /** The limits of a scan. */
 interface ScanLimits {
-  /** How many directories below its root a skill may be. */
+  /** The maximum number of directories between the root and a skill. */
   readonly depth: number;
-  /** Directories without a skill, per root. */
+  /** The maximum number of directories without a skill, per root. */
   readonly directories: number;
-  /** Directories without a skill inside one skill. */
+  /** The maximum number of directories without a skill inside one skill. */
   readonly insideSkill: number;
-  /** Directories per root that are not read, but searched for skills that are left out. */
+  /** The maximum number of directories per root that are not read, but searched for skills that are left out. */
   readonly unread: number;
-  /** Time spent on one root in a run, not counting other work between its steps. */
+  /** The maximum time in milliseconds for one root in a run, not counting other work between its steps. */
   readonly durationMs: number;
 }
 
@@ -34,9 +34,9 @@ export interface ScanOptions {
   readonly onDirectory?: (directory: string) => void;
   /** Called for each directory that is no longer relevant. */
   readonly onForgotten?: (directory: string) => void;
-  /** Monotonic, in milliseconds. */
+  /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
-  /** Whether to keep the previous record of a directory; asked when one is read again. */
+  /** Whether to retain the previous record of a directory; called when a directory is read again. */
   readonly isHeld?: (directory: string, before: DirectoryRecord, now: DirectoryRecord | undefined) => boolean;
 }
 
@@ -54,14 +54,14 @@ interface Level {
 /** A directory to be visited. */
 interface Visit {
   readonly level: Level;
-  /** Its path below its parent. */
+  /** The path below the parent. */
   readonly place: string;
-  /** Its real path, which differs from `place` for a link. */
+  /** The real path, which differs from `place` for a link. */
   readonly path: string;
   readonly expectedName: string;
 }
 
-/** How many more directories without a skill may be read below `owner`. */
+/** The number of further directories without a skill that may be read below `owner`. */
 interface Allowance {
   readonly owner: string;
   readonly insideSkill: boolean;
@@ -69,7 +69,7 @@ interface Allowance {
   left: number;
 }
 
-/** A pause costs as much as a tenth of a visit. */
+/** The number of visits between pauses: a pause costs as much as a tenth of a visit. */
 const visitsBetweenPauses = 8;
 const contractLimits: ScanLimits = {
   depth: 12,
@@ -79,9 +79,9 @@ const contractLimits: ScanLimits = {
   durationMs: 20_000,
 };
 
-/** Finds the skills below some roots. Keeps what it read, and reads only stale directories again. */
+/** Finds the skills below some roots. Stores what it reads, and reads only stale directories again. */
 export class Scan {
-  /** What is known from earlier runs, and what of it is stale. */
+  /** The records of earlier runs, some of them stale. */
   readonly memory: ScanMemory;
   readonly #options: ScanOptions;
   readonly #limits: ScanLimits;
@@ -101,7 +101,7 @@ export class Scan {
     this.#compareSkills = compareSkills(files, (directory) => memory.recall(directory)?.record);
   }
 
-  /** Must not be called while another run is unfinished. */
+  /** Runs a scan. Must not be called while another run is unfinished. */
   *run(): Steps<ScanResult> {
     this.memory.startRun();
     const found = new FoundSoFar();
@@ -111,7 +111,7 @@ export class Scan {
       yield* this.#withinTime(root, found, this.#visitRoot(root, found, directories));
       if (directories.length > 0) unread.set(root, directories);
     }
-    // Counting comes once all roots were read: what one of them ignores may be another.
+    // Skills are counted after all roots were read: a directory that one root ignores may be below another root.
     for (const [root, directories] of unread) {
       yield* this.#withinTime(root, found, this.#reportUnread(directories, found));
     }
@@ -126,14 +126,14 @@ export class Scan {
     }
   }
 
-  /** Depth first. Adds the places that are not read to `unread`. */
+  /** Visits a root depth first. Adds the directories that are not read to `unread`. */
   *#visitRoot(root: Root, found: FoundSoFar, unread: UnreadDirectory[]): Steps<void> {
     this.memory.watch(root.path);
     const real = this.#resolveRoot(root, found);
     if (real === undefined) return;
     const levels: Level[] = [];
     const withLinks: { readonly record: DirectoryRecord; readonly isRoot: boolean }[] = [];
-    /** Skills of which not every name was seen, or not every name is valid. */
+    /** Skills of which not all names were seen, or not all names are valid. */
     const doubtful = new Set<DirectoryRecord>();
     const doubt = (record?: DirectoryRecord): void => {
       for (const around of [...levels.map((level) => level.record), record]) if (around?.isSkill) doubtful.add(around);
@@ -185,7 +185,7 @@ export class Scan {
     return level.allowance.left <= 0;
   }
 
-  /** Refuses a skill that has a name for which there is no digest, also in places that are not searched for skills. */
+  /** Refuses a skill with a name that rules out a digest, also in directories that are not searched for skills. */
   *#checkNames(record: DirectoryRecord, found: FoundSoFar): Steps<void> {
     try {
       yield* walkSkill(this.#options.files, record.path);
@@ -197,8 +197,8 @@ export class Scan {
   }
 
   /**
-   * Whether a dangling link in a directory is where a skill would be: in a root of skills, in a directory named `skills`, or next to a
-   * skill. Elsewhere, as in a project that is checked as a whole, it is not reported.
+   * Whether a dangling link in a directory stands for a skill: in a root of skills, in a directory `skills`, or next to a skill. Other
+   * links, as in a project that is checked as a whole, are not reported.
    */
   #holdsSkills({ path: directory, children }: DirectoryRecord, isRootOfSkills: boolean): boolean {
     if (isRootOfSkills || path.basename(directory) === "skills") return true;

@@ -2,23 +2,23 @@
 export type Hint = (directory: string, name: string | undefined) => void;
 
 /**
- * The port through which changes are noticed. Directories are watched one by one, never recursively: changes in them if the path is
- * real, and for every path, missing or behind links, whether it resolves differently than before.
+ * The port through which changes are noticed. Directories are watched one by one, never recursively. If a path is real, changes in the
+ * directory are noticed; for every path, missing or behind links, a changed resolution is noticed.
  */
 export interface SkillWatcher {
-  /** Starts watching; no effect for a path that is watched already and still resolves to the same. Never throws. */
+  /** Starts watching. No effect for a watched path that still has the same resolution. Never throws. */
   add(target: string): void;
   remove(target: string): void;
   close(): Promise<void>;
 }
 
 /**
- * Opens a watcher. `hint` must not throw. `degraded` is called at most once, with a message for users, when watches run out and
- * polling starts.
+ * Opens a watcher. `hint` must not throw. `degraded` is called at most once, with a message for users, when watches run out and polling
+ * starts.
  */
 export type OpenSkillWatcher = (hint: Hint, degraded: (message: string) => void) => SkillWatcher;
 
-/** Watchers that share one underlying watcher, which is open as long as any of them is. */
+/** Returns a function that opens watchers that share one underlying watcher, which is open as long as any of them is. */
 export function shareWatcher(open: OpenSkillWatcher): OpenSkillWatcher {
   /** The users of each path. */
   const wanted = new Map<string, Set<{ readonly hint: Hint }>>();

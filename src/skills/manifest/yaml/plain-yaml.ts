@@ -15,7 +15,7 @@ interface Cursor {
   at: number;
   /** Cached offset of the next `: `, so that each occurrence is searched for only once. */
   colon: number;
-  /** Where ` #` is found next, which starts a comment. */
+  /** The cached offset of the next ` #`, which starts a comment. */
   comment: number;
 }
 
@@ -29,7 +29,7 @@ const colon = 0x3a;
 const maxKeyLength = 100;
 /** Maximum number of keys in a mapping, which bounds the time to read it. */
 export const maxKeys = 1000;
-/** Maximum indentation. The parser has its own limit. */
+/** The maximum indentation. The parser has its own limit. */
 const deepest = 16;
 
 /** The offset of the colon after a key of letters, digits, hyphens and underscores; -1 if there is no such key. */
@@ -92,7 +92,7 @@ function readBlockScalar(cursor: Cursor, header: string): string | undefined {
   return header.length === 2 ? value : `${value}\n`;
 }
 
-/** The value on the lines after `key:`: a list of single-line scalars, a mapping, a scalar, or nothing. */
+/** Reads the value on the lines after `key:`: a list of single-line scalars, a mapping, a scalar, or nothing. */
 function readNested(cursor: Cursor, indent: number): unknown {
   const { text, at } = cursor;
   if (at >= text.length) return "";
@@ -126,7 +126,7 @@ function readList(cursor: Cursor, indent: number): string[] | undefined {
   return items;
 }
 
-/** The keys at one indentation level. A blank line or a comment ends a nested mapping. */
+/** Reads the keys at one indentation level. A blank line or a comment ends a nested mapping. */
 function readMapping(cursor: Cursor, indent: number): Record<string, unknown> | undefined {
   const { text } = cursor;
   const values: Record<string, unknown> = {};
@@ -174,7 +174,7 @@ const escaped = /^(?:[^"\\]|\\["\\])*$/;
 
 const notPlain = "#&*!|>%@`[]{},?:-";
 
-/** A plain or quoted single-line scalar. */
+/** Reads a plain or quoted single-line scalar. */
 function readScalar(cursor: Cursor, start: number, lineStop: number): string | undefined {
   const { text } = cursor;
   const end = lastNonBlank(text, start, lineStop);
@@ -216,7 +216,7 @@ function indexOrEnd(text: string, wanted: string, from: number): number {
   return index < 0 ? text.length : index;
 }
 
-/** A scalar; if it is plain, with its continuation lines, which are indented deeper than its key. */
+/** Reads a scalar. A plain one includes its continuation lines, which are indented deeper than its key. */
 function readFolded(cursor: Cursor, valueStart: number, valueEnd: number, indent: number): string | undefined {
   const { text } = cursor;
   const opening = text.charAt(valueStart);

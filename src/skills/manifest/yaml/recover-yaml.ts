@@ -13,13 +13,13 @@ interface ReadBlock {
   /** The block as a mapping; undefined if its value cannot be read. */
   readonly values?: unknown;
   readonly faults: readonly YamlFault[];
-  /** Valid YAML with the same values; undefined if the block is valid already, or ambiguous. */
+  /** Valid YAML with the same values; undefined if the block is already valid, or ambiguous. */
   readonly text?: string | undefined;
 }
 
 /**
- * Reads a mapping key by key if it cannot be read as a whole. Valid keys are read, values that are obviously text are read as
- * text, and other keys are dropped. Both of the latter are faults, so there is at least one unless the mapping was only too long to
+ * Reads a mapping key by key if it cannot be read as a whole. Reads valid keys, reads values that are obviously text as text, and drops
+ * other keys. Values read as text and dropped keys are faults. So there is at least one fault, unless the mapping was only too long to
  * parse.
  */
 export function recoverYaml(text: string, whole: YamlFailure, load: Load): Omit<YamlReading, "isClean"> {
@@ -95,11 +95,11 @@ function readBlock(text: string, block: KeyBlock, load: Load, isBomb: boolean): 
   return { faults: [...indented, { ...fault, lost: key }] };
 }
 
-/** Another way to write a value, which starts at `offset`. */
+/** Another spelling of a value, which starts at `offset`. */
 interface Rewritten {
   readonly text: string;
   readonly faults: readonly YamlFault[];
-  /** False if the author may have meant something else. */
+  /** False if the author may have intended another value. */
   readonly isSure?: boolean;
 }
 
@@ -138,9 +138,9 @@ function escapeBackslashes(raw: string, _key: string, offset: number): Rewritten
   return faults.length === 0 ? undefined : { text, faults };
 }
 
-/** A line of an unquoted value that may be a separate key or a comment makes the value ambiguous. */
+/** A line that makes an unquoted value ambiguous, because it may be a separate key or a comment. */
 const ambiguousLine = /^[^"'|>][^]*\n[ \t]*(?:#|[a-z][\w-]*:(?:[ \t\r\n]|$))/;
-/** How no unquoted value starts. */
+/** The characters with which no unquoted value starts. */
 const notPlain = /^(?:["'|>@`%[\]{},*]|[-?](?:[ \t]|$))/;
 
 function quoteValue(raw: string, key: string, offset: number): Rewritten | undefined {
@@ -162,7 +162,7 @@ function quoteValue(raw: string, key: string, offset: number): Rewritten | undef
   return { text: written + raw.slice(text.length), faults: [fault], isSure: !ambiguousLine.test(text) };
 }
 
-/** For `| text`: the text on the line below the indicator. */
+/** Rewrites `| text`: moves the text to the line below the indicator. */
 function belowIndicator(text: string, raw: string): string {
   const lineStart = `${raw.includes("\r\n") ? "\r" : ""}\n${/\n([ \t]+)\S/.exec(raw)?.[1] ?? "  "}`;
   return text.replace(/^([|>][-+]?)\d?[ \t]+(?=[^\s#])/, `$1${lineStart}`);
@@ -171,7 +171,7 @@ function belowIndicator(text: string, raw: string): string {
 /** Outer quotes that are not a pair, as in `"x" and "y"`: the second quote closes, and the one before the last opens. */
 const notPaired = /^(["'])(?:(?!\1)[^])*[^\s([{]\1(?!\w)[^]*[\s([{]\1\S(?:(?!\1)[^])*\1$/;
 
-/** What a person would take for the content of a value, in quotes or not. */
+/** The content of a value, in quotes or not, as a reader would understand it. */
 function contentOf(text: string): string {
   const first = text.charAt(0);
   if (first !== '"' && first !== "'") return text.replace(/\n[ \t]*#[^\n]*/g, "");
@@ -185,7 +185,7 @@ function contentOf(text: string): string {
 
 const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
-/** The text in single quotes, without characters that YAML forbids, and with its lines indented. */
+/** Puts a text in single quotes, indents its lines, and removes characters that YAML forbids. */
 function inSingleQuotes(text: string): string {
   return `'${text
     .replace(forbidden, "")
@@ -193,7 +193,7 @@ function inSingleQuotes(text: string): string {
     .replace(/\n(?=\S)/g, "\n  ")}'`;
 }
 
-/** End of the last line that is neither blank nor a comment. In quoted and block scalars, such lines are text. */
+/** The end of the last line that is neither blank nor a comment. In quoted and block scalars, such lines are text. */
 function valueEnd(text: string, { value, end }: YamlBlock): number {
   if ("\"'|>".includes(text.charAt(value))) return end;
   let stop = nextLine(text, value);

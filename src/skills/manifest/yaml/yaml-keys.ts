@@ -31,8 +31,8 @@ const quotedValue = /(?:"(?:[^"\\]|\\[^])*"|'(?:[^']|'')*')(?:[ \t]+#[^\r\n]*|[ 
 export const fieldLine = new RegExp(`\\n(?:${specificationFields.join("|")})[ \\t]*:(?=[ \\t\\r\\n]|$)`);
 
 /**
- * Splits the text of a mapping into its top-level keys by indentation, also for invalid YAML; at most `most` of them. A
- * quoted value extends to its closing quote regardless of indentation; the name of a field after a complete value is a key.
+ * Splits the text of a mapping into its top-level keys by indentation, also for invalid YAML; returns at most `most` of them. A quoted
+ * value extends to its closing quote regardless of indentation. The name of a field after a complete value is a key.
  */
 export function splitYamlBlocks(text: string, most = Infinity): YamlBlock[] {
   const blocks: YamlBlock[] = [];
@@ -93,8 +93,8 @@ export function nextLine(text: string, from: number): number {
 }
 
 /**
- * Returns the range of a top-level key of a YAML mapping, or of the key `child` inside it, or of the value if it starts on the line of
- * the key; the start of the text if there is no such key.
+ * Returns a function that finds the range of a top-level key of a YAML mapping, or of the key `child` inside it. With "value", the range
+ * is that of the value if it starts on the line of the key. For an unknown key, it is the start of the text.
  */
 export function createKeyRanges(
   text: string,
@@ -113,7 +113,7 @@ export function createKeyRanges(
   };
 }
 
-/** The key of a nested mapping: with the indentation of the first one, or in a flow mapping. */
+/** The range of a key in a nested mapping: with the indentation of the first key, or in a flow mapping. */
 function childRange(value: string, child: string): { offset: number; end: number } | undefined {
   const indent = /^(?:[ \t]*(?:#[^\r\n]*)?\r?\n)*([ \t]+)/.exec(value)?.[1] ?? "";
   const name = child.replace(/[^\w-]/g, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ""}}`);

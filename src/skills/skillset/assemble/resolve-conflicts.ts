@@ -7,18 +7,18 @@ import { type Skill, isVersion, maxNameLength, toSlug } from "../../skill.ts";
 import { groupBy } from "../../../base/limited-map.ts";
 import { byCodePoint } from "../../../base/text/code-points.ts";
 
-/** The versions of one skill, under its slug. */
+/** The versions of one skill, which share a slug. */
 export interface SkillVersions {
   readonly slug: string;
   readonly members: readonly FoundSkill[];
 }
 
-/** The versions of one skill: one directory, or the `<version>/` directories in it. */
+/** The versions of one skill in its directory: only the directory itself, or the `<version>/` directories in it. */
 interface Family {
   readonly directory: string;
   /** One per version; never empty. */
   readonly members: readonly FoundSkill[];
-  /** Skills with the same bytes elsewhere below the same root. */
+  /** Skills with the same bytes in another directory below the same root. */
   readonly copies: readonly FoundSkill[];
 }
 
@@ -35,7 +35,7 @@ const malformedName: ReadonlySet<RuleCode> = new Set([
 const generic: ReadonlySet<string> = new Set(["skills", "skill", "plugins", "agents", "claude", "src"]);
 const hashLength = 8;
 
-/** Resolves skills with equal slugs: which are offered, and findings for them and the others. */
+/** Resolves conflicts of slugs: returns the skills to offer, and findings for all skills concerned. */
 export function resolveConflicts(
   candidates: ReadonlyMap<string, readonly FoundSkill[]>,
   slugs: Set<string>,
@@ -45,9 +45,9 @@ export function resolveConflicts(
   const report = (found: FoundSkill, finding: Finding): void =>
     void findings.set(found, [...(findings.get(found) ?? []), finding]);
   const take = (slug: string): boolean => !slugs.has(slug) && slugs.add(slug).has(slug);
-  // Two slugs can want the same qualified one: the order in which skills were found must not decide which gets it.
+  // Two slugs can want the same qualified slug: the order in which skills were found must not decide between them.
   for (const [slug, all] of [...candidates].sort(([a], [b]) => byCodePoint(a, b))) {
-    /** The versions that keep the slug, from the first root. */
+    /** The versions that retain the slug, from the first root. */
     let retained: readonly FoundSkill[] = [];
     for (const found of groupBy(all, ({ roots }) => roots[0]).values()) {
       const families = toFamilies(found, (one, skill, twin) => report(one, versionCollision(skill, twin)));
@@ -80,7 +80,7 @@ export function resolveConflicts(
 
 /**
  * Groups skills of one slug and one root into different skills, in order of precedence: well-formed names, then the shallowest, then by
- * path. `refuse` is called for a duplicate version, with the first skill that has it.
+ * path. Calls `refuse` for a duplicate version, with the first skill that has the version.
  */
 function toFamilies(
   found: readonly FoundSkill[],
@@ -125,21 +125,21 @@ function isDerivedSlug({ record }: FoundSkill): boolean {
   return record.findings.some(({ code }) => malformedName.has(code));
 }
 
-/** Equal for copies; undefined where content was not compared. */
+/** A text that is equal for copies; undefined if content was not compared. */
 function contentOf(members: readonly FoundSkill[]): string | undefined {
   const parts = members.map(({ record, content }) => content && `${record.skill?.version ?? ""} ${content}`);
   return parts.includes(undefined) ? undefined : parts.sort().join("\n");
 }
 
-/** The directory with all versions of a skill: its own, or the parent of `<version>/`. */
+/** The directory with all versions of a skill: the skill's own, or the parent of `<version>/`. */
 function versionsDirectory({ record }: FoundSkill): string {
   return isVersion(path.basename(record.path)) ? path.dirname(record.path) : record.path;
 }
 
 /**
- * Slugs for different skills with the same slug, except the first, which keeps it: prefixed by the nearest directory that contains none
- * of the others. They depend on paths alone, so that no slug moves from one skill to another as skills come and go. `take` claims a
- * slug and returns whether it was free.
+ * Returns slugs for different skills with the same slug, except the first, which retains it. They are prefixed by the nearest directory
+ * that contains no other of these skills. They depend on paths alone, so that no slug moves to another skill when skills are added or
+ * removed. `take` claims a slug and returns whether it was free.
  */
 function qualifiedSlugs(slug: string, families: readonly Family[], take: (slug: string) => boolean) {
   const candidates = new Map(families.map((family) => [family, directoryNames(family)]));
@@ -158,7 +158,7 @@ function qualifiedSlugs(slug: string, families: readonly Family[], take: (slug: 
   return result;
 }
 
-/** The directories that contain a skill as slug parts, innermost first: generic ones last, then each with its parent. */
+/** The directories around a skill as the first words of slugs: innermost first, then generic ones, then each with its parent. */
 function directoryNames({ directory }: Family): string[] {
   const names = directory
     .split(path.sep)

@@ -10,7 +10,7 @@ export function wholeFile(code: RuleCode, file: string, message: string, fix: st
   return { code, file, line: 1, column: 1, message, fix };
 }
 
-/** The finding for what cannot be read. Rethrows errors that are not ours. */
+/** The finding for an unreadable path. Rethrows errors that are not a {@link SkillsError}. */
 export function unreadableFinding(target: string, error: unknown): Finding {
   if (!isSkillsError(error)) throw error;
   return wholeFile(
@@ -21,13 +21,13 @@ export function unreadableFinding(target: string, error: unknown): Finding {
   );
 }
 
-/** The finding for one file that we fail at, which costs no other skill. */
+/** The finding for a file at which acp-skills itself fails; all other skills are still read. */
 export function failedAt(file: string, error: unknown): Finding {
   const message = `acp-skills fails to read it: ${String(error)}`;
   return wholeFile("unreadable", file, message, "Please report it, with the file.");
 }
 
-/** The finding for a skill that cannot have a digest because of a name in it. */
+/** The finding for a skill with a name that rules out a digest. */
 export function invalidFileName(file: string, error: SkillsError): Finding {
   const fix = "Rename it, in plain letters.";
   return wholeFile("file-name-invalid", file, error.message.replace(/\.$/, ""), fix);
@@ -43,7 +43,7 @@ export function directoryLoop(link: string, target: string): Finding {
   return wholeFile("directory-loop", link, message, "Remove the link.");
 }
 
-/** The finding for a SKILL.md that is something else than a file. */
+/** The finding for a SKILL.md that is not a regular file. */
 export function notAFile(file: string, kind: Exclude<DirectoryEntry["kind"], "file">): Finding {
   if (kind === "dangling") return danglingLink(file);
   const found = kind === "directory" ? "a directory" : "a FIFO, socket or device";
@@ -51,7 +51,7 @@ export function notAFile(file: string, kind: Exclude<DirectoryEntry["kind"], "fi
   return wholeFile("not-a-regular-file", file, message, "Replace it by a regular file.");
 }
 
-/** The finding for an explicit root. */
+/** The finding for an explicit root that does not exist. */
 export function missingRoot(directory: string): Finding {
   return wholeFile("unreadable", directory, `${directory} does not exist`, "Create it, or name another directory.");
 }
@@ -71,7 +71,7 @@ export function manifestAlone(file: string): Finding {
   return leavingOut(1, wholeFile("manifest-alone", file, message, "Add a SKILL.md, or remove skill.toml."));
 }
 
-/** A finding that says how many skills it leaves out. */
+/** Adds the number of skills that a finding leaves out. */
 export function leavingOut(count: number, finding: Finding): Finding {
   return { ...finding, leftOut: count };
 }

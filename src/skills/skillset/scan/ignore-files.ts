@@ -9,34 +9,34 @@ export type IgnoreRules = readonly { readonly base: string; readonly patterns: r
 
 /** One line of an ignore file with git's semantics, for directories only. */
 interface IgnorePattern {
-  /** Whether it re-includes what an earlier pattern ignores. */
+  /** Whether the pattern re-includes names that an earlier pattern ignores. */
   readonly negated: boolean;
-  /** Whether it matches the path relative to the ignore file, rather than a name at any depth. */
+  /** Whether the pattern matches the path relative to the ignore file, rather than a name at any depth. */
   readonly anchored: boolean;
-  /** One per path segment. */
+  /** The patterns of names, one per path segment. */
   readonly names: readonly (string | readonly CharacterPattern[] | typeof anyNumber)[];
 }
 
 export interface IgnoreRule extends IgnorePattern {
-  /** Whether it is from `.gitignore`; `.ignore` is read by search tools only, and excludes skills deliberately. */
+  /** Whether the rule is from `.gitignore`. Only search tools read `.ignore`, which excludes skills deliberately. */
   readonly ofGit: boolean;
 }
 
-/** A string matches itself. */
+/** A pattern of one character; a string matches itself. */
 type CharacterPattern = string | RegExp | typeof anyNumber;
 
-/** Any number of segments, or of characters. */
+/** The pattern for any number of segments, or of characters. */
 const anyNumber: unique symbol = Symbol("**");
 
 const maxBytes = 64 * 1024;
 const maxPatterns = 2000;
-/** Longer patterns are not applied, because matching time grows with length. */
+/** The maximum length of a pattern: matching time grows with length. */
 const maxPatternLength = 512;
 const maxWildcards = 32;
-/** The hardest pattern takes a tenth of a millisecond for the longest name. */
+/** The number of patterns between pauses: the hardest pattern takes a tenth of a millisecond for the longest name. */
 const patternsBetweenPauses = 16;
 
-/** The patterns of an ignore file, and a finding for those that are not applied. */
+/** Reads the patterns of an ignore file, and a finding for those that are not applied. */
 export function readIgnoreFile(files: SkillFiles, file: string): { patterns: IgnoreRule[]; findings: Finding[] } {
   const patterns: IgnoreRule[] = [];
   const findings: Finding[] = [];
@@ -72,7 +72,7 @@ function excessive(file: string, message: string, fix: string): Finding {
   return wholeFile("ignore-pattern-excessive", file, message, fix);
 }
 
-/** The rule that ignores a directory. Parent directories must have been checked before. */
+/** Finds the rule that ignores a directory. Parent directories must have been checked before. */
 export function* findIgnoreRule(rules: IgnoreRules, directory: string): Steps<IgnoreRule | undefined> {
   let count = 0;
   for (let index = rules.length - 1; index >= 0; index--) {
@@ -109,7 +109,7 @@ export function parseIgnorePattern(line: string): IgnorePattern | "excessive" | 
   if (length > maxPatternLength || wildcards > maxWildcards) return "excessive";
   const names = segments.flatMap((segment, index): (IgnorePattern["names"][number] | undefined)[] => {
     if (segment !== "**" || !anchored) return [toName(collapsed[index] ?? "")];
-    // At the end it matches everything inside, but not the directory itself.
+    // At the end, `**` matches everything inside, but not the directory itself.
     return index === segments.length - 1 ? [toName("*"), anyNumber] : [anyNumber];
   });
   return names.includes(undefined)
@@ -122,7 +122,7 @@ export function matchesIgnorePattern({ anchored, names }: IgnorePattern, path: r
   return anchored ? matchesAll(names, path, matchesName) : matchesName(names[0], path.at(-1) ?? "");
 }
 
-/** Only the last wildcard is retried, so nothing is tried twice. */
+/** Matches a list of patterns. Only the last wildcard is retried, so no match is tried twice. */
 function matchesAll<Part>(
   parts: readonly Part[],
   items: readonly string[],
@@ -157,7 +157,7 @@ function matchesCharacter(pattern: CharacterPattern | undefined, character: stri
   return typeof pattern === "object" ? pattern.test(character) : pattern === character;
 }
 
-/** Undefined if the pattern cannot match, as with an unclosed bracket. */
+/** Parses the pattern of a name. Undefined if it cannot match, as with an unclosed bracket. */
 function toName(segment: string): IgnorePattern["names"][number] | undefined {
   const parts: CharacterPattern[] = [];
   for (let index = 0; index < segment.length;) {
@@ -208,7 +208,7 @@ function readSet(segment: string, start: number): { readonly pattern: RegExp; re
     const [whole, name, low, high] = member.exec(segment) ?? [];
     const named = name === undefined ? undefined : characterClasses[name];
     if (whole === undefined || (name !== undefined && named === undefined)) return undefined;
-    // Like in git, a reversed range is its first character.
+    // As in git, a reversed range is its first character.
     const [from, to] = [low, high].map((character) => character?.codePointAt(0) ?? 0) as [number, number];
     source += named ?? `${escapePoint(from)}-${escapePoint(Math.max(from, to))}`;
     end += whole.length;
@@ -220,7 +220,7 @@ function escapePoint(point: number): string {
   return `\\u{${point.toString(16)}}`;
 }
 
-/** Repeated `**` are equivalent to one. */
+/** Whether a segment is not a repeated `**`, which is equivalent to one. */
 function isNotRepeated(segment: string, index: number, all: readonly string[]): boolean {
   return segment !== "**" || all[index - 1] !== "**";
 }

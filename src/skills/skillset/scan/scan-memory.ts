@@ -9,37 +9,37 @@ import type { ScanOptions } from "../scan.ts";
 export interface FoundSkill {
   readonly record: DirectoryRecord;
   readonly roots: readonly Root[];
-  /** Equal for copies; absent if no other skill with its slug has the same SKILL.md. */
+  /** A text that is equal for copies; absent if no other skill with its slug has the same SKILL.md. */
   readonly content?: string | undefined;
 }
 
-/** Everything below some roots, in order of precedence: by root, then by path. */
+/** The result of a scan below some roots, in order of precedence: by root, then by path. */
 export interface ScanResult {
   readonly skills: readonly FoundSkill[];
-  /** In addition to those in the records of the skills. */
+  /** The findings that are not in the records of the skills. */
   readonly findings: readonly Finding[];
 }
 
-/** What is known of a directory. */
+/** The stored record of a directory. */
 export interface Known {
   record: DirectoryRecord;
   stale: boolean;
-  /** The run and the root that met it last. */
+  /** The run and the root that visited the directory last. */
   run: number;
   root: Root;
 }
 
 type ScanMemoryEvents = Pick<ScanOptions, "onDirectory" | "onForgotten">;
 
-/** The state between runs of a scan: the records of directories, which of them are stale, and what is watched. */
+/** The state between runs of a scan: the records of directories, which of them are stale, and the watched paths. */
 export class ScanMemory {
   readonly #roots: readonly Root[];
   readonly #events: ScanMemoryEvents;
   readonly #known = new Map<string, Known>();
   readonly #realRoots = new Map<Root, string>();
-  /** Watched directories, and the run that requested them last. */
+  /** The watched directories, each with the run that requested it last. */
   readonly #watched = new Map<string, number>();
-  /** Directories by a path elsewhere that they depend on. During a run, also those of the run before. */
+  /** The directories that depend on a path outside, by that path. During a run, also those of the previous run. */
   readonly #dependents = new Map<string, Set<string>>();
   #run = 0;
 
@@ -56,7 +56,7 @@ export class ScanMemory {
     this.#run++;
   }
 
-  /** Forgets what this run did not visit. */
+  /** Ends a run, and removes all directories that the run did not visit. */
   endRun(): void {
     this.#dependents.clear();
     for (const [directory, { run, record }] of this.#known) {
@@ -70,17 +70,17 @@ export class ScanMemory {
     }
   }
 
-  /** What is known of a directory, stale or not. */
+  /** The stored record of a directory, stale or not. */
   recall(directory: string): Known | undefined {
     return this.#known.get(directory);
   }
 
-  /** Whether this run already met the directory under this root. */
+  /** Whether this run already visited the directory under this root. */
   wasMet(entry: Known, root: Root): boolean {
     return entry.run === this.#run && entry.root === root;
   }
 
-  /** Whether this run met the directory under any root. */
+  /** Whether this run visited the directory under any root. */
   wasRead(directory: string): boolean {
     return this.#known.get(directory)?.run === this.#run;
   }
@@ -90,7 +90,7 @@ export class ScanMemory {
     return entry.run === this.#run || (!entry.stale && entry.record.expectedName === expectedName);
   }
 
-  /** Stores a fresh record, met under this root. `entry` is what is known of its directory. */
+  /** Stores a fresh record of a directory that was visited under this root. `entry` is the previous record. */
   remember(record: DirectoryRecord, root: Root, entry: Known | undefined): void {
     const run = this.#run;
     if (entry === undefined) this.#known.set(record.path, { record, stale: false, run, root });
@@ -98,7 +98,7 @@ export class ScanMemory {
     this.#noteDependence(record);
   }
 
-  /** Notes that a fresh directory was met under this root. */
+  /** Notes that a directory with a fresh record was visited under this root. */
   visit(entry: Known, root: Root): void {
     entry.run = this.#run;
     entry.root = root;
@@ -125,7 +125,7 @@ export class ScanMemory {
     for (const entry of this.#known.values()) entry.stale = true;
   }
 
-  /** Marks one directory. False if it does not affect anything that was found. */
+  /** Marks one directory as stale. False if nothing that was found depends on it. */
   markDirectoryStale(directory: string): boolean {
     let concerns = false;
     for (const affected of [directory, ...(this.#dependents.get(directory) ?? [])]) {
@@ -136,8 +136,8 @@ export class ScanMemory {
   }
 
   /**
-   * Handles a change in a directory: to `name` and everything below it or, without a name, to all of it. False if it does not affect
-   * anything that was found.
+   * Handles a change in a directory: of `name` and everything below it or, without a name, of all its content. False if nothing that was
+   * found depends on it.
    */
   markStale(directory: string, name?: string): boolean {
     const ofRoots = this.#roots.filter((root) => root.path === directory);
@@ -175,17 +175,17 @@ export class ScanMemory {
   }
 }
 
-/** The result of a scan in the making. Duplicates count once. */
+/** The unfinished result of a scan. Duplicates count once. */
 export class FoundSoFar {
-  /** By the identity of their directory. */
+  /** The skills by the identity of their directory. */
   readonly #skills = new Map<string, FoundSkill>();
-  /** One list per root, shared by all skills that no other root has. */
+  /** One list per root, shared by all skills that only this root contains. */
   readonly #alone = new Map<Root, readonly Root[]>();
   /** The first skill of each slug. */
   readonly #firsts = new Map<string, DirectoryRecord>();
   readonly #findings = new Map<string, Finding>();
   readonly #refused = new Map<DirectoryRecord, Finding>();
-  /** All skills of slugs with several, by the first of them. */
+  /** All skills of each slug that several skills have, by the first of them. */
   readonly rivals = new Map<DirectoryRecord, DirectoryRecord[]>();
 
   get skills(): FoundSkill[] {
@@ -220,7 +220,7 @@ export class FoundSoFar {
     }
   }
 
-  /** The skill of this directory is not offered. */
+  /** Records that the skill of a directory is not offered. */
   refuse(record: DirectoryRecord, finding: Finding): void {
     this.#refused.set(record, finding);
   }

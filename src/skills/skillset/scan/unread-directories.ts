@@ -19,9 +19,9 @@ export interface UnreadDirectory {
 /** The skills in a directory that is not read. */
 interface Unread {
   readonly count: number;
-  /** A file of a skill there. */
+  /** A file of a skill in the directory. */
   readonly first: string | undefined;
-  /** Whether all of it was looked at. */
+  /** Whether the whole directory was searched. */
   readonly isWhole: boolean;
 }
 
@@ -29,7 +29,7 @@ const directoriesBetweenPauses = 8;
 
 interface ReportUnreadOptions {
   readonly files: SkillFiles;
-  /** At most `unread` directories are looked into per report. */
+  /** The limits: at most `unread` directories are searched per report. */
   readonly limits: { readonly depth: number; readonly unread: number };
   /** Whether a directory was read after all, as below another root. */
   readonly isRead: (directory: string) => boolean;
@@ -40,9 +40,9 @@ type ReportUnread = (
   to: { readonly addFinding: (finding: Finding | undefined) => void },
 ) => Steps<void>;
 
-/** Reports how many skills are in directories that are not read, without reading skills or following links. */
+/** Returns a function that reports the number of skills in directories that are not read, without reading skills or following links. */
 export function reportUnread({ files, limits, isRead }: ReportUnreadOptions): ReportUnread {
-  /** What is in a place, until the record of its parent changes. */
+  /** The results for directories, until the record of the parent changes. */
   const known = new WeakMap<DirectoryRecord, Map<string, Unread>>();
   let left = 0;
 
@@ -84,7 +84,7 @@ export function reportUnread({ files, limits, isRead }: ReportUnreadOptions): Re
   }
 }
 
-/** Undefined if there are no skills in a directory. */
+/** The finding for an unread directory; undefined if there are no skills in it. */
 function toFinding({ path, reason }: UnreadDirectory, { count, first, isWhole }: Unread, depth: number) {
   if (count === 0 && isWhole) return undefined;
   const howMany = `${isWhole ? "" : "at least "}${count === 1 ? "1 skill is" : `${count} skills are`} not read`;
@@ -115,14 +115,14 @@ type CompareSkills = (
 ) => Steps<ReadonlyMap<DirectoryRecord, string | undefined>>;
 
 /**
- * Compares the skills of each group; returns a digest of the content of those whose own files equal another one's. Larger ones than the limits
- * above never count as copies.
+ * Compares the skills of each group. Returns a digest of the content of those whose own files equal another skill's. Skills beyond the
+ * limits above never count as copies.
  */
 export function compareSkills(
   files: SkillFiles,
   recall: (directory: string) => DirectoryRecord | undefined,
 ): CompareSkills {
-  /** A directory is read once for each new record of it. */
+  /** The digests of the skills' own files: a directory is read once for each new record of it. */
   const texts = new WeakMap<DirectoryRecord, string | undefined>();
   const contents = new WeakMap<DirectoryRecord, string | undefined>();
 
@@ -140,7 +140,7 @@ export function compareSkills(
     return digests;
   };
 
-  /** A digest of the skill's own two files: few skills with the same name are equal in those. */
+  /** A digest of the skill's own two files: few skills with the same name have equal ones. */
   function textOf(record: DirectoryRecord): string | undefined {
     return digest(texts, record, (name) => isSkillFileName(name) || name === "skill.toml");
   }
@@ -172,7 +172,7 @@ export function compareSkills(
     return known.get(record);
   }
 
-  /** Undefined if a file is unreadable or too large: it equals nothing then. */
+  /** A digest of files; undefined if a file is unreadable or too large, so that the skill equals no other. */
   function hashFiles(directory: string, isWanted: (name: string) => boolean): string | undefined {
     return attempt(() => {
       const hash = createHash("sha256");

@@ -4,28 +4,28 @@ import { isSkillsError } from "../../../base/errors.ts";
 import type { SkillFiles } from "../../files.ts";
 import type { DirectoryRecord } from "../read-directory.ts";
 
-/** Milliseconds without hints before a look: after an ordinary edit, and after a burst such as a checkout. */
+/** Milliseconds without hints before a scan: after an ordinary edit, and after a burst such as a checkout. */
 const quietAfterEdit = 6;
 const quietAfterBurst = 60;
-/** Hints in more directories are a burst. */
+/** The maximum number of directories with hints after an ordinary edit; more are a burst. */
 const fewDirectories = 4;
-/** Maximum delay of a burst after its first hint. */
+/** The maximum delay of a burst after its first hint. */
 const maxWaitMs = 1000;
-/** How long a loss is held back. */
+/** The time in milliseconds for which a loss is held back. */
 const lossMs = 40;
 const firstRetryMs = 250;
 const lastRetryMs = 30_000;
 
-/** Debounces hints: a look soon after one edit, one look after a burst. */
+/** Debounces hints: one scan soon after an edit, one scan after a burst. */
 export interface Debounce {
-  /** Something changed in this directory. */
+  /** Reports a change in this directory. */
   hint(directory: string): void;
   close(): void;
 }
 
 /**
- * `look` gets the number of milliseconds without hints that were required; it must not throw. On a busy machine more time may have
- * passed, with hints that were not delivered yet.
+ * Opens a debounce. `look` gets the number of milliseconds without hints that were required; it must not throw. On a busy machine more
+ * time may have passed, with hints that were not delivered yet.
  */
 export function openDebounce(clock: Clock, look: (quiet: number) => void): Debounce {
   const touched = new Set<string>();
@@ -68,12 +68,12 @@ export function openDebounce(clock: Clock, look: (quiet: number) => void): Debou
 
 /** Holds back losses for a moment, because editors truncate or rename a file before writing it again. */
 export interface Hold {
-  /** Whether to keep the previous record of a directory. False if it has been quiet for as long as a loss is held back. */
+  /** Whether to retain the previous record of a directory. False if it has been quiet for as long as a loss is held back. */
   isHeld(directory: string, before: DirectoryRecord, now: DirectoryRecord | undefined, quiet?: number): boolean;
   close(): void;
 }
 
-/** `lookAgain` is called when the time of a held directory is over; it must not throw. */
+/** Opens a hold. `lookAgain` is called when the time of a held directory is over; it must not throw. */
 export function openHold(clock: Clock, lookAgain: (directory: string) => void): Hold {
   const waits = new Map<string, { isOver: boolean; readonly cancel: () => void }>();
   return {
@@ -114,14 +114,14 @@ function isLoss(before: DirectoryRecord, now: DirectoryRecord | undefined): bool
 
 /** Detects reads that failed because file descriptors ran out, and retries: no file event occurs when some become available. */
 export interface Starvation {
-  /** These files, with failures detected. */
+  /** The given files, with detection of failures. */
   readonly files: SkillFiles;
-  /** Call after each look: schedules another one with exponential backoff if descriptors were missing. */
+  /** Must be called after each scan: schedules another one with exponential backoff if descriptors were missing. */
   afterLook(): void;
   close(): void;
 }
 
-/** `again` is called to look at everything again; it must not throw. */
+/** Opens a detection of starvation. `again` must scan everything again; it must not throw. */
 export function openStarvation(files: SkillFiles, clock: Clock, again: () => void): Starvation {
   let isStarved = false;
   let isClosed = false;

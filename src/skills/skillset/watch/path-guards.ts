@@ -6,8 +6,8 @@ import { type PathStep, fileIdentityOf } from "../../files/follow-path.ts";
 export type WatchHandle = Pick<FSWatcher, "close">;
 
 /**
- * Watches one directory: "used-up" if the system has no watches left, undefined if the directory cannot be watched now. The listener
- * gets the name of the changed entry, the directory's own name for the directory itself, or null if anything may have changed.
+ * Watches one directory. Returns "used-up" if the system has no watches left, undefined if the directory cannot be watched now. The
+ * listener gets the name of the changed entry, the directory's own name for the directory itself, or null if anything may have changed.
  */
 export type OpenHandle = (
   directory: string,
@@ -18,31 +18,31 @@ export type OpenHandle = (
 interface PathGuards {
   /** Whether a directory and all above it are watched, so that a replacement of it would be noticed. */
   isGuarded(directory: string): boolean;
-  /** "opened" if directories were not watched before. Must be undone by `remove` even if watches are used up. */
+  /** Returns "opened" if directories were not watched before. Must be undone by `remove`, even after "used-up". */
   add(target: string, steps: readonly PathStep[]): "guarded" | "opened" | "used-up";
-  /** Takes the steps passed to `add`. */
+  /** Removes the steps that were passed to `add`. */
   remove(target: string, steps: readonly PathStep[]): void;
   close(): void;
 }
 
 interface Guard {
-  /** Undefined where the directory may not be watched; a hint of its parent leads to another attempt. */
+  /** Undefined if the directory may not be watched; a hint of its parent leads to another attempt. */
   readonly handle: WatchHandle | undefined;
   readonly identity: string | undefined;
-  /** Paths by the name in this directory on which they depend. */
+  /** The paths that depend on a name in this directory, by that name. */
   readonly names: Map<string, Set<string>>;
-  /** Names of watched directories in this one. */
+  /** The names of watched directories in this one. */
   readonly below: Set<string>;
 }
 
 /**
- * `onStep` is called for each path whose resolution may have changed. A directory that was replaced is released with all below it;
- * the paths through it must be added again, as `isLost` says.
+ * Opens guards. `onStep` is called for each path whose resolution may have changed. A replaced directory is released with all directories
+ * below it; the paths through it must be added again, as `isLost` says.
  */
 export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost: boolean) => void): PathGuards {
   const guards = new Map<string, Guard>();
 
-  /** From the top down, so that no change to a watched directory is missed. */
+  /** Opens guards from the top down, so that no change to a watched directory is missed. */
   function openGuard(directory: string): Guard | "used-up" {
     const parent = path.dirname(directory);
     const above = parent === directory || isWholeDisk(parent) ? undefined : (guards.get(parent) ?? openGuard(parent));
@@ -128,7 +128,7 @@ export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost
   };
 }
 
-/** On macOS a watch receives all events below its directory and filters them, and only the system writes to `/`. */
+/** Whether a directory is the whole disk on macOS. Its watch would receive and filter all events, and only the system writes to `/`. */
 function isWholeDisk(directory: string): boolean {
   return process.platform === "darwin" && directory === path.dirname(directory);
 }

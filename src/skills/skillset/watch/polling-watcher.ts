@@ -10,14 +10,14 @@ const usualIntervalMs = 1000;
 /** Polls every file of every directory once a second: for systems without watches left, and for network disks. */
 export const openPollingWatcher: OpenSkillWatcher = (hint) => openPolling(hint, {});
 
-/** For tests: the same with another interval. */
+/** Opens a watcher with another interval, for tests. */
 export function openPolling(
   hint: Hint,
   { intervalMs = usualIntervalMs, clock = systemClock }: { intervalMs?: number; clock?: Clock },
 ): SkillWatcher {
-  /** How each path resolved at the last poll. */
+  /** The resolution of each path at the last poll. */
   const wanted = new Map<string, Way>();
-  /** One per directory: chokidar would ignore everything below a directory that it no longer watches. */
+  /** One watcher per directory: chokidar would ignore everything below a directory that it no longer watches. */
   const polled = new Map<string, FSWatcher>();
   const opened = loadChokidar();
   let watch: typeof watchPaths | undefined;
@@ -38,7 +38,7 @@ export function openPolling(
       persistent: false,
     });
     chokidar.on("all", (_event, changed) => notify(changed));
-    // Its own events miss a save that follows another within a second.
+    // The other events of chokidar miss a save that follows another within a second.
     chokidar.on("raw", (_event, changed) => notify(changed));
     // Errors are reported when the directory is read.
     chokidar.on("error", () => undefined);
@@ -60,7 +60,7 @@ export function openPolling(
     void polled.get(target)?.close();
     polled.delete(target);
   }
-  /** chokidar does not notice a directory that is replaced or created later, nor changed links above it. */
+  /** Detects what chokidar does not: a directory that is replaced or created later, and changed links above it. */
   function lookForReplaced(): void {
     for (const [target, way] of [...wanted]) {
       if (isUnchanged(target, way)) continue;
@@ -92,7 +92,7 @@ export function openPolling(
   };
 }
 
-/** One stat if there are no links: there may be thousands of directories. */
+/** Whether a path resolves as before. One stat if there are no links, because there may be thousands of directories. */
 function isUnchanged(target: string, way: Way): boolean {
   return way.real === target ? way.identity === fileIdentityOf(target) : isSameEnd(way, followPath(target));
 }
