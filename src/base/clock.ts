@@ -6,7 +6,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds for which this thread has been idle, since an arbitrary moment. If absent, `now` is used. */
   idle?(): number;
-  /** Calls back once after `ms`; the returned function cancels. A pending timer never holds the process alive. */
+  /** Calls back once after `ms`; the returned function cancels. A pending timer never keeps the process alive. */
   after(ms: number, callback: () => void): () => void;
 }
 

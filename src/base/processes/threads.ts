@@ -8,13 +8,13 @@ import { packageUrl } from "../paths/location.ts";
 
 /** A channel to another end, usually another thread. */
 export interface Channel {
-  /** The port; it holds the process alive while it is referenced. Transferred buffers are moved, not copied: they become unusable here. */
+  /** The port; it keeps the process alive while it is referenced. Transferred buffers are moved, not copied: they become unusable here. */
   readonly port: Pick<MessagePort, "postMessage" | "ref" | "unref">;
   /** Ends the other end immediately. */
   end(): void;
 }
 
-/** Opens a channel, which does not hold the process alive. `ended` is called with the reason when nothing more will arrive. */
+/** Opens a channel, which does not keep the process alive. `ended` is called with the reason when nothing more will arrive. */
 export type OpenChannel<From> = (received: (message: From) => void, ended: (reason: string) => void) => Channel;
 
 interface Served {
@@ -125,7 +125,7 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
     if (this.isAlive) this.#channel?.port.postMessage(message, transferred ?? []);
   }
 
-  /** Posts a call and waits for its answer, which holds the process alive. Rejects with CLOSED if the thread ends first. */
+  /** Posts a call and waits for its answer, which keeps the process alive. Rejects with CLOSED if the thread ends first. */
   async call(toMessage: (call: number) => To): Promise<unknown> {
     if (this.#endReason !== undefined) throw closed(this.#endReason);
     const call = ++this.#lastCall;

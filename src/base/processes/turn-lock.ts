@@ -8,7 +8,7 @@ import { SkillsError } from "../errors.ts";
 import { namesIn, syncDirectory } from "../paths/directories.ts";
 
 interface TicketsOptions {
-  /** Waits; must hold this process alive. */
+  /** Waits; must keep this process alive. */
   readonly pause: (ms: number) => Promise<void>;
   /** Creates a ticket of this process. Throws EEXIST if the ticket exists. */
   readonly create: (file: string) => void;
