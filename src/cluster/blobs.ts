@@ -33,15 +33,15 @@ const sweepForRoomEveryMs = 10_000;
 export interface ClusterBlobOptions extends BlobOptions {
   readonly clock?: Clock;
   readonly log?: Log;
-  /** For contents of more than `above` bytes. */
+  /** The store for contents of more than `above` bytes. */
   readonly objects?: ObjectStore | undefined;
-  /** The time of the database, in milliseconds since 1970. Default: its own. */
+  /** The time in milliseconds since 1970. Default: that of the database. */
   readonly now?: () => number;
 }
 
 /**
- * A blob store in the database of a cluster. What a put wrote is seen when all of it is durable. Limits hold for all members together, as
- * far as each is given the same ones.
+ * Opens a blob store in the database of a cluster. A blob is visible once all its bytes are durable. Limits hold for all members together,
+ * if all have the same limits.
  */
 export function openClusterBlobs(database: Database, options: ClusterBlobOptions = {}): BlobStore & BlobUpkeep {
   return new ClusterBlobs(database, options);
@@ -55,7 +55,7 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
   #isClosed = false;
   #sweptForRoomAt = -Infinity;
   #removing: Promise<void> = Promise.resolve();
-  /** Uploads that wait for that; those of failed puts no other process may remove while this one lives. */
+  /** Uploads that wait for `#removing`. While this process lives, no other process may remove those of failed puts. */
   readonly #abandoned = new Set<number>();
 
   constructor(database: Database, options: ClusterBlobOptions) {
@@ -118,7 +118,7 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
       if (!isBlobId(id)) throw blobNotFound(id);
       const { removed, unused } = await deleteBlob(this.#context.database, owner, id);
       if (removed === 0) throw blobNotFound(id);
-      // The blob is removed; the sweep does what fails here.
+      // The blob is removed already; the sweep removes uploads that remain.
       await removeUploads(this.#context, unused).catch(() => undefined);
     });
   }
@@ -148,7 +148,7 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
     if (this.#isClosed) throw storeClosed();
   }
 
-  /** Throws errors of `BlobStore`, and those of a source unchanged. */
+  /** Throws the errors of `BlobStore`, and errors of a source unchanged. */
   async #run<Result>(doing: Parameters<typeof toBlobFailure>[0], work: () => Promise<Result>): Promise<Result> {
     this.#assertOpen();
     try {
@@ -164,7 +164,7 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
     return blob;
   }
 
-  /** Sweeps once where a limit is reached, because expired blobs count until then. */
+  /** Sweeps and tries again once at a limit, because expired blobs count until they are swept. */
   async #withRoom<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
@@ -177,7 +177,7 @@ class ClusterBlobs implements BlobStore, BlobUpkeep {
     }
   }
 
-  /** Not before the answer: how long a put takes must not depend on whether somebody has the same bytes. */
+  /** Removes an upload after the answer: the duration of a put must not reveal that another owner has the same bytes. */
   #removeLater(upload: number): void {
     this.#abandoned.add(upload);
     this.#removing = this.#removing.then(() => this.#removeAbandoned()).catch(() => undefined);

@@ -10,12 +10,12 @@ import type { SkillPacks } from "./skills.ts";
 
 export { type VersionToPublish, publishVersion, withdrawVersions } from "./catalog/publish-version.ts";
 
-/** The published skills of a cluster, as this member has them. */
+/** The published skills of a cluster, as this member has read them. */
 export type ClusterCatalog = Required<Pick<GivenPorts, "addSkills">> & Pick<Follower, "age" | "close">;
 
 type CatalogSettings = Pick<Settings, "cluster" | "clock" | "log" | "policy" | "home">;
 
-/** Follows what is published from now on. A database that does not answer is no error: what was read before stays. */
+/** Follows the published skills from now on. An outage of the database is no error: skills that were read before stay. */
 export function openClusterCatalog(
   database: Database,
   packs: SkillPacks,

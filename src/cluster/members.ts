@@ -7,37 +7,37 @@ import type { Database } from "./database.ts";
 
 export type MemberKind = "server" | "wrapper" | "worker";
 
-/** A member renews its lease this often, by its own clock; the lease counts by that of the database. */
+/** The interval of renewals, by the clock of the member; the lease counts by the clock of the database. */
 const renewEveryMs = 5_000;
 const leaseSeconds = 20;
 
-/** This process as others of the cluster see it. */
+/** The entry of this process in the list of members. */
 export interface Member {
   readonly id: string;
-  /** Ends its lease. Idempotent; never rejects. */
+  /** Ends the lease of the member. Idempotent; never rejects. */
   leave(): Promise<void>;
 }
 
 export interface MemberOptions {
-  /** Default: a new one. */
+  /** Default: a new id. */
   readonly id?: string;
   readonly kind: MemberKind;
   readonly version: string;
-  /** What runs can ask for of a worker. */
+  /** The labels that runs can demand of a worker. */
   readonly labels?: readonly string[];
-  /** Runs at a time. */
+  /** The maximum of runs at a time. */
   readonly concurrency?: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Announces this process, and goes on with that until it leaves; while the database is not reached, nobody hears of it. */
+/** Announces this process until it leaves. In an outage of the database, other members do not see it. */
 export async function joinCluster(database: Database, options: MemberOptions): Promise<Member> {
   const { id = randomUUID(), kind, version, labels = [], concurrency = 0, clock, log } = options;
   let leaving: Promise<void> | undefined;
   let isReported = false;
 
-  /** Also announces it again where a long outage has removed it. */
+  /** Renews the lease, and announces the member again if a long outage has removed it. */
   async function renew(): Promise<void> {
     if (kind === "worker")
       await database.query(

@@ -28,10 +28,10 @@ import { ClusterExecutor } from "./runs/cluster-executor.ts";
 import { ClusterRunRecords } from "./runs/run-records.ts";
 import { type SkillPacks, openSkillPacks } from "./skills.ts";
 
-/** What the job queue needs. */
+/** The oldest Node that the job queue supports. */
 const minClusterNode = [22, 12] as const;
 
-/** Why this Node cannot be part of a cluster, or undefined. */
+/** Why this Node cannot join a cluster; undefined if it can. */
 export function clusterNodeFault(node: string = process.versions.node): string | undefined {
   const [major = 0, minor = 0] = node.split(".").map(Number);
   const [minMajor, minMinor] = minClusterNode;
@@ -39,7 +39,7 @@ export function clusterNodeFault(node: string = process.versions.node): string |
   return `--cluster needs Node ${minMajor}.${minMinor} or newer; this is Node ${node}`;
 }
 
-/** Connects to the database of the settings; `faultOf` says why it cannot be used. Default: for its schema. Rejects with INVALID_OPTIONS. */
+/** Connects to the database of the settings. `faultOf` says why it is unusable; default: `schemaFault`. Rejects with INVALID_OPTIONS. */
 export async function connectCluster(
   { cluster, clock, log }: Pick<Settings, "cluster" | "clock" | "log">,
   connections?: number,
@@ -63,7 +63,7 @@ export async function connectCluster(
   }
 }
 
-/** Connects as a member, which can begin without the database: nothing is asked of it before its schema was found usable. Rejects with INVALID_OPTIONS. */
+/** Connects as a member, also in an outage: the first statement after it checks the schema. Rejects with INVALID_OPTIONS. */
 export async function connectMember(
   settings: Pick<Settings, "cluster" | "clock" | "log">,
   connections?: number,
@@ -99,7 +99,7 @@ function verifiedLater(database: Database): Database {
   };
 }
 
-/** What every member shares, servers and workers. */
+/** The stores that all members open, servers and workers. */
 interface SharedRooms {
   readonly parts: Omit<GivenPorts, "executor" | "addSkills" | "close">;
   readonly packs: SkillPacks;
@@ -133,13 +133,13 @@ export async function openShared(database: Database, settings: Settings, member:
   };
 }
 
-/** What a server or wrapper of a cluster has in place of the parts on disk. */
+/** The ports of a server or wrapper of a cluster, instead of those on disk. */
 export interface ClusterParts extends GivenPorts {
-  /** See `followCallers`. */
+  /** Follows the callers of the cluster; see `followCallers`. */
   readonly followCallers: (changed: (callers: readonly CallerConfig[]) => void) => Promise<CallerFollower>;
 }
 
-/** The parts of a server or wrapper of the cluster that the settings name. Rejects with INVALID_OPTIONS. */
+/** Opens the ports of a server or wrapper of the cluster that the settings name. Rejects with INVALID_OPTIONS. */
 export async function openCluster(
   settings: Settings,
   kind: Exclude<MemberKind, "worker"> = "server",
@@ -179,17 +179,17 @@ export async function openCluster(
   }
 }
 
-/** What commands read and change in a cluster. */
+/** The records of a cluster that commands read and change. */
 export interface ClusterRecords {
   readonly approvals: ApprovalStore;
   readonly ledger: Ledger;
   readonly callers: CallerRecords;
   readonly policy: PolicyRecords;
-  /** Rejects if rows of the ledger could not be written. */
+  /** Closes the database. Rejects if rows of the ledger could not be written. */
   close(): Promise<void>;
 }
 
-/** Connects to what commands read and change. Rejects with INVALID_OPTIONS. */
+/** Opens the records of a cluster that commands read and change. Rejects with INVALID_OPTIONS. */
 export async function openClusterRecords(
   settings: Pick<Settings, "cluster" | "clock" | "log">,
 ): Promise<ClusterRecords> {

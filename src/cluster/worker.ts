@@ -19,20 +19,20 @@ import { RunTakenAway, openLeases } from "./worker/leases.ts";
 import { takeRuns } from "./worker/take-runs.ts";
 
 export interface WorkerOptions {
-  /** Runs at a time. */
+  /** The maximum of runs at a time. */
   readonly concurrency: number;
-  /** Besides `tier=…`, `arch=…` and `os=…`, which each worker has. */
+  /** Labels besides `tier=…`, `arch=…` and `os=…`, which each worker has. */
   readonly labels: readonly string[];
-  /** How long runs may go on when the worker ends. */
+  /** How long runs may go on when the worker ends, in milliseconds. */
   readonly drainMs: number;
   readonly leaseMs: number;
-  /** Called once, when it takes runs. */
+  /** Called once, when the worker begins to take runs. */
   readonly started: (worker: { readonly id: string; readonly labels: readonly string[] }) => void;
 }
 
 const sweepEveryMs = 10 * 60_000;
 
-/** Executes runs of the cluster until `signal` is aborted. Rejects with INVALID_OPTIONS, or SANDBOX_UNAVAILABLE where no code can be run. */
+/** Executes runs of the cluster until `signal` is aborted. Rejects with INVALID_OPTIONS, or SANDBOX_UNAVAILABLE if no code can be run. */
 export async function runWorker(settings: Settings, options: WorkerOptions, signal: AbortSignal): Promise<void> {
   const { clock, log, version } = settings;
   const { concurrency, drainMs, leaseMs } = options;
@@ -90,11 +90,11 @@ async function labelsOf(app: ReturnType<typeof openApp>, own: readonly string[])
   return [...new Set([`tier=${sandbox.tier}`, `arch=${process.arch}`, `os=${process.platform}`, ...own])].toSorted();
 }
 
-/** A run that goes beyond its sandbox is recorded together with its claim, or not claimed. */
+/** Records a run that reaches beyond its sandbox in the transaction of its claim: without a record there is no claim. */
 async function recordClaim(queries: Queries, { runId, spec: text, context }: ClaimedRun): Promise<void> {
   const spec = runSpec.safeParse(JSON.parse(text)).data;
   const given = submittedContext.safeParse(JSON.parse(context)).data;
-  // It is refused, because another version wrote it, or beyond its sandbox it does nothing.
+  // Either another version wrote the run, which is then refused, or the run stays in its sandbox.
   if (spec === undefined || given === undefined || isNothing(spec.needs)) return;
   const { by, caller, project } = given;
   const { skill, session, subagent, door } = spec;
@@ -115,7 +115,7 @@ async function recordClaim(queries: Queries, { runId, spec: text, context }: Cla
   });
 }
 
-/** Wakes workers for runs that others have lost, or not claimed for a while, and whoever waits for one that is given up. */
+/** Wakes workers for runs that were lost or long not claimed. Notifies the members that wait for runs that are given up. */
 async function reap(database: Database, queue: JobQueue, forgottenAfterMs: number): Promise<void> {
   const found = await database.transaction(async (queries) => {
     const runs = [...(await reapRuns(queries)), ...(await forgottenRuns(queries, forgottenAfterMs))];
@@ -131,7 +131,7 @@ async function reap(database: Database, queue: JobQueue, forgottenAfterMs: numbe
   }
 }
 
-/** Each worker does it for all of them, not all at a time. Returns a function that ends this. */
+/** Reaps the runs of all workers every `ms` milliseconds, varied so that workers do not coincide. Returns a function that ends this. */
 function reapEvery(ms: number, database: Database, queue: JobQueue, { clock, log }: Settings): () => void {
   let sweptAt = clock.now();
   return every(

@@ -14,10 +14,10 @@ export function toCachedResponse(content: string | Uint8Array<ArrayBuffer>, type
 }
 
 /**
- * Sends a cached answer, or 304 where the client has it. To be called after the caller's access was checked.
- * - `immutable`: this path has these bytes or nothing (RFC 9111). Otherwise caches ask each time, because the answer may change and depends
- *   on who asks.
- * - `isPublic`: shared caches may store it, too. Default: what anonymous callers get.
+ * Sends a cached answer, or 304 if the client has it. To be called after the caller's access was checked.
+ * - `immutable`: this path has these bytes or nothing (RFC 9111). Otherwise caches ask each time, because the answer may change and
+ *   depends on the caller.
+ * - `isPublic`: shared caches may store it, too. Default: whether the caller is anonymous.
  */
 export function sendCached(
   { request, response, caller }: HttpExchange,
@@ -36,17 +36,17 @@ export function sendCached(
   return undefined;
 }
 
-/** The strong entity tag of a representation: a digest of its bytes, so that callers who see other skills get another one. */
+/** Returns the strong entity tag of a representation: a digest of its bytes, so that callers who see other skills get another one. */
 export function etagOf(body: string | Uint8Array): string {
   return `"${hash("sha256", body, "base64url").slice(0, 27)}"`;
 }
 
-/** Longer lists are not read: the client gets the whole answer. */
+/** The maximum length of an `If-None-Match`: for a longer one, the client gets the whole answer. */
 const maxLength = 4_096;
 
 /**
- * Whether an `If-None-Match` names the tag, so that the client already has what it asks for (RFC 9110, section 13.1.2): a list of tags, which
- * are compared weakly, or `*`.
+ * Whether an `If-None-Match` names the tag, so that the client has the answer already (RFC 9110, section 13.1.2). The header is a list of
+ * tags, which are compared weakly, or `*`.
  */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined || ifNoneMatch.length > maxLength) return false;

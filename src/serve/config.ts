@@ -6,20 +6,20 @@ import type { WrittenConfig } from "./config/config-schema.ts";
 /** Limits on one caller. */
 export type CallerLimits = Readonly<Required<NonNullable<NonNullable<WrittenConfig["anonymous"]>["limits"]>>>;
 
-/** Limits on the whole server, by name; the schema says what they mean. */
+/** Limits on the whole server, by name; the schema describes them. */
 export type ServerLimits = Readonly<Required<NonNullable<WrittenConfig["limits"]>>>;
 
 /** A caller of the configuration. Lists of skills are patterns over canonical names; `*` stands for any characters. */
 export interface CallerConfig {
-  /** `^[a-z0-9-]{1,64}$`, unique: it owns the caller's blobs and runs. */
+  /** The unique name, `^[a-z0-9-]{1,64}$`, which owns the caller's blobs and runs. */
   readonly name: string;
-  /** SHA-256 of the bearer token. */
+  /** The SHA-256 of the bearer token. */
   readonly tokenDigest: Buffer;
-  /** Default: all. */
+  /** Patterns of the skills that the caller sees. Default: all. */
   readonly skills: readonly string[];
-  /** Default: all. */
+  /** The tools that the caller may call. Default: all. */
   readonly tools: readonly ToolName[] | undefined;
-  /** `NAME@DIGEST[:PERMISSION,…]`, for runs of this caller only. Default: none. */
+  /** Grants for runs of this caller only: `NAME@DIGEST[:PERMISSION,…]`. Default: none. */
   readonly grants: readonly string[];
   /** Names of secrets that runs of this caller may get. Default: none. */
   readonly secrets: readonly string[];
@@ -29,9 +29,9 @@ export interface CallerConfig {
 /** A set of skills behind the path `/s/<token>/`, for clients that cannot send credentials. */
 export interface ShareConfig {
   readonly name: string;
-  /** SHA-256 of the path's token. */
+  /** The SHA-256 of the path's token. */
   readonly tokenDigest: Buffer;
-  /** Default: all. */
+  /** Patterns of the skills in the share. Default: all. */
   readonly skills: readonly string[];
 }
 
@@ -40,21 +40,21 @@ export interface ServeConfig {
   readonly provider: {
     readonly name: string;
     readonly url?: string;
-    /** Reverse domain, the start of every id: `com.example`. */
+    /** The reversed domain, which begins every id: `com.example`. */
     readonly domain: string;
   };
-  /** What people reach the server by, such as `https://skills.example`; without a slash at its end. Default: where it listens. */
+  /** The URL by which clients reach the server, such as `https://skills.example`, without a slash at its end. Default: its address. */
   readonly publicUrl: string | undefined;
-  /** Patterns; of several that match the strictest counts, and `default` where none does. */
+  /** Patterns of skills by access. If several match, the strictest counts; if none matches, `default`. */
   readonly access: { readonly default: AccessPolicy } & {
     readonly [Policy in AccessPolicy]: readonly string[];
   };
-  /** Patterns of skills that are published with another type than their kind says. */
+  /** Patterns of skills whose published type differs from that of their kind. */
   readonly capabilityTypes: { readonly [Type in CapabilityType]?: readonly string[] };
   readonly callers: readonly CallerConfig[];
   readonly anonymous: { readonly tools: readonly ToolName[]; readonly limits: CallerLimits };
   readonly shares: readonly ShareConfig[];
-  /** Sources of skills of others, as for `--source`. */
+  /** Sources of further skills, as for `--source`. */
   readonly sources: readonly string[];
   readonly limits: ServerLimits;
 }
@@ -63,7 +63,7 @@ export const defaultCallerLimits: CallerLimits = { requestsPerMinute: 1_200, con
 
 export const defaultAnonymousLimits: CallerLimits = { requestsPerMinute: 300, concurrentRequests: 8 };
 
-/** What anybody may call: what reads, and runs of public skills, which have no permissions. */
+/** The tools that anyone may call: those that read, and runs of public skills without permissions. */
 const defaultAnonymousTools: readonly ToolName[] = [
   "list_skills",
   "describe_skill",
@@ -84,7 +84,7 @@ export const defaultServerLimits: ServerLimits = {
   unreadBytes: 48 * 1024 * 1024,
 };
 
-/** Without a configuration: everything is private, and nobody but those with a token sees anything. */
+/** The configuration without a file: everything is private, so that only callers with a token see anything. */
 export const defaultConfig: ServeConfig = {
   provider: { name: "acp-skills", domain: "local" },
   publicUrl: undefined,
@@ -97,18 +97,18 @@ export const defaultConfig: ServeConfig = {
   limits: defaultServerLimits,
 };
 
-/** The name of the caller that is this machine's user: its blobs and approvals are those of the command line. */
+/** The name of the caller that is this machine's user, with the blobs and approvals of the command line. */
 export const localCaller = "local";
 
-/** What this machine's user needs to call a server without configured callers. */
+/** The tokens with which this machine's user calls a server without configured callers. */
 export interface LocalTokens {
-  /** The token of the caller `local`, who sees and may do what the user sees and may do. */
+  /** The token of the caller `local`, which sees and may do all that the user sees and may do. */
   readonly bearer: string;
   /** The token of the path `/s/<token>/`, below which all skills can be installed. */
   readonly share: string;
 }
 
-/** A configuration with the caller `local`, and a share of all skills. Their tokens are new, and known to nobody else. */
+/** Adds the caller `local` and a share of all skills to a configuration. Their tokens are new, and known to nobody else. */
 export function withLocalCaller(config: ServeConfig): { readonly config: ServeConfig; readonly tokens: LocalTokens } {
   const tokens = { bearer: newToken(), share: newToken() };
   const caller = {

@@ -3,17 +3,15 @@ import type { Writable } from "node:stream";
 /** The recent events of one caller; the source of its streams. */
 export interface CallerEvents {
   readonly push: (type: string, data: object) => void;
-  /**
-   * The events that a client has missed since `lastEventId`; undefined if that is not known, because the id is too old or not of this process.
-   */
+  /** Returns the events that a client has missed since `lastEventId`; undefined if the id is too old, or of another process. */
   readonly since: (lastEventId: string) => readonly string[] | undefined;
-  /** An event that is sent to one client, and not stored. Its id is that of the latest one. */
+  /** Returns an event for one client, which is not stored. Its id is that of the latest event. */
   readonly now: (type: string, data: object) => string;
-  /** Calls back with the text of every event; the returned function unsubscribes. `listener` must not throw. */
+  /** Calls `listener`, which must not throw, with the text of every event. The returned function unsubscribes. */
   readonly listen: (listener: (text: string) => void) => () => void;
 }
 
-/** Stores the latest `most` events. `epoch` distinguishes processes; ids of another caller are no secret, but refer to nothing here. */
+/** Stores the latest `most` events. `epoch` distinguishes processes. Ids of another caller are no secret, but name no event here. */
 export function createCallerEvents({ epoch, most }: { readonly epoch: string; readonly most: number }): CallerEvents {
   /** The texts of the events `latest - stored.length + 1` to `latest`. */
   const stored: string[] = [];
@@ -42,23 +40,23 @@ export function createCallerEvents({ epoch, most }: { readonly epoch: string; re
   };
 }
 
-/** A block of `text/event-stream`. JSON has no line breaks of its own, so that data cannot add a field. */
+/** Formats a block of `text/event-stream`. JSON has no line breaks, so that data cannot add a field. */
 function toText(id: string, type: string, data: object): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 /** A stream of events to one client. */
 export interface EventStream {
-  /** Sends a comment, if the client has read everything, so that the connection is not taken for dead. */
+  /** Sends a comment if the client has read everything, so that the connection does not seem dead. */
   readonly beat: () => void;
-  /** Idempotent. */
+  /** Ends the stream. Idempotent. */
   readonly end: () => void;
 }
 
-/** Events that wait for a client to read; when there are more, the stream is ended, and the client can resume. */
+/** The maximum of events that wait for a client to read. Beyond it, the stream ends, and the client can resume. */
 const maxWaiting = 64;
 
-/** Sends `first`, then the events that `listen` reports, until the response is closed. `ended` is called once, whoever ends the stream. */
+/** Sends `first`, then the events that `listen` reports, until the response is closed. `ended` is called once at its end. */
 export function openEventStream(
   response: Writable,
   first: readonly string[],
@@ -85,7 +83,7 @@ export function openEventStream(
     ended();
   }
 
-  /** What waits meanwhile is sent when the system has taken it. */
+  /** Writes a text, then the events that waited until the system had taken it. */
   function write(text: string): void {
     if (response.destroyed) return;
     response.write(text, () => {
@@ -94,7 +92,7 @@ export function openEventStream(
   }
 
   response.on("close", finish).on("error", finish);
-  // As one piece, so that what a client has missed does not count as waiting.
+  // All in one write, so that missed events do not count as waiting.
   write(first.join(""));
   return {
     end,

@@ -13,31 +13,31 @@ import { toErrorBody, refuseRequest } from "./serve-context.ts";
 
 const loopbackHosts: readonly string[] = ["127.0.0.1", "::1", "localhost"];
 
-/** Whether only this machine can connect to what listens on a host. */
+/** Whether only this machine can connect to a server that listens on a host. */
 export function isLoopbackListenHost(host: string): boolean {
   return loopbackHosts.includes(host);
 }
 
 export interface ListenOptions {
-  /** Default: 127.0.0.1. */
+  /** The host on which to listen. Default: 127.0.0.1. */
   readonly host: string;
-  /** 0: any free port. */
+  /** The port on which to listen; 0: any free one. */
   readonly port: number;
-  /** There may be callers later, of elsewhere: without any, nobody is answered beyond what is public. */
+  /** Whether remote callers may be added later: without any, only public skills are served. */
   readonly callersFollow?: boolean;
   readonly requestEnded?: HttpLog["requestEnded"] | undefined;
-  /** Default: by the records of the system. */
+  /** Default: the user or network of the peer, from the records of the system. */
   readonly peerOf?: PeerOf;
 }
 
 const connectionsCheckMs = 1_000;
 const keepAliveMs = 5_000;
-/** For the answer to a bad client to arrive, and for the client to leave. */
+/** The time for the answer to a bad client to arrive, and for the client to leave. */
 const leaveWithinMs = 1_000;
-/** Clients that open a connection for each of 1,500 artifacts must not wait for one of them. */
+/** The maximum of connections that wait to be accepted: clients open one for each of 1,500 artifacts. */
 const backlog = 4_096;
 
-/** A server that listens, and its URL without a slash at its end. Throws INVALID_OPTIONS if the address cannot be bound. */
+/** Opens a server, and returns its URL without a slash at its end. Throws INVALID_OPTIONS if the address cannot be bound. */
 export async function listen(
   { host, port, peerOf = createPeerIdentifier() }: ListenOptions,
   limits: ServerLimits,
@@ -74,7 +74,7 @@ function cannotListen(error: NodeJS.ErrnoException, host: string, port: number):
   return new SkillsError("INVALID_OPTIONS", `Cannot listen on ${host}:${port}: ${why}.`, { cause: error });
 }
 
-/** The values of Host that are ours, and the origins of pages that may call. */
+/** Returns the values of Host that mean this server, and the origins of pages that may call. */
 export function hostsOf(
   host: string,
   port: number,
@@ -89,9 +89,9 @@ export function hostsOf(
   return { hosts: [...hosts, publicHost.toLowerCase()], origins: [origin.toLowerCase()] };
 }
 
-/** What Node refuses before there is a request: without a body of its own, clients would see an empty answer. */
+/** Answers requests that Node itself refuses: without this, clients would get an empty answer. */
 function answerClientError(error: NodeJS.ErrnoException, connection: Duplex, clock: Clock): void {
-  // One that is only ended stays until the client leaves, too.
+  // A connection that is only ended would stay until the client leaves.
   if (!connection.writable) {
     connection.destroy();
     return;
@@ -111,7 +111,7 @@ function answerClientError(error: NodeJS.ErrnoException, connection: Duplex, clo
 
 const closeIdleEveryMs = 100;
 
-/** For the answers of requests that were cancelled. */
+/** The time for the answers of cancelled requests. */
 const lastAnswersMs = 500;
 
 interface ServerEnd {
@@ -123,8 +123,8 @@ interface ServerEnd {
 }
 
 /**
- * Stops accepting, waits until all requests and held work have ended or `seconds` are over, then calls `cancel` and closes what is left. Resolves with
- * the number of those that were cancelled.
+ * Stops accepting, and waits until all requests and held work have ended or `seconds` are over. Then calls `cancel` and closes the
+ * remaining connections. Resolves with the number of requests and work that were cancelled.
  */
 export async function closeServer(server: Server, { clock, seconds, ...open }: ServerEnd): Promise<number> {
   const { running, held, cancel } = open;
@@ -144,25 +144,25 @@ export async function closeServer(server: Server, { clock, seconds, ...open }: S
   return cancelled;
 }
 
-/** Requests that a client may send on one connection before it has read their answers; one that never reads keeps no more places. */
+/** The maximum of requests on one connection whose answers the client has not read: a client that never reads occupies no more. */
 const maxUnread = 16;
 
-/** Bytes a second that a client reads at least. */
+/** The minimum speed at which a client has to read, in bytes per second. */
 const minReadBytesPerSecond = 1_024;
 
-/** What the system has taken of a connection. Node's public count grows only at the end of a write, which may be a whole artifact. */
+/** Returns how many bytes of a connection the system has taken. Node's public count grows only after a write, maybe a whole artifact. */
 function takenOf(socket: Socket): number {
   const { _handle: handle } = socket as { _handle?: { bytesWritten?: number; writeQueueSize?: number } | null };
   return (handle?.bytesWritten ?? 0) - (handle?.writeQueueSize ?? 0);
 }
 
 /**
- * Answers the requests of a server. A connection whose client reads less than 1 KiB/s of an answer for `unreadMs` is closed, and one that is idle.
- * Node emits `close` only for the answer that is being sent when its client leaves: for those queued behind it, it is emitted here.
+ * Answers the requests of a server. Closes idle connections, and those whose client reads less than 1 KiB/s of an answer for `unreadMs`.
+ * When a client leaves, Node emits `close` only for the answer that is being sent; this function emits it for those queued behind.
  */
 function followAnswers(server: Server, answer: RequestListener, unreadMs: number, clock: Clock): void {
   const open = new Map<Socket, Set<ServerResponse>>();
-  /** By connection: the bytes that the system had taken at the last check, if some were unread. */
+  /** The bytes that the system had taken at the last check, for each connection with unread bytes. */
   let taken = new Map<Socket, number>();
   let stop: (() => void) | undefined;
 

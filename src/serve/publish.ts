@@ -11,7 +11,7 @@ import { type Listings, createListings, invocationRoutes, sharingRoutes } from "
 
 export { executionParameters } from "./publish/sharing.ts";
 
-/** Which skills are published, and to whom. */
+/** The published skills, and their audiences. */
 export interface Published {
   /** The present publication. */
   readonly publication: () => Publication;
@@ -22,7 +22,7 @@ export interface Published {
   readonly listings: Listings;
 }
 
-/** `baseUrl`: where links point. */
+/** Creates the publication of a server, and its artifacts, shares and listings. `baseUrl`: the URL with which links begin. */
 export function createPublished(
   app: App,
   session: SessionSkills,
@@ -37,7 +37,7 @@ export function createPublished(
   };
 }
 
-/** The routes of everything that is published. */
+/** The routes of all published documents and files. */
 export const publishedRoutes: readonly CreateRoutes[] = [
   sharingRoutes,
   invocationRoutes,

@@ -28,14 +28,14 @@ type ConfigProblem = FileProblem<
   | "config-token-invalid"
 >;
 
-/** A configuration file, read. */
+/** The result of reading a configuration file. */
 export interface ReadConfig {
-  /** Undefined if there is an error. */
+  /** The configuration; undefined if there is an error. */
   readonly config?: ServeConfig;
   /** Absolute directories of skills. */
   readonly skills: readonly string[];
   readonly problems: readonly ConfigProblem[];
-  /** A line of the text for people, numbered from 1, with what may be a token masked. */
+  /** Returns a line of the text for messages, numbered from 1, with possible tokens masked. */
   readonly sourceLine: (line: number) => string | undefined;
 }
 
@@ -44,10 +44,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Report = (code: ConfigProblem["code"], place: SchemaFault["place"], message: string, fix: string) => void;
 type ReportAt = (path: JsonPath, message: string, fix: string) => void;
 
-/** Problems after these are not reported. */
+/** The maximum of problems that are reported. */
 const maxProblems = 50;
 
-/** Reads the file of `--config`, which only this user and root may be able to change. */
+/** Reads the file of `--config`. Only this user and root may be able to change it. */
 export function readConfigFile(file: string, env: Environment): ReadConfig {
   const read = readGuardedFile(file, { maxBytes: configLimits.bytes, of: "user" });
   if ("text" in read) return readServeConfig(file, read.text, env);
@@ -56,7 +56,7 @@ export function readConfigFile(file: string, env: Environment): ReadConfig {
   return { skills: [], problems: [problem], sourceLine: () => undefined };
 }
 
-/** Reads and validates the text of a configuration. `file` is absolute; tokens that `env` holds are hashed at once. */
+/** Reads and validates the text of a configuration. `file` is absolute. Tokens from `env` are hashed at once. */
 export function readServeConfig(file: string, content: string, env: Environment): ReadConfig {
   const text = content.replace(/^\uFEFF/, "");
   const problems: ConfigProblem[] = [];
@@ -92,7 +92,7 @@ function checkForm(root: JsonNode, report: Report): WrittenConfig | undefined {
   return undefined;
 }
 
-/** What a schema does not see: names that occur twice or are taken, and limits that contradict each other. */
+/** Reports faults that a schema does not find: names that occur twice or are reserved, and limits that contradict each other. */
 function checkNames({ callers = [], shares = [], limits = {} }: WrittenConfig, report: ReportAt): void {
   for (const [list, named] of Object.entries({ callers, shares })) {
     const seen = new Set(reservedNames);
@@ -107,7 +107,7 @@ function checkNames({ callers = [], shares = [], limits = {} }: WrittenConfig, r
     report(["limits", "headerSeconds"], "headerSeconds is longer than requestSeconds", "Make it at most as long.");
 }
 
-/** Text of a configuration without what may be a token: long words, and all that a key with "token" in its name has. */
+/** Masks possible tokens in the text: long words, and the values of keys with "token" in their names. */
 function maskedLines(text: string): ReadConfig["sourceLine"] {
   const isHarmless = (word: string): boolean => /^(?:sha256:[0-9a-f]{64}|env:\w+)$/.test(word);
   const mask = (word: string): string => (isHarmless(word) ? word : "*".repeat(Array.from(word).length));
@@ -124,8 +124,8 @@ function maskedLines(text: string): ReadConfig["sourceLine"] {
 const remedy = "Use the one that acp-skills serve --new-token prints.";
 
 /**
- * The digests of the tokens, in the order of the callers and shares: hashes what the environment holds. Refuses tokens that are missing, could
- * be guessed or are used twice; messages never contain one.
+ * Reads the digests of the tokens, in the order of the callers and shares; hashes tokens from the environment. Refuses tokens that are
+ * missing, used twice or could be guessed. Messages never contain a token.
  */
 function readTokens({ callers = [], shares = [] }: WrittenConfig, env: Environment, report: ReportAt) {
   const seen = new Map<string, string>();
@@ -159,14 +159,14 @@ function toDigest(written: string, form: "header" | "path", env: Environment) {
   return fault === undefined ? toTokenDigest(token) : { message: `the token in ${name} ${fault}`, fix: remedy };
 }
 
-/** What a token needs at least, so that nobody can guess it. */
+/** The minimum of a token, so that nobody can guess it. */
 const minTokenBits = 128;
 const minDistinctCharacters = 8;
 const longest = 512;
 
 /**
- * Why a token is refused, by its length and alphabet: a clause that never contains the token. Undefined if it could be random enough; 22
- * characters of base64url or 32 hexadecimal digits are.
+ * Why a token is refused, by its length and alphabet: a clause that never contains the token. Undefined if it could be random enough, such
+ * as 22 characters of base64url or 32 hexadecimal digits.
  */
 export function tokenFault(token: string, form: "header" | "path"): string | undefined {
   if (!/^[\x21-\x7e]+$/.test(token)) return "is empty, or has characters other than printable ASCII without blanks";
@@ -188,7 +188,7 @@ function alphabetOf(token: string): number {
 
 const allSkills: readonly string[] = ["*"];
 
-/** A valid configuration with the defaults filled in. */
+/** Fills the defaults into a valid configuration. */
 function toServeConfig(written: WrittenConfig, tokens: ReturnType<typeof readTokens>): ServeConfig {
   const { provider, url, access = {}, capabilityTypes = {}, callers = [], anonymous = {}, shares = [] } = written;
   const base = defaultConfig;
@@ -222,7 +222,7 @@ function toCaller(written: Omit<z.infer<typeof callerSchema>, "token">): Omit<Ca
   return { name, skills, tools, grants, secrets, limits: { ...defaultCallerLimits, ...limits } };
 }
 
-/** A caller of elsewhere: what the configuration says of one, without name and token. Throws an error whose message is a sentence. */
+/** Reads the settings of a remote caller, without name and token. Throws an error whose message is a sentence. */
 export function readCallerSettings(name: string, settings: unknown): Omit<CallerConfig, "tokenDigest"> {
   const read = callerSchema.omit({ token: true }).safeParse({ ...(isObject(settings) ? settings : {}), name });
   if (read.success && !reservedNames.includes(name)) return toCaller(read.data);
@@ -233,7 +233,7 @@ export function readCallerSettings(name: string, settings: unknown): Omit<Caller
 
 const reservedNames = ["anonymous", "local"];
 
-/** `com.example.skills` of `https://skills.example.com`; undefined for addresses and names without a dot. */
+/** Returns `com.example.skills` for `https://skills.example.com`; undefined for addresses and names without a dot. */
 function toReverseDomain(url: string | undefined): string | undefined {
   const host = url === undefined ? "" : new URL(url).hostname.replace(/^www\./, "").replace(/\.$/, "");
   if (!host.includes(".") || isIP(host) !== 0) return undefined;

@@ -1,13 +1,13 @@
 import { attempt } from "../base/failures/system-error.ts";
 import { type HttpRefusal, nothingHere } from "../wire/http.ts";
 
-/** What a request is routed by. A segment that starts with a colon stands for any one segment, percent-decoded: `/skills/:slug`. */
+/** The method and path of a route. A segment that starts with a colon matches any one segment, percent-decoded: `/skills/:slug`. */
 interface Routable {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
 }
 
-/** Where a request leads: to a route, or to a refusal. */
+/** The result of routing a request: a route, or a refusal. */
 export type Routed<Route extends Routable> =
   | { readonly route: Route; readonly path: string; readonly params: ReadonlyMap<string, string> }
   /** `path`: the template of a path that has other methods only. */
@@ -19,7 +19,7 @@ interface Template<Route> {
   readonly byMethod: Map<string, Route>;
 }
 
-/** Finds routes by method and path: 404 for paths without a route, 405 for other methods. HEAD is answered as GET. */
+/** Creates a router by method and path: 404 for paths without a route, 405 for other methods. HEAD is answered as GET. */
 export function createRouter<Route extends Routable>(
   routes: readonly Route[],
 ): (method: string, path: string) => Routed<Route> {
@@ -70,7 +70,7 @@ function match(pattern: readonly string[], segments: readonly string[]): Readonl
       if (part !== segment) return undefined;
       continue;
     }
-    // Undefined for what is not percent-encoded UTF-8.
+    // Undefined if the segment is not percent-encoded UTF-8.
     const decoded = attempt(() => decodeURIComponent(segment), undefined);
     if (decoded === undefined || decoded === "") return undefined;
     params.set(part.slice(1), decoded);

@@ -10,39 +10,39 @@ import type { Metrics } from "./telemetry/metrics.ts";
 import type { McpCaller } from "../mcp/mcp-caller.ts";
 import { type HttpRefusal, refuse } from "../wire/http.ts";
 
-/** What the routes of the HTTP server work with. */
+/** The context of all routes of the HTTP server. */
 export interface ServeContext extends Published {
   readonly app: App;
   readonly config: ServeConfig;
   readonly session: SessionSkills;
   readonly anonymous: HttpCaller;
-  /** Large bodies are counted here before they are sent. */
+  /** The counter of large bodies, used before they are sent. */
   readonly unread: UnreadBytes;
-  /** Where links point: `https://skills.example`, without a slash at its end. Never taken from a request. */
+  /** The URL with which links begin: `https://skills.example`, without a slash at its end. Never taken from a request. */
   readonly baseUrl: () => string;
-  /** Only programs on this machine send requests: nothing else can connect, and no proxy stands in front. */
+  /** Whether only programs on this machine send requests: nothing else can connect, and there is no proxy. */
   readonly isLocal: boolean;
-  /** Aborted when the server is asked to stop: streams end, nothing new is begun. */
+  /** Aborted when the server is asked to stop: streams end, and nothing new begins. */
   readonly draining: AbortSignal;
-  /** Aborted when what still runs is cancelled. */
+  /** Aborted when running requests and work are cancelled. */
   readonly stopped: AbortSignal;
-  /** Registers work that outlives its request: a server that stops waits for it as for a request. It must not reject. */
+  /** Registers work that outlives its request: a server that stops waits for it as for a request. The work must not reject. */
   readonly hold: (work: Promise<void>) => void;
   readonly metrics: Metrics;
-  /** Events of the runs of all callers; `listener` must not throw. */
+  /** Registers a listener for the events of the runs of all callers; `listener` must not throw. */
   readonly onRun: (listener: (caller: string, event: RunEvent) => void) => void;
 }
 
 /** A route of the HTTP server. */
 export interface HttpRoute {
   readonly method: "GET" | "POST" | "DELETE";
-  /** A segment that starts with a colon stands for any one segment: `/skills/:slug`. */
+  /** The path; a segment that starts with a colon matches any one segment: `/skills/:slug`. */
   readonly path: string;
-  /** It does not depend on which skills there are: it is answered before they have been read. */
+  /** Whether the route does not depend on the skills, so that it answers before they have been read. */
   readonly isIndependent?: boolean;
   /**
-   * Answers an admitted request, or returns why it is refused. Checks access itself, by the caller and the resource that it found, never by
-   * path. Rejects only if the client disconnected, or for a fault of ours.
+   * Answers an admitted request, or returns why it is refused. Checks access itself, by the caller and the resource that it found, never
+   * by path. Rejects only if the client disconnected, or for an internal failure.
    */
   readonly answer: (exchange: HttpExchange) => RouteResult | Promise<RouteResult>;
 }
@@ -53,23 +53,23 @@ export type RouteResult = HttpRefusal | undefined;
 /** The routes of one concern. */
 export type CreateRoutes = (context: ServeContext) => readonly HttpRoute[];
 
-/** Who sent a request. */
+/** The caller that sent a request. */
 export interface HttpCaller {
-  /** As in the configuration; `anonymous` without credentials. */
+  /** The name in the configuration; `anonymous` without credentials. */
   readonly name: string;
   readonly isAnonymous: boolean;
-  /** Most bytes of one request. */
+  /** The maximum bytes of one request. */
   readonly requestBytes: number;
-  /** For the tools: with its own owner, visible skills and tools. */
+  /** The caller as the tools know it, with its owner, visible skills and tools. */
   readonly tools: McpCaller;
   /**
-   * Whether the documents of discovery show it the skill: without credentials all but private ones; with credentials all that its
-   * configuration lets it see.
+   * Whether the documents of discovery show the skill to the caller: without credentials all skills but private ones, else all that its
+   * configuration permits.
    */
   readonly discovers: (published: PublishedSkill) => boolean;
-  /** Whether it may invoke the skill: without credentials public ones only. */
+  /** Whether the caller may invoke the skill: without credentials only public ones. */
   readonly invokes: (published: PublishedSkill) => boolean;
-  /** Callers with the same view discover the same skills: a cache key. */
+  /** The key of a cache: callers with the same view discover the same skills. */
   readonly view: string;
 }
 
@@ -79,13 +79,13 @@ const noParams: ReadonlyMap<string, string> = new Map();
 export class HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Anonymous until the request was admitted. */
+  /** The caller; anonymous until the request was admitted. */
   caller: HttpCaller;
-  /** The template of its path; undefined if no route has it. */
+  /** The template of the request's path; undefined if no route has it. */
   route: string | undefined;
-  /** What the colons of the route's path stand for. */
+  /** The values of the segments that start with a colon in the route's path. */
   params = noParams;
-  /** Undefined until the request was admitted, and when it does not count as a request of its caller any more. */
+  /** The limiter that counts the request. Undefined before it was admitted, and after `leave`. */
   limiter: Limiter | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, anonymous: HttpCaller) {
@@ -104,7 +104,7 @@ export class HttpExchange {
     return new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
   }
 
-  /** Called when the request has ended, or has a limit of its own. Idempotent. */
+  /** Ends the counting of the request, when it has ended or has a limit of its own. Idempotent. */
   leave(): void {
     this.limiter?.leave();
     this.limiter = undefined;
@@ -122,10 +122,10 @@ export class HttpExchange {
 
 const notStored = { "content-type": "application/json", "cache-control": "no-store" };
 
-/** Paths whose errors are those of JSON-RPC; all others have the error object of Skill Sharing. */
+/** The paths with errors of JSON-RPC; all others have the error object of Skill Sharing. */
 const rpcPaths: readonly string[] = ["/rpc", "/mcp"];
 
-/** Refuses a request in the form that its path has. */
+/** Refuses a request with the error form of its path. */
 export function refuseRequest(response: ServerResponse, path: string, refusal: HttpRefusal): void {
   if (rpcPaths.includes(path)) {
     refuse(response, refusal);
@@ -135,7 +135,7 @@ export function refuseRequest(response: ServerResponse, path: string, refusal: H
   response.end(toErrorBody(refusal));
 }
 
-/** The error object of Skill Sharing. */
+/** Formats the error object of Skill Sharing. */
 export function toErrorBody({ code, message, headers }: Omit<HttpRefusal, "status">): string {
   const after = headers?.["retry-after"];
   const retry = after === undefined ? {} : { retry: { after_seconds: Number(after) } };

@@ -29,22 +29,22 @@ import { monitoringRoutes } from "./routes/monitoring.ts";
 import { openApiRoutes } from "./routes/openapi.ts";
 import { rpcRoutes } from "./routes/rpc.ts";
 
-/** A server that listens. */
+/** A listening HTTP server. */
 export interface HttpServer {
-  /** Without a slash at its end. */
+  /** The URL, without a slash at its end. */
   readonly url: string;
   /**
-   * Stops accepting, lets requests and runs go on for `limits.shutdownSeconds`, then cancels them. Idempotent; never throws. Resolves
-   * with the number of requests that were cancelled.
+   * Stops accepting, lets requests and runs go on for `limits.shutdownSeconds`, then cancels them. Idempotent; never throws. Resolves with
+   * the number of cancelled requests and runs.
    */
   close(): Promise<number>;
-  /** Takes over callers and shares. Requests of callers that are gone, or have other rights, end. Returns their names. */
+  /** Replaces callers and shares. Ends requests of callers that are gone or have other rights, and returns the names of these callers. */
   replaceCallers(config: Pick<ServeConfig, "callers" | "shares">): readonly string[];
 }
 
 /**
- * Opens the HTTP server. Throws INVALID_OPTIONS for a port in use, an address that cannot be bound, and for a host that others can reach
- * without callers that have tokens.
+ * Opens the HTTP server. Throws INVALID_OPTIONS for a port in use or an address that cannot be bound. Throws it also if other machines can
+ * reach the host, but no caller has a token.
  */
 export async function serveHttp(
   app: App,
@@ -52,7 +52,7 @@ export async function serveHttp(
   given: ServeConfig,
   address: ListenOptions,
 ): Promise<HttpServer> {
-  // Its callers may be replaced.
+  // A copy, because its callers may be replaced.
   const config: Mutable<ServeConfig> = { ...given };
   const isLoopback = isLoopbackListenHost(address.host);
   if (!isLoopback && config.callers.length === 0 && address.callersFollow !== true)
@@ -63,7 +63,7 @@ export async function serveHttp(
   const { limits } = config;
   const draining = new AbortController();
   const stopped = new AbortController();
-  // Every call listens; from the eleventh on, Node would warn of a leak.
+  // Every call adds a listener; from the eleventh on, Node would warn of a leak.
   setMaxListeners(0, stopped.signal);
   const running = new Map<ServerResponse, HttpCaller>();
   const held = new Set<Promise<void>>();
@@ -98,7 +98,7 @@ export async function serveHttp(
   const rules: AdmissionRules = {
     callers,
     anonymousLimiter: createAddressLimiters(config.anonymous.limits, () => performance.now()),
-    // Nobody can know them before the port is known.
+    // Both are filled in once the port is known.
     hosts: [],
     origins: [],
   };
@@ -137,7 +137,7 @@ export async function serveHttp(
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
-/** Admits and answers requests. A failure of ours ends the one request, and is logged. */
+/** Admits and answers requests. An internal failure ends only its request, and is logged. */
 function createListener(
   { app, session, anonymous, metrics, draining }: ServeContext,
   rules: AdmissionRules,

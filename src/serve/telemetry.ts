@@ -3,41 +3,41 @@ import type * as Pino from "pino";
 import { attempt } from "../base/failures/system-error.ts";
 import type { Log } from "../base/log.ts";
 
-/** One request, when it has been answered. */
+/** A request that has been answered. */
 export interface RequestRecord {
   readonly requestId: string;
   readonly method: string;
-  /** From the request line; logged without what may be secret in it. */
+  /** The target in the request line; logged without possible secrets. */
   readonly target: string;
   readonly status: number;
   readonly ms: number;
   /** The name of the caller. */
   readonly caller: string;
-  /** It stays open for as long as the client likes, so that its time means nothing. */
+  /** Whether the request is a stream, which is open as long as the client likes: its duration means nothing. */
   readonly isStream?: boolean;
 }
 
 /**
- * The log of the server, one JSON object a line. A line is built field by field from what is listed here, so that no header, body, token
- * or query can get into it. Never throws.
+ * The log of the server, one JSON object a line. Each line is built from the fields listed here, so that no header, body, token or query
+ * can get into it. Never throws.
  */
 export interface HttpLog {
   readonly log: Log;
-  /** Failures and slow requests at level `info`, others at `debug` only. */
+  /** Logs failures and slow requests at level `info`, others only at `debug`. */
   readonly requestEnded: (record: RequestRecord) => void;
 }
 
 export interface HttpLogOptions {
-  /** Default: info. */
+  /** The lowest level that is logged. Default: info. */
   readonly level?: "debug" | "info" | "warning" | "error";
-  /** Default: stderr, synchronously; that it was closed is ignored. */
+  /** Default: stderr, written synchronously; a closed stderr is ignored. */
   readonly destination?: { readonly write: (line: string) => void };
 }
 
-/** For everybody, because probes have no credentials. */
+/** The paths that everybody may request, because probes have no credentials. */
 export const healthPaths: readonly string[] = ["/healthz", "/readyz"];
 
-/** Loads pino. */
+/** Creates the log; loads pino. */
 export async function createHttpLog({ level = "info", destination }: HttpLogOptions = {}): Promise<HttpLog> {
   const { pino } = await import("pino");
   const logger = pino(
@@ -79,8 +79,8 @@ function toStderr({ destination }: typeof Pino.pino): { readonly write: (line: s
 }
 
 /**
- * Ids by which a request is found in the log: that of the client, if it sends a usable one that is not its token, else one of ours,
- * unique in this process and unlikely to be given by another.
+ * Creates ids by which a request is found in the log. The id of the client is used if it is usable and not its token. Otherwise the id is
+ * new: unique in this process and unlikely in any other.
  */
 export function createRequestIds(
   start = randomBytes(6).toString("hex"),
@@ -93,7 +93,7 @@ export function createRequestIds(
   };
 }
 
-/** Text for the log without what may be secret in it: credentials, values of queries, paths of shared sets (`/s/<token>/`). */
+/** Removes possible secrets from a text for the log: credentials, values of queries, paths of shares (`/s/<token>/`). */
 function withoutSecrets(text: string): string {
   return text
     .replace(unsafe, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
@@ -104,18 +104,18 @@ function withoutSecrets(text: string): string {
     .replace(/(:\/\/)[^/\s@"']{1,256}@/g, "$1-@");
 }
 
-/** What JSON leaves as it is, and a terminal does not show as it is. */
+/** Characters that JSON does not escape, although a terminal does not show them as they are. */
 const unsafe = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 const maxPathLength = 256;
-/** Names are words; tokens are long without a break, of both cases, or hexadecimal. */
+/** The form of names, which are words. Tokens are long without a break, of both cases, or hexadecimal. */
 const words = /^\.?[a-z0-9]{1,24}(?:[._-][a-z0-9]{1,24}){0,16}$/i;
 const longHexadecimal = /^[0-9a-f-]{21,}$/;
 
-/** The path of a request line as it may be logged: no query, and `-` for every segment that may be a token. Never throws. */
+/** Returns the path of a request line for the log: without query, and with `-` for every segment that may be a token. Never throws. */
 export function toLoggedPath(target: string): string {
   const path = /^[^?#]*/.exec(target.slice(0, maxPathLength))?.[0] ?? "";
-  // Where it is not percent-encoded correctly, its segments do not look like names.
+  // If the path is not percent-encoded correctly, its segments do not look like names.
   const segments = attempt(() => decodeURIComponent(path), path).split("/");
   return segments.map((segment, index) => (isPlain(segment, segments[index - 1]) ? segment : "-")).join("/");
 }

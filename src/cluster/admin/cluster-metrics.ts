@@ -3,17 +3,17 @@ import { Metric, otherValue } from "../../wire/metric.ts";
 import type { Database } from "../database.ts";
 import { type ClusterStatus, readStatus } from "./cluster-status.ts";
 
-/** However often they are asked for, the database is read once in this time. */
+/** The database is read at most once in this time, however often the metrics are requested. */
 const freshMs = 5_000;
-/** A database that takes longer counts as out of reach: whoever asks for metrics does not wait for long. */
+/** A database that needs longer counts as unreachable, so that a request for metrics never waits longer. */
 const patienceMs = 3_000;
-/** Label sets with a series of their own, and the longest of them: labels are words of those who run skills. */
+/** The maximum of label sets with a time series of their own, and of their length. Skills choose the labels. */
 const maxSets = 20;
 const maxSetLength = 200;
 
 /**
- * The metrics of a cluster, of its database as it was some seconds ago at most; `catalogAge`: milliseconds since this member's list of
- * published skills was that of the database. What it returns never rejects.
+ * Returns a function that renders the metrics of a cluster; it reads the database at most every 5 seconds, and never rejects. `catalogAge`
+ * returns the milliseconds since this member's list of published skills equalled that of the database.
  */
 export function clusterMetrics(
   database: Database,
@@ -40,7 +40,7 @@ export function clusterMetrics(
 
 type Sample = readonly [values: readonly string[], amount: number];
 
-/** One number, or samples that are added up by the values of their labels. */
+/** Renders a gauge of one number, or of samples that are added up by the values of their labels. */
 function gauge(
   name: string,
   help: string,
@@ -57,7 +57,7 @@ function reachable(value: 0 | 1): string {
   return gauge("reachable", "Whether the database of the cluster answered.", value);
 }
 
-/** A status in the text format of Prometheus. */
+/** Renders a status in the text format of Prometheus. */
 function renderStatus({ schema, members, runs, queue, leases, tables }: ClusterStatus): string {
   const isLive = ({ lease_seconds }: { readonly lease_seconds: number }): boolean => lease_seconds > 0;
   const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -12,10 +12,10 @@ interface ListedMember {
   readonly pid: number;
   readonly version: string;
   readonly labels: readonly string[];
-  /** Runs at a time. */
+  /** The maximum of runs at a time. */
   readonly concurrency: number;
   readonly age_seconds: Seconds;
-  /** Until its lease ends; negative since it has ended. */
+  /** Seconds until the lease of the member ends; negative after its end. */
   readonly lease_seconds: Seconds;
 }
 
@@ -31,12 +31,12 @@ interface RunLease {
   readonly run_id: string;
   readonly worker: string | null;
   readonly fence: number;
-  /** Since it was started. */
+  /** Seconds since the run was started. */
   readonly age_seconds: Seconds;
   readonly lease_seconds: Seconds;
 }
 
-/** What a cluster is doing, as its database has it. */
+/** The state of a cluster, read from its database. */
 export interface ClusterStatus {
   /** The version of this package. */
   readonly version: string;
@@ -48,10 +48,10 @@ export interface ClusterStatus {
   readonly tables: readonly { readonly name: string; readonly bytes: number; readonly rows: number }[];
 }
 
-/** The most of each list that is read: what is past it is counted, where it matters. */
+/** The maximum of rows that are read for each list. The counts in `runs` have no such limit. */
 const maxRows = 1_000;
 
-/** Rejects as the database does. */
+/** Reads the state of a cluster. Rejects with the errors of the database. */
 export async function readStatus(queries: Queries): Promise<ClusterStatus> {
   const [schema = { number: 0, oldest: 0 }] = await queries.query<ClusterStatus["schema"]>(
     "select max(number) as number, max(oldest) as oldest from acp_skills.migrations",
@@ -87,16 +87,16 @@ export async function readStatus(queries: Queries): Promise<ClusterStatus> {
   return { version, schema, members, runs, queue, leases, tables };
 }
 
-/** Runs by the worker that executed them last. */
+/** The number of runs with one status, by the worker that executed them last. */
 interface ClaimCount {
   readonly worker: string | null;
   readonly status: string;
   readonly count: number;
-  /** How many of them an earlier worker had begun. */
+  /** How many of the runs an earlier worker had begun. */
   readonly repeated: number;
 }
 
-/** Rejects as the database does. */
+/** Counts runs by worker and status. Rejects with the errors of the database. */
 export async function countClaims(queries: Queries): Promise<readonly ClaimCount[]> {
   return await queries.query<ClaimCount>(
     `select worker, status, count(*)::float8 as count, count(*) filter (where fence > 1)::float8 as repeated

@@ -3,17 +3,17 @@ import { parseClusterUrl } from "../database.ts";
 import { packagesMissing } from "../database/database-error.ts";
 import { inCluster } from "./in-cluster.ts";
 
-/** Whether this machine can be part of a cluster. */
+/** The answer to whether this machine can join a cluster. */
 export interface ClusterExamination {
   readonly usable: boolean;
-  /** The URL without password; undefined where it cannot be parsed. */
+  /** The URL of the database without password; undefined if it cannot be parsed. */
   readonly database?: string;
   readonly schema?: number;
-  /** What is in the way, each as a sentence. */
+  /** The obstacles, each as a sentence. */
   readonly faults: readonly string[];
 }
 
-/** Tries all that a cluster needs: Node, the packages, the database and its schema. Never rejects. */
+/** Checks what a member of a cluster needs: Node, the packages, the database and its schema. Never rejects. */
 export async function examineCluster(settings: Settings): Promise<ClusterExamination> {
   let database: string | undefined;
   try {

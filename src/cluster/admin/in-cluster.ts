@@ -5,8 +5,8 @@ import { isOutage } from "../database/database-error.ts";
 import { connectCluster } from "../open-cluster.ts";
 
 /**
- * The result of work with the database of the cluster that the settings name; `faultOf`: see `connectCluster`. Rejects with INVALID_OPTIONS
- * where it cannot be used or refuses, with ENDPOINT_UNREACHABLE in an outage, and with errors of ours.
+ * Calls `work` with the database of the cluster that the settings name; for `faultOf` see `connectCluster`. Rejects with INVALID_OPTIONS
+ * if the database is unusable or refuses, ENDPOINT_UNREACHABLE in an outage, and any SkillsError of `work`.
  */
 export async function inCluster<Result>(
   settings: Settings,

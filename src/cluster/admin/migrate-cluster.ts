@@ -4,8 +4,8 @@ import { migrateQueue } from "../runs/job-queue.ts";
 import { inCluster } from "./in-cluster.ts";
 
 /**
- * Creates or changes the tables of the cluster that the settings name, those of the job queue included. Returns the names of the steps that
- * were missing. Rejects with INVALID_OPTIONS, and with ENDPOINT_UNREACHABLE.
+ * Creates or changes the tables of the cluster that the settings name, including those of the job queue. Returns the names of the steps
+ * that were missing. Rejects with INVALID_OPTIONS or ENDPOINT_UNREACHABLE.
  */
 export async function migrateCluster(settings: Settings): Promise<readonly string[]> {
   return await inCluster(
@@ -16,7 +16,7 @@ export async function migrateCluster(settings: Settings): Promise<readonly strin
       await migrateQueue(database, settings.log);
       return queue.length > 0 ? steps : [...steps, "job queue"];
     },
-    // Any schema will do.
+    // Any schema is accepted.
     async (database) => await database.query("select 1").then(() => undefined),
   );
 }

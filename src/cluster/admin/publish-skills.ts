@@ -11,7 +11,7 @@ import { inCluster } from "./in-cluster.ts";
 interface InspectedFiles {
   readonly inspected: Pick<InspectedSkill, "slug" | "name" | "version" | "digest" | "files">;
   readonly files: readonly Pick<SkillFile, "path" | "bytes">[];
-  /** The bundle that says who signed them. */
+  /** The bundle with the signature of the files. */
   readonly signature: Uint8Array | undefined;
 }
 
@@ -19,11 +19,11 @@ export interface ClusterReceipt {
   readonly slug: string;
   readonly version: string;
   readonly digest: string;
-  /** False where the same was published before. */
+  /** False if the same version was published before. */
   readonly isNew: boolean;
 }
 
-/** Publishes skills for all members of the cluster that the settings name, one after the other. Throws as `publishVersion` does. */
+/** Publishes skills one after the other in the cluster that the settings name. Throws the errors of `publishVersion`. */
 export async function publishInCluster(
   settings: Settings,
   skills: readonly InspectedFiles[],
@@ -46,7 +46,7 @@ export async function publishInCluster(
   });
 }
 
-/** Withdraws a version, or all of a skill, from the cluster that the settings name. Returns which. */
+/** Withdraws a version of a skill, or all its versions, from the cluster that the settings name. Returns the withdrawn versions. */
 export async function withdrawInCluster(
   settings: Settings,
   which: { readonly name: string; readonly version?: string | undefined },

@@ -1,10 +1,10 @@
 import { counted } from "../../base/text/code-points.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 
-/** Runs that wait for longer than this although there are workers for them are worth a sentence. */
+/** Runs that wait longer are reported even if there are workers for them. */
 const longWaitSeconds = 60;
 
-/** What is wrong with a cluster, each as a sentence that says what to do. */
+/** Finds the problems of a cluster; each is a sentence that says what to do. */
 export function findProblems({ version, members, queue, leases }: ClusterStatus): readonly string[] {
   const isLive = ({ lease_seconds }: { readonly lease_seconds: number }): boolean => lease_seconds > 0;
   const workers = members.filter((member) => member.kind === "worker" && isLive(member));
@@ -41,7 +41,7 @@ export function findProblems({ version, members, queue, leases }: ClusterStatus)
   return [...gone, ...versions, ...waits, ...ended];
 }
 
-/** A duration in its largest unit: `3 min`. */
+/** Formats a duration in its largest unit: `3 min`. */
 export function toDuration(seconds: number): string {
   const units = [
     [86_400, "d"],

@@ -6,16 +6,16 @@ import { metricsContentType } from "../../wire/metric.ts";
 import { connectMember } from "../open-cluster.ts";
 import { clusterMetrics } from "./cluster-metrics.ts";
 
-/** What answers the probes of a worker. */
+/** The HTTP server for the probes of a worker. */
 export interface WorkerMonitor {
   readonly url: string;
-  /** Waits for nothing. Never rejects. */
+  /** Closes without waiting for requests. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Opens `/healthz`, `/readyz` and `/metrics` for a worker, which say nothing about what it executes, also while the database is away.
- * Rejects with INVALID_OPTIONS, and with the error of the system where it cannot listen.
+ * Opens `/healthz`, `/readyz` and `/metrics` for a worker, also during an outage of the database. No answer reveals what the worker
+ * executes. Rejects with INVALID_OPTIONS, and with the error of the system if it cannot listen.
  */
 export async function openWorkerMonitor(
   settings: Settings,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ApprovalScope } from "../../runtime/trust.ts";
 
-/** One text for one scope. */
+/** Returns the same text for equal scopes. */
 export function toScopeText(scope: ApprovalScope): string {
   return JSON.stringify(oneForm(scope));
 }
@@ -10,7 +10,7 @@ export function scopeKey(scope: ApprovalScope): Buffer {
   return toKey(toScopeText(scope));
 }
 
-/** What `acp_skills.blocks` has for a blocked skill. Who acts on approvals asks for it in every scope that counts. */
+/** Returns the key of a blocked skill in `acp_skills.blocks`. Code that acts on approvals checks the keys of all scopes that count. */
 export function blockKey(scope: ApprovalScope, skill: string, from: "own" | "project" | "remote"): Buffer {
   return toKey(JSON.stringify([oneForm(scope), skill, from]));
 }
@@ -19,7 +19,7 @@ function oneForm(scope: ApprovalScope): ApprovalScope {
   return scope === "everywhere" ? scope : { project: scope.project };
 }
 
-/** SHA-256: names of others are compared by it, because text in a database cannot hold all of them. */
+/** Returns the SHA-256 of a text. Keys are compared instead of names, because text in a database cannot hold every name. */
 function toKey(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

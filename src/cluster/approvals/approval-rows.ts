@@ -11,14 +11,14 @@ interface StoredValue {
   readonly value: string;
 }
 
-/** What a scope has, for a change of it. */
+/** The approvals of a scope and their rows, read to be changed. */
 interface StoredScope {
   readonly approvals: Approvals;
   readonly grants: readonly StoredValue[];
   readonly blocks: readonly StoredValue[];
 }
 
-/** Reads a scope within the transaction that changes it. Throws UNREADABLE for rows that this version cannot read, and so must not replace. */
+/** Reads a scope within the transaction that changes it. Throws UNREADABLE for rows of other versions, which must not be replaced. */
 export async function readScope(queries: Queries, scope: ApprovalScope): Promise<StoredScope> {
   const [row] = await queries.query<{ head: string }>(
     "select head from acp_skills.approval_scopes where person = session_user::text and scope_key = $1",
@@ -42,7 +42,7 @@ export async function readScope(queries: Queries, scope: ApprovalScope): Promise
   }
 }
 
-/** Throws ZodError or SyntaxError for rows of other versions. */
+/** Parses the rows of a scope. Throws ZodError or SyntaxError for rows of other versions. */
 export function toApprovals(
   scope: ApprovalScope,
   rows: { readonly head: string; readonly grants: readonly string[]; readonly blocks: readonly string[] },
@@ -53,7 +53,7 @@ export function toApprovals(
   return parseApprovals({ ...(JSON.parse(rows.head) as object), ...place, grants, blocks });
 }
 
-/** That rows are of another version, as a sentence without its end. */
+/** Returns a sentence, without its full stop, about rows of another version. */
 export function unknownRows(scope: ApprovalScope, error: unknown): string {
   const place = scope === "everywhere" ? "everywhere" : `the project ${JSON.stringify(scope.project)}`;
   return `The approvals for ${place} in the cluster are of another version of acp-skills, so that no grant in them counts: ${toShortReason(error)}`;
@@ -63,7 +63,7 @@ export function toShortReason(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, 300);
 }
 
-/** Writes what differs. */
+/** Writes the rows that differ. */
 export async function writeScope(
   queries: Queries,
   scope: ApprovalScope,
@@ -78,7 +78,7 @@ export async function writeScope(
   );
   const grantRows = grants.map((grant) => {
     const { id, digest, expires } = grant;
-    // What is no time has never been before it.
+    // An invalid time counts as expired.
     const until = expires === undefined ? {} : { expires_at: new Date(Date.parse(expires) || 0) };
     return { id, digest: toBytes(digest.replace("sha256:", "")), ...until, value: JSON.stringify(grant) };
   });
@@ -90,7 +90,7 @@ export async function writeScope(
   await writeRows(queries, scope, ["blocks", "block_key"], before.blocks, blockRows);
 }
 
-/** Rows that stay in their order are never written again: who waits for one of them finds it. */
+/** Deletes rows that are gone and inserts new ones. Rows that stay in order are not written, so that whoever waits for one finds it. */
 async function writeRows(
   queries: Queries,
   scope: ApprovalScope,

@@ -11,11 +11,11 @@ import { scopeKey } from "./approval-keys.ts";
 
 const maxScopes = 10_000;
 const maxScopeCharacters = 4 * 1024 * 1024;
-/** For one person; what changes in a further version cannot be shown later. */
+/** The maximum of copies per user. Without a copy, the changes of a later version cannot be shown. */
 const maxCopies = 1_000;
 const maxRemembered = 256;
 
-/** A person's answers as rows, in the database of a cluster. The person is the role of the connection. */
+/** Opens the store of the user's approvals in the database of a cluster. The user is the role of the connection. */
 export function openClusterApprovals(database: Database, options: { readonly log: Log }): ApprovalStore {
   return new ClusterApprovals(database, options);
 }
@@ -28,7 +28,7 @@ interface Known {
 interface ReadRow {
   readonly revision: string;
   readonly head: string;
-  /** Null where the revision is that which is known. */
+  /** Null if the revision is the known one. */
   readonly grants: readonly string[] | null;
   readonly blocks: readonly string[] | null;
 }
@@ -45,7 +45,7 @@ class ClusterApprovals implements ApprovalStore {
     this.#log = log;
   }
 
-  /** In an outage nothing is granted, and what was blocked remains so. */
+  /** Grants nothing in an outage; known blocks stay. */
   async read(scope: ApprovalScope): Promise<Approvals> {
     const key = scopeKey(scope);
     const known = this.#known.get(key.toString("hex"));
@@ -98,7 +98,7 @@ class ClusterApprovals implements ApprovalStore {
   async change(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<Approvals> {
     return await this.#orUnreadable("stored in", () =>
       this.#database.transaction(async (queries) => {
-        // Also where there is no row yet.
+        // The lock works before there is a row, too.
         await queries.query("select pg_advisory_xact_lock(hashtextextended(session_user::text || $1::text, 39))", [
           scopeKey(scope).toString("hex"),
         ]);
@@ -106,7 +106,7 @@ class ClusterApprovals implements ApprovalStore {
         const after = changeApprovals(scope, before.approvals, change);
         if (after === before.approvals) return after;
         await expectRoom(queries, scope, after);
-        // See the migration: whoever acts on approvals holds it shared.
+        // Code that acts on approvals holds this lock shared; see the migration.
         await queries.query("select pg_advisory_xact_lock(hashtextextended(session_user::text, 38))");
         await writeScope(queries, scope, { before, after });
         const remaining = new Set(after.grants.map(({ digest }) => digest));
@@ -138,7 +138,7 @@ class ClusterApprovals implements ApprovalStore {
         "select files from acp_skills.approved_copies where person = session_user::text and digest = decode($1, 'hex')",
         [digest.replace("sha256:", "")],
       );
-      // Text that is not that of its file is left out.
+      // Texts that do not match the digests of their files are left out.
       return row && toApprovedCopy(digest, JSON.parse(row.files) as readonly CopiedFile[]);
     } catch (error) {
       this.#log("warning", `What changed in an approved version of a skill cannot be shown: ${toShortReason(error)}`);
@@ -151,7 +151,7 @@ class ClusterApprovals implements ApprovalStore {
     if (copy === undefined) return;
     try {
       await this.#database.transaction(async (queries) => {
-        // So that its grant is not removed meanwhile.
+        // The lock prevents that the grant is removed meanwhile.
         await queries.query("select pg_advisory_xact_lock_shared(hashtextextended(session_user::text, 38))");
         await queries.query(
           `insert into acp_skills.approved_copies (person, digest, files)
@@ -183,7 +183,7 @@ class ClusterApprovals implements ApprovalStore {
   }
 }
 
-/** Throws QUOTA_EXCEEDED. */
+/** Throws QUOTA_EXCEEDED if the approvals would exceed a limit. */
 async function expectRoom(queries: Queries, scope: ApprovalScope, after: Approvals): Promise<void> {
   const refuse = (message: string): SkillsError => {
     const hint = "acp-skills approvals list shows them, acp-skills approvals revoke ID removes one.";
@@ -200,7 +200,7 @@ async function expectRoom(queries: Queries, scope: ApprovalScope, after: Approva
     throw refuse(`There are approvals for ${maxScopes.toLocaleString("en")} projects, the limit.`);
 }
 
-/** Those whose version no grant names any more. */
+/** Removes the copies whose version no grant names any more. */
 async function removeCopies(queries: Queries): Promise<void> {
   await queries.query(
     `delete from acp_skills.approved_copies c where person = session_user::text and not exists (

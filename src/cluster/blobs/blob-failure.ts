@@ -1,15 +1,15 @@
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { DatabaseError, isOutage } from "../database/database-error.ts";
 
-/** What rejected is the source of a blob, or its signal: `cause` is rethrown. */
+/** A failure of a blob's source or signal; `cause` is rethrown. */
 export class BlobSourceFailure extends Error {}
 
-/** The object store was not reached, or answered something else than was asked for. */
+/** A failure of the object store: it was not reached, or its answer was wrong. */
 export class ObjectStoreFailure extends Error {}
 
 type BlobWork = "stored" | "read" | "removed";
 
-/** Deadlocks, and rows that were removed between two statements: the same may succeed at the next attempt. */
+/** The SQLSTATEs of deadlocks, and of rows removed between two statements: the next attempt may succeed. */
 const transient = /^(?:40|23503)/;
 
 export function toBlobFailure(doing: BlobWork, error: unknown): unknown {

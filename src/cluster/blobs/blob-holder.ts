@@ -5,22 +5,22 @@ import { DatabaseError } from "../database/database-error.ts";
 import type { Database } from "../database.ts";
 import type { ObjectStore } from "./object-store.ts";
 
-/** Where blobs are. */
+/** The stores of blobs, and the holder of this process. */
 export interface BlobContext {
   readonly database: Database;
   readonly holder: BlobHolder;
-  /** For contents of more than `above` bytes. */
+  /** The store for contents of more than `above` bytes. */
   readonly objects: ObjectStore | undefined;
 }
 
-/** By the clock of this process; the lease counts by that of the database. Longer than an outage that a run survives. */
+/** Renewals follow the clock of this process, the lease that of the database. It is longer than an outage that a run survives. */
 const renewEveryMs = 20_000;
 const leaseSeconds = 120;
 
-/** What is held: a blob, which does not expire, or the bytes of an upload, which somebody reads. */
+/** A blob, which does not expire while held, or an upload whose bytes are being read. */
 type Held = { readonly blob: string } | { readonly upload: number };
 
-/** The lease of this process, and all that it holds by that. */
+/** The lease of this process, and all blobs and uploads that it holds under that lease. */
 export class BlobHolder {
   readonly id = randomUUID();
   readonly #database: Database;
@@ -39,7 +39,7 @@ export class BlobHolder {
     this.#log = log;
   }
 
-  /** Begins the lease. Needed before anything is held or written. */
+  /** Begins the lease, without which nothing can be held or written. */
   join(): Promise<void> {
     return (this.#joined ??= this.#renew().then(
       () => this.#renewLater(),
@@ -50,7 +50,7 @@ export class BlobHolder {
     ));
   }
 
-  /** Holds something until the returned function is called, which never rejects. Undefined if it does not exist. */
+  /** Holds a blob or upload until the returned function is called, which never rejects. Undefined if there is no such blob or upload. */
   async hold(held: Held): Promise<(() => Promise<void>) | undefined> {
     await this.join();
     const number = ++this.#lastNumber;
@@ -65,7 +65,7 @@ export class BlobHolder {
     return undefined;
   }
 
-  /** Ends the lease, and with it what is held. Never rejects: others end it if this cannot. */
+  /** Ends the lease and all its holds. Never rejects: if this fails, other processes end the lease once it is over. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#joined?.catch(() => undefined);
@@ -75,7 +75,7 @@ export class BlobHolder {
     await this.#database.query("delete from acp_skills.blob_holders where id = $1", [this.id]).catch(() => undefined);
   }
 
-  /** Refused where the blob is removed at the same time, and where others have ended the lease of this process: then once more. */
+  /** Inserts a hold. Tries once more if the blob was just removed, or if another process has ended the lease of this one. */
   async #insert(number: number, held: Held, isAgain = false): Promise<boolean> {
     try {
       const rows = await this.#database.query(
@@ -97,7 +97,7 @@ export class BlobHolder {
   }
 
   async #release(number: number): Promise<void> {
-    // A renewal that began before could hold it again. The next one does what fails here.
+    // A renewal in progress could add the hold again. If the deletion fails, the next renewal repeats it.
     if (!this.#held.delete(number) || this.#isClosed) return;
     await this.#renewing;
     await this.#database
@@ -115,8 +115,8 @@ export class BlobHolder {
   }
 
   /**
-   * One statement for all: the lease, holds that others have freed because it was over, and those that could not be released. What is held
-   * while it waits for a connection is not its business.
+   * Renews the lease, restores holds that others freed after its end, and deletes holds that could not be released, all in one statement.
+   * Ignores holds that are added while the statement waits for a connection.
    */
   async #renew(): Promise<void> {
     const last = this.#lastNumber;

@@ -3,24 +3,24 @@ import { type BlobOptions, type ListedBlob, type StoredBlob, quotaRefusal } from
 import { SkillsError } from "../../base/errors.ts";
 import type { Database, Queries } from "../database.ts";
 
-/** Owners are compared by it. JSON keeps apart what UTF-8 does not. */
+/** Returns the hash by which owners are compared. JSON distinguishes lone surrogates, which UTF-8 does not. */
 export function toOwnerHash(owner: string): Buffer {
   return createHash("sha256").update(JSON.stringify(owner)).digest();
 }
 
-/** A blob before it is there. */
+/** A blob that does not exist yet. */
 interface NewBlob extends Omit<StoredBlob, "sha256"> {
   readonly owner: string;
   readonly sha256: Buffer;
   readonly digests: Buffer;
-  /** In milliseconds since 1970; undefined for the database's. */
+  /** The time in milliseconds since 1970; undefined for that of the database. */
   readonly now: number | undefined;
 }
 
 /**
- * Makes an upload the bytes of a new blob, which counts from now on. Locks its content, then the usage of its owner, then that of all. Throws
- * QUOTA_EXCEEDED, after which the transaction must not be committed, and RUNTIME_BUSY where the upload was removed because its writer seemed
- * to be gone. Returns the upload whose place it took, if any.
+ * Makes an upload the bytes of a new blob. Locks its content, then the usage of its owner, then the total usage. Throws QUOTA_EXCEEDED,
+ * after which the transaction must not be committed. Throws RUNTIME_BUSY if the upload was removed because its writer seemed to be gone.
+ * Returns the upload that it replaced, if any.
  */
 export async function insertBlob(
   transaction: Queries,
@@ -59,12 +59,12 @@ export async function insertBlob(
   const refusal = quotaRefusal({ total, of: () => own }, "", blob.size, settings);
   if (refusal !== undefined) throw refusal;
   if (own.replaced === null) return undefined;
-  // In a statement of its own, which sees an upload that was finished while the one before waited.
+  // A separate statement sees an upload that was finished while the first statement waited.
   await transaction.query("update acp_skills.blob_uploads set state = 'unused' where id = $1", [own.replaced]);
   return own.replaced;
 }
 
-/** The metadata of a blob; undefined if that owner has none of that id. */
+/** Returns the metadata of a blob; undefined if the owner has no blob with this id. */
 export async function selectBlob(queries: Queries, owner: string, id: string): Promise<StoredBlob | undefined> {
   const [row] = await queries.query<StoredBlob>(
     `select id, size::float8 as size, kind, encode(sha256, 'hex') as sha256
@@ -74,7 +74,7 @@ export async function selectBlob(queries: Queries, owner: string, id: string): P
   return row;
 }
 
-/** Every blob, by id, some at a time. */
+/** Yields every blob, ordered by id. Reads 500 rows at a time. */
 export async function* selectBlobs(queries: Queries): AsyncGenerator<ListedBlob> {
   for (let last: string | undefined = ""; last !== undefined;) {
     const rows: readonly ListedBlob[] = await queries.query<ListedBlob>(
@@ -89,10 +89,10 @@ export async function* selectBlobs(queries: Queries): AsyncGenerator<ListedBlob>
   }
 }
 
-/** `$1` is a time in milliseconds since 1970, or null for the database's. */
+/** `$1` is a time in milliseconds since 1970, or null for that of the database. */
 const isExpired = "expires_at <= coalesce(to_timestamp($1::float8 / 1000), now())";
 
-/** How many blobs have expired: after a sweep, those that are held. */
+/** Counts expired blobs; after a sweep, only held ones are left. */
 export async function countExpired(queries: Queries, now: number | undefined): Promise<number> {
   const [row] = await queries.query<{ count: number }>(
     `select count(*)::float8 as count from acp_skills.blobs where ${isExpired}`,
@@ -112,7 +112,7 @@ export async function deleteBlob(database: Database, owner: string, id: string):
   return await deleteWhere(database, "id = $1 and owner = $2 for update", [id, toOwnerHash(owner)], true);
 }
 
-/** Removes some of the blobs that have expired and are not held, without those that others have locked. */
+/** Removes at most 100 expired blobs that are neither held nor locked by others. */
 export async function deleteExpired(database: Database, now: number | undefined): Promise<DeletedBlobs> {
   const which = `${isExpired} and not exists (select from acp_skills.blob_holds where blob = blobs.id)
     order by expires_at, id limit 100 for update skip locked`;
@@ -120,8 +120,8 @@ export async function deleteExpired(database: Database, now: number | undefined)
 }
 
 /**
- * Removes blobs, and the contents to which no other refers; those that are held only where `evenIfHeld`. Locks both at first: no hold can be
- * added to a blob, and no other blob can refer to its content.
+ * Removes blobs, and contents to which no other blob refers. Removes held blobs only if `evenIfHeld`. Locks blobs and contents first, so
+ * that no hold can be added to a blob and no other blob can refer to its content.
  */
 async function deleteWhere(
   database: Database,

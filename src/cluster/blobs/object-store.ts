@@ -4,25 +4,25 @@ import type { SkillsError } from "../../base/errors.ts";
 import { unusableCluster } from "../database/database-error.ts";
 import { ObjectStoreFailure } from "./blob-failure.ts";
 
-/** Contents are verified and stored in the database in chunks of so many bytes; the last one is smaller. */
+/** The bytes of a chunk, in which contents are verified and stored in the database; the last chunk may be smaller. */
 export const chunkBytes = 1024 * 1024;
-/** Contents in an object store are in objects of so many bytes; the last one is smaller. */
+/** The bytes of an object, in which contents are in an object store; the last object may be smaller. */
 export const objectBytes = 8 * 1024 * 1024;
 const attemptsToRead = 3;
 const timeoutMs = 30_000;
 
-/** A store of objects of at most `objectBytes`. Rejects with `ObjectStoreFailure`. */
+/** A store of objects of at most `objectBytes`. Its functions reject with `ObjectStoreFailure`. */
 export interface ObjectStore {
-  /** Contents of more than so many bytes belong there. */
+  /** Contents of more bytes belong in this store. */
   readonly above: number;
-  /** Which place it is. */
+  /** The URL of the bucket and prefix. */
   readonly label: string;
   put(name: string, bytes: Buffer): Promise<void>;
-  /** The bytes from `start` to before `end`, all of them; undefined if there is no such object. */
+  /** Reads exactly the bytes from `start` to before `end`; undefined if there is no such object. */
   get(name: string, start: number, end: number): Promise<Buffer | undefined>;
-  /** Does nothing if there is none. */
+  /** Removes an object, if it exists. */
   remove(name: string): Promise<void>;
-  /** The names of all objects that are older than so long by the clock of the store, some at a time. */
+  /** Lists the names of all objects older than `ageMs` milliseconds by the clock of the store, in batches. */
   listOlder(ageMs: number): AsyncIterable<readonly string[]>;
   close(): void;
 }
@@ -31,22 +31,22 @@ interface ObjectLocation {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** Empty, or ends with a slash. */
+  /** The prefix of all names: empty, or with a slash at its end. */
   readonly prefix: string;
   readonly above: number;
 }
 
-/** The name of the object with that number of an upload. */
+/** Returns the name of an upload's object with this number. */
 export function toObjectName(object: string, number: number): string {
   return `${object}/${number}`;
 }
 
-/** Only these are ours: whoever shares the bucket may have others there. */
+/** The form of the names that acp-skills gives: others may share the bucket, and have other names. */
 const nameForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/\d+$/;
 
 /**
- * Parses `https://HOST/BUCKET/PREFIX?region=REGION&above=BYTES`. Credentials never stand there: the SDK looks for them in its environment
- * variables, files, and the roles of the machine. Throws INVALID_OPTIONS.
+ * Parses `https://HOST/BUCKET/PREFIX?region=REGION&above=BYTES`. The URL has no credentials: the SDK reads them from its environment
+ * variables and files, or uses the roles of the machine. Throws INVALID_OPTIONS.
  */
 export function parseObjectLocation(text: string): ObjectLocation {
   const refuse = (reason: string): SkillsError => unusableCluster(`ACP_SKILLS_CLUSTER_S3: ${reason}`);
@@ -74,7 +74,7 @@ export function parseObjectLocation(text: string): ObjectLocation {
   };
 }
 
-/** The store of a URL, to which it connects when it is used. Undefined without one. Rejects with INVALID_OPTIONS, also without the SDK. */
+/** Opens the store of a URL; connects at its first use. Undefined without a URL. Rejects with INVALID_OPTIONS, also without the SDK. */
 export async function openObjectStore(url: string | undefined): Promise<ObjectStore | undefined> {
   if (url === undefined || url === "") return undefined;
   const { bucket: Bucket, prefix, endpoint, region, above } = parseObjectLocation(url);
@@ -86,7 +86,7 @@ export async function openObjectStore(url: string | undefined): Promise<ObjectSt
     endpoint,
     region,
     forcePathStyle: true,
-    // Our own digests verify more, and other stores than that of AWS refuse those.
+    // The digests of acp-skills verify more, and stores other than AWS refuse the checksums of the SDK.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
@@ -135,7 +135,7 @@ export async function openObjectStore(url: string | undefined): Promise<ObjectSt
   };
 }
 
-/** The clock of the store, by its last answer. Nothing is old by one that does not say its time. */
+/** Returns the clock of the store: the time in its last answer. If the answer had no time, no object counts as old. */
 function readClock(client: S3Client): { now(): number } {
   let time = Number.NaN;
   client.middlewareStack.add(
@@ -162,7 +162,7 @@ async function readExactly(body: AsyncIterable<Uint8Array>, length: number): Pro
   return bytes;
 }
 
-/** Without the error itself, which has the signed request in it. */
+/** Throws `ObjectStoreFailure` without a cause, because the original error contains the signed request. */
 function fail(error: unknown): never {
   throw new ObjectStoreFailure(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
 }

@@ -5,25 +5,25 @@ import type { BlobContext } from "./blob-holder.ts";
 import { toOwnerHash } from "./blob-rows.ts";
 import { chunkBytes, objectBytes, toObjectName } from "./object-store.ts";
 
-/** Chunks that are read at once: a blob of the default limit in one statement. The next ones are read while the reader has these. */
+/** Chunks that are read at once: enough for a blob of the default limit. The next window is read while the reader consumes this one. */
 const windowChunks = 12;
 const pieceBytes = 64 * 1024;
 
 interface FoundContent {
   readonly size: number;
   readonly upload: number;
-  /** Null for chunks in the database. */
+  /** The prefix of the objects' names; null for chunks in the database. */
   readonly object: string | null;
-  /** Hexadecimal. */
+  /** The digests of all chunks, one after the other, in hexadecimal. */
   readonly digests: string;
 }
 
-/** Chunks by their number, without those that are missing or damaged. */
+/** Chunks by their number, without missing and damaged ones. */
 type Chunks = ReadonlyMap<number, Buffer>;
 
 /**
- * Reads a range. Verifies each chunk that it touches before a byte of it is handed on: so a small range of a large blob costs two MiB at most,
- * and damage elsewhere in the blob is not seen. A range beyond the first chunks holds the bytes, to be read to its end after they were removed.
+ * Reads a range. Verifies each chunk that the range touches before it yields a byte of the chunk. A small range thus reads at most 2 MiB,
+ * and damage elsewhere is not seen. A range beyond the first chunks holds the bytes: it can be read to its end after their removal.
  */
 export async function* readContent(
   context: BlobContext,
@@ -41,7 +41,7 @@ export async function* readContent(
   const isInDatabase = content.object === null;
   let release: (() => Promise<void>) | undefined;
   for (let attempt = 0; release === undefined && (!isInDatabase || last >= first + windowChunks); attempt++) {
-    // Another put of equal bytes may take the place of these at any time.
+    // Another put of equal bytes may replace these at any time.
     if (attempt > 5) throw new SkillsError("RUNTIME_BUSY", "The blob is being replaced again and again.");
     if (attempt > 0) ({ content, chunks } = await openRange(context, owner, id, first, atMost));
     release = await context.holder.hold({ upload: content.upload });
@@ -52,7 +52,7 @@ export async function* readContent(
       const found = await window;
       const next = number + windowChunks;
       if (next <= last) window = readWindow(context, content, next, last);
-      // A reader that stops early does not await it.
+      // A reader that stops early never awaits this promise.
       window.catch(() => undefined);
       for (; number < next && number <= last; number++) {
         const bytes = found.get(number);
@@ -67,7 +67,7 @@ export async function* readContent(
   }
 }
 
-/** Finds the content of a blob, and in the same snapshot its first chunks from a number on. Throws BLOB_NOT_FOUND. */
+/** Finds the content of a blob and, in the same snapshot, its chunks from number `first` on. Throws BLOB_NOT_FOUND. */
 async function openRange(
   { database }: BlobContext,
   owner: string,

@@ -6,7 +6,7 @@ const uploadsAtOnce = 10;
 const requestsAtOnce = 8;
 const orphanAgeMs = 60 * 60 * 1000;
 
-/** Removes the bytes of uploads to which nothing refers, unless somebody still reads them. Rows go first, because they are the truth. */
+/** Removes the bytes of uploads to which nothing refers and that nobody reads. Deletes rows first: bytes without a row are orphans. */
 export async function removeUploads({ database, objects }: BlobContext, ids: readonly number[]): Promise<void> {
   const gone = await database.transaction(async (transaction) => {
     const locked = await transaction.query<{ id: number }>(
@@ -14,7 +14,7 @@ export async function removeUploads({ database, objects }: BlobContext, ids: rea
        where id = any($1::bigint[]) and state <> 'used' and ($2 or object is null) order by id for update skip locked`,
       [[...ids], objects !== undefined],
     );
-    // Another statement: it sees the holds that were added until the rows were locked.
+    // A separate statement sees the holds that were added until the rows were locked.
     return await transaction.query<{ object: string | null; size: number }>(
       `delete from acp_skills.blob_uploads
        where id = any($1::bigint[]) and not exists (select from acp_skills.blob_holds where upload = blob_uploads.id)
@@ -27,12 +27,12 @@ export async function removeUploads({ database, objects }: BlobContext, ids: rea
       ? []
       : Array.from({ length: Math.ceil(size / objectBytes) }, (_, number) => toObjectName(object, number)),
   );
-  // What fails here is found as an orphan later.
+  // Objects whose removal fails are found as orphans later.
   if (objects !== undefined)
     await inParallel(names, requestsAtOnce, (name) => objects.remove(name).catch(() => undefined));
 }
 
-/** Removes what crashed processes left, in small steps. */
+/** Removes the leases, uploads and objects that crashed processes left, in small steps. */
 export async function removeLeftovers(context: BlobContext): Promise<void> {
   const { database } = context;
   await database.query("delete from acp_skills.blob_holders where lease_until < now()");
@@ -52,7 +52,7 @@ export async function removeLeftovers(context: BlobContext): Promise<void> {
   await removeOrphans(context);
 }
 
-/** Removes objects without a row, at most every half an hour by any process: those of uploads whose row is gone already. */
+/** Removes objects of uploads whose row is gone. All processes together do it at most every 30 minutes. */
 async function removeOrphans({ database, objects }: BlobContext): Promise<void> {
   if (objects === undefined) return;
   const [due] = await database.query(

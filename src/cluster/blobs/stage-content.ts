@@ -8,7 +8,7 @@ import { chunkBytes, objectBytes, toObjectName } from "./object-store.ts";
 
 const writesAtOnce = 2;
 
-/** Only what makes a blob of it has to wait until everything before is durable. */
+/** Lets a statement commit without waiting for the disk: the transaction that creates the blob waits until all before is durable. */
 const later = "with later as (select set_config('synchronous_commit', 'off', true))";
 
 type Content = Uint8Array | AsyncIterable<Uint8Array>;
@@ -16,23 +16,23 @@ type Content = Uint8Array | AsyncIterable<Uint8Array>;
 interface GatherOptions {
   readonly limitBytes: number;
   readonly signal: AbortSignal | undefined;
-  /** Called with an upload that is of no use because something failed. */
+  /** Called with an upload that a failure has made useless. */
   readonly onAbandoned: (upload: number) => void;
 }
 
-/** The content of a blob before it is there. */
+/** The content of a blob that does not exist yet. */
 interface GatheredContent {
   readonly size: number;
   readonly sha256: Buffer;
   /** The SHA-256 of each chunk, one after the other. */
   readonly digests: Buffer;
-  /** The number of its upload, which is written in the transaction only if it is small. */
+  /** Returns the number of the upload. Writes a small content in the transaction; a large one is written already. */
   readonly write: (transaction: Queries) => Promise<number>;
 }
 
 /**
- * Reads a content for `use`: what is small stays in memory, what is not is written as it comes. Rejects with BLOB_TOO_LARGE, with what the
- * source failed with, or as `use` does.
+ * Reads a content and calls `use`. A small content stays in memory; a large one is written while it arrives. Rejects with
+ * `BlobSourceFailure`, whose cause is BLOB_TOO_LARGE or the error of the source, or with the error of `use`.
  */
 export async function withContent<Result>(
   context: BlobContext,
@@ -67,7 +67,7 @@ export async function withContent<Result>(
   }
 }
 
-/** Wraps errors of the source, but not those of whoever reads it. */
+/** Wraps errors of the source in `BlobSourceFailure`, but not errors of the reader. */
 async function* fromSource(
   content: Content,
   limitBytes: number,
@@ -104,17 +104,17 @@ async function writeUpload(transaction: Queries, chunks: readonly Buffer[]): Pro
 
 interface StagedUpload {
   readonly id: number;
-  /** Waits while enough is being written. Rejects with why an earlier write failed. */
+  /** Adds a chunk; waits while two writes are in progress. Rejects with the error of an earlier write. */
   add(chunk: Buffer): Promise<void>;
-  /** Resolves when everything is written. */
+  /** Writes the remaining chunks. Resolves when everything is written. */
   end(): Promise<void>;
   /** Resolves when nothing is being written, also after a failure. */
   idle(): Promise<unknown>;
 }
 
 /**
- * An upload whose bytes are written as they come, in any number of transactions: what is left of it when its writer crashes is swept. In the
- * object store, every 8 MiB are one object, so that none has to be put together there.
+ * Begins an upload whose bytes are written while they arrive, in any number of transactions. If the writer crashes, the sweep removes
+ * them. In the object store, every 8 MiB are one object, so that none has to be assembled there.
  */
 async function beginUpload({ database, holder, objects }: BlobContext): Promise<StagedUpload> {
   await holder.join();
@@ -136,7 +136,7 @@ async function beginUpload({ database, holder, objects }: BlobContext): Promise<
       await database.query(insert, [id, part, bytes]);
       return;
     }
-    // First, so that a sweep knows from the row which objects there may be.
+    // The size is written first: a sweep derives from the row which objects there may be.
     await database.query(
       `${later} update acp_skills.blob_uploads set size = greatest(size, $2) from later where id = $1`,
       [id, part * objectBytes + bytes.length],

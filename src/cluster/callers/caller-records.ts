@@ -7,10 +7,10 @@ import { insertLedgerRow } from "../ledger.ts";
 /** A caller as operators see it. Times are milliseconds since 1970. */
 interface KnownCallerRow {
   readonly name: string;
-  /** As in the configuration of a server, without name and token. */
+  /** The settings as in the configuration of a server, without name and token. */
   readonly settings: unknown;
   readonly tokens: readonly {
-    /** SHA-256 in hexadecimal. */
+    /** The SHA-256 of the token, in hexadecimal. */
     readonly digest: string;
     readonly createdAt: number;
     readonly expiresAt: number | null;
@@ -18,26 +18,26 @@ interface KnownCallerRow {
   }[];
 }
 
-/** What operators do with callers and tokens. Each change is a row of the ledger; errors are INVALID_OPTIONS, or those of the database. */
+/** The commands of operators for callers and tokens. Each change adds a ledger row. Rejects with INVALID_OPTIONS or database errors. */
 export interface CallerRecords {
   list(): Promise<readonly KnownCallerRow[]>;
-  /** Adds a caller, or replaces what it may do. Resolves with whether it is new. */
+  /** Adds a caller, or replaces its settings. Resolves with whether the caller is new. */
   add(name: string, settings: object): Promise<boolean>;
   remove(name: string): Promise<void>;
-  /** Returns a new token, which is stored nowhere; null: it does not expire. */
+  /** Returns a new token, of which only the digest is stored. `days`: null if the token never expires. */
   newToken(name: string, days: number | null): Promise<string>;
-  /** Returns a new token, valid for as long as the newest one was; the others are valid for `overlapHours` from now at most. */
+  /** Returns a new token with the lifetime of the newest one. The others end after at most `overlapHours`. */
   rotate(name: string, overlapHours: number): Promise<string>;
-  /** Revokes all tokens of a caller, or the one whose digest starts so; returns how many. */
+  /** Revokes all tokens of a caller, or the one whose digest starts with this text. Returns how many were revoked. */
   revoke(nameOrDigest: string): Promise<number>;
 }
 
 const maxCallers = 1_000;
 const maxTokens = 10;
-/** Hexadecimal digits that identify a token. */
+/** The minimum of hexadecimal digits that identify a token. */
 const minPrefixLength = 8;
 
-/** `who`: the user of this process. */
+/** Opens the records of callers in a database. `who`: the user of this process, for the ledger. */
 export function openCallerRecords(database: Database, who: string): CallerRecords {
   return {
     list: () => listCallers(database),
@@ -142,13 +142,13 @@ async function writeCaller(queries: Queries, name: string, settings: object): Pr
   return isNew;
 }
 
-/** One change of a caller's tokens at a time. */
+/** Locks a caller, so that its tokens change one at a time. Throws INVALID_OPTIONS if there is no such caller. */
 async function lockCaller(queries: Queries, name: string): Promise<void> {
   const rows = await queries.query("select from acp_skills.callers where name = $1 for update", [name]);
   if (rows.length === 0) throw refuse(`there is no caller ${name}; acp-skills cluster callers list shows them`);
 }
 
-/** `seconds`: for how long it is valid; null for ever. */
+/** Adds a token, valid for `seconds` or, if null, for ever. Removes expired ones. Throws INVALID_OPTIONS at the limit. */
 async function addToken(queries: Queries, name: string, seconds: number | null): Promise<string> {
   await queries.query("delete from acp_skills.tokens where caller = $1 and expires_at <= now()", [name]);
   const token = newToken();

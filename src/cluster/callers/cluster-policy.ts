@@ -3,16 +3,16 @@ import type { Database } from "../database.ts";
 import { insertLedgerRow } from "../ledger.ts";
 import { type FollowerOptions, follow } from "../database/follow.ts";
 
-/** What operators do with the policy of a cluster. The text is checked before. Each change is a row of the ledger. */
+/** The commands of operators for the policy of a cluster. Callers check its text before. Each change adds a row to the ledger. */
 export interface PolicyRecords {
-  /** Undefined if there is none. `setAt`: milliseconds since 1970. */
+  /** Reads the policy; undefined if there is none. `setAt`: milliseconds since 1970. */
   read(): Promise<{ readonly text: string; readonly setAt: number; readonly setBy: string } | undefined>;
   set(text: string): Promise<void>;
-  /** Returns whether there was one. */
+  /** Removes the policy. Returns whether there was one. */
   remove(): Promise<boolean>;
 }
 
-/** `who`: the user of this process. */
+/** Opens the records of the policy in a database. `who`: the user of this process, for the ledger. */
 export function openPolicyRecords(database: Database, who: string): PolicyRecords {
   const note = (about: string) =>
     ({ at: Date.now(), event: "policy", tool: "cluster", caller: who, about, door: "cli" }) as const;
@@ -41,7 +41,7 @@ export function openPolicyRecords(database: Database, who: string): PolicyRecord
   };
 }
 
-/** The policy of the cluster as it was read last; until it has been, everything that a policy can deny is denied. */
+/** Follows the policy of the cluster. Before the first successful read, everything that a policy can deny is denied. */
 export async function followPolicy(
   database: Database,
   options: FollowerOptions,

@@ -4,7 +4,7 @@ import type { Database } from "../database.ts";
 import { type FollowerOptions, follow } from "../database/follow.ts";
 
 export interface CallerFollower {
-  /** Those that are valid now: one for each token. */
+  /** The valid callers: one for each token. */
   readonly callers: () => readonly CallerConfig[];
   close(): void;
 }
@@ -13,17 +13,17 @@ interface TokenRow {
   readonly name: string;
   readonly settings: string;
   readonly digest: Uint8Array;
-  /** Milliseconds by the database's clock; null for ever. */
+  /** Milliseconds until the token expires, by the clock of the database; null: never. */
   readonly left: number | null;
 }
 
 const maxTokenRows = 10_000;
-/** A timer cannot wait for weeks. */
+/** The maximum of a timer, which cannot wait for weeks. */
 const maxTimerMs = 24 * 60 * 60 * 1_000;
 
 /**
- * The callers of a cluster and their tokens. `changed` is called with all of them whenever they are others, and when a token expires, also in
- * an outage; it must not throw. Rows that cannot be read allow nothing, and are logged.
+ * Follows the callers of a cluster and their tokens. Calls `changed`, which must not throw, with all valid callers when they change, and
+ * when a token expires, also in an outage. Rows that cannot be read allow nothing, and are logged.
  */
 export async function followCallers(
   database: Database,

@@ -2,19 +2,19 @@ import path from "node:path";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Skill } from "../../skills/skill.ts";
 
-/** What many skills have, such as versions, licenses and empty lists, by its JSON. */
+/** Values that many skills share, such as versions, licenses and empty lists, by their JSON. */
 const known = new LimitedMap<string, unknown>(1_000);
-/** Fields that others do not share. */
+/** Fields whose values skills do not share. */
 const own: ReadonlySet<string> = new Set<keyof Skill>(["slug", "description", "directory", "file", "manifest"]);
 
 /**
- * Makes a skill that takes less memory: values that others have, too, are shared, and no text is a part of a longer one, which would stay
- * in memory with it.
+ * Copies a skill so that it takes less memory. Skills share equal values, and no text is a slice of a longer one, which would stay in
+ * memory with it.
  */
 export function toCompactSkill(skill: Skill): Skill {
   const slug = ownText(skill.slug);
   const description = ownText(skill.description);
-  // Two parts of a text take less memory than the whole, until it is used: all directories begin with the same.
+  // All directories begin alike, so that two joined texts take less memory than one, until the text is used.
   const above = path.dirname(path.dirname(skill.directory));
   const directory = String(shared(above)) + ownText(skill.directory.slice(above.length));
   const file = directory + String(shared(skill.file.slice(skill.directory.length)));
@@ -30,7 +30,7 @@ function shared(value: unknown): unknown {
   return known.get(text);
 }
 
-/** A copy that shares nothing. */
+/** Returns a copy that shares no memory with the text. */
 function ownText(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -13,13 +13,13 @@ import { toCompactSkill } from "./compact-skill.ts";
 import type { PublishedSkills, VersionChange } from "./published-skills.ts";
 import { type CatalogEntry, isCatalogEntry, readCatalogState, readChanges } from "./read-catalog.ts";
 
-/** While many changes are read, lists are replaced this often. */
+/** The interval of replacing the lists while many changes are read. */
 const replaceEveryMs = 1_000;
-/** Versions whose files are downloaded or verified at a time. */
+/** The maximum of versions whose files are downloaded or verified at a time. */
 const atOnce = 4;
-/** At each look, for those that could not be had before. */
+/** The maximum of missing versions that each read tries again. */
 const maxRetries = 100;
-/** More often than unused files are removed. */
+/** The interval of marking files as used, shorter than the time after which unused files are removed. */
 const keepEveryMs = 20 * 60_000;
 
 interface FollowOptions {
@@ -30,20 +30,20 @@ interface FollowOptions {
   readonly log: Log;
 }
 
-/** Offers what is published, with verified files on this machine, for as long as it is open. */
+/** Offers the published skills, with verified files on this machine, until it is closed. */
 export function followCatalog(options: FollowOptions): Follower {
   const { database, packs, published, clock, log } = options;
   const closed = new AbortController();
   const files = diskSkillFiles();
   const problems = createOnceLog(log);
-  /** Published, but not here. */
+  /** Published versions whose files are not on this machine. */
   const missing = new Map<string, CatalogEntry>();
   let known = { id: "", revision: 0 };
 
   async function read(): Promise<void> {
     await loadManifestReader();
     const state = await readCatalogState(database);
-    // Another database, or one that was restored from a copy.
+    // It is another database, or one that was restored from a copy.
     if (state.id !== known.id || state.revision < known.revision) {
       published.clear();
       missing.clear();
@@ -54,7 +54,7 @@ export function followCatalog(options: FollowOptions): Follower {
     published.grow();
   }
 
-  /** Until the list has to be replaced, or there is nothing left. */
+  /** Reads changes until the list has to be replaced, or none is left. */
   async function readSome({ id, revision }: { readonly id: string; readonly revision: number }): Promise<void> {
     const changes: VersionChange[] = [];
     const until = clock.now() + replaceEveryMs;
@@ -94,7 +94,7 @@ export function followCatalog(options: FollowOptions): Follower {
     return [];
   }
 
-  /** The skill in a directory, or why it is not the published one. */
+  /** Returns the skill in a directory, or the reason why it is not the published one. */
   function readSkill(directory: string, { slug, version }: CatalogEntry): Skill | string {
     const record = readDirectory(directory, slug, { files });
     const skill = record === needsManifestReader ? undefined : record?.skill;

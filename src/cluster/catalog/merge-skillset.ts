@@ -6,7 +6,7 @@ import { type PublishedSkills, findBySlug } from "./published-skills.ts";
 type SessionCatalog = SessionSkills["catalog"];
 type Listener = Parameters<SessionCatalog["onChange"]>[0];
 
-/** The skills of each session, and after them the published ones whose slugs no other has. `ready` is that of the published ones. */
+/** Adds the published skills to each session; a skill of the session has priority over one with its slug. `ready`: their first read. */
 export function mergeSkillset(skillset: Skillset, published: PublishedSkills, ready: Promise<unknown>): Skillset {
   return {
     openSession(directories) {
@@ -22,7 +22,7 @@ export function mergeSkillset(skillset: Skillset, published: PublishedSkills, re
   };
 }
 
-/** Sessions with the same skills have the same snapshot, because others derive much from one. */
+/** The merged snapshots. Sessions with the same skills share one, because much is derived from a snapshot. */
 const merges = new WeakMap<Snapshot, { readonly offers: readonly OfferedSkill[]; readonly snapshot: Snapshot }>();
 
 function merge(local: Snapshot, offers: readonly OfferedSkill[]): Snapshot {
@@ -77,7 +77,7 @@ class MergedCatalog implements SessionCatalog {
     this.#listeners.clear();
   }
 
-  /** With what changed of these skills. */
+  /** Notifies the listeners of the changes of these skills. */
   #notify(slugs: Iterable<string>): void {
     const before = this.#known;
     if (before === undefined) return;
@@ -89,7 +89,7 @@ class MergedCatalog implements SessionCatalog {
   }
 }
 
-/** Both lists are ordered by slug; of two with one slug, the first list's counts. */
+/** Merges two lists that are ordered by slug. If both have a slug, the offer of `local` is used. */
 function mergeOffers(local: readonly OfferedSkill[], published: readonly OfferedSkill[]): readonly OfferedSkill[] {
   if (local.length === 0) return published;
   const merged: OfferedSkill[] = [];

@@ -2,7 +2,7 @@ import { SkillsError } from "../../base/errors.ts";
 import type { Database, Queries } from "../database.ts";
 import { digestBytes } from "../skills.ts";
 
-/** Each version is in the memory of each server. */
+/** The maximum of versions of a skill: each server has all of them in memory. */
 const maxVersions = 200;
 const maxSkills = 250_000;
 
@@ -10,15 +10,15 @@ export interface VersionToPublish {
   readonly slug: string;
   readonly name: string;
   readonly version: string;
-  /** Its files are stored. */
+  /** The digest of files that are stored already. */
   readonly digest: string;
-  /** As whoever publishes calls itself. */
+  /** The publisher, as it calls itself. */
   readonly by: string;
 }
 
 /**
- * Publishes a version for all members. False if it is published already. Throws PERMISSION_DENIED where the version has other content or
- * the name is that of another skill, QUOTA_EXCEEDED at a limit, SKILL_NOT_READY without files.
+ * Publishes a version for all members. False if it is published already. Throws PERMISSION_DENIED if the version has other content or
+ * another skill has the name. Throws QUOTA_EXCEEDED at a limit, and SKILL_NOT_READY without stored files.
  */
 export async function publishVersion(database: Database, one: VersionToPublish): Promise<boolean> {
   const { slug, name, version, digest, by } = one;
@@ -53,7 +53,7 @@ export async function publishVersion(database: Database, one: VersionToPublish):
   });
 }
 
-/** Withdraws a version, or all of a skill, and returns which. Their files stay for runs that have begun. */
+/** Withdraws a version of a skill, or all, and returns the withdrawn versions. Their files stay for runs that have begun. */
 export async function withdrawVersions(
   database: Database,
   { name, version }: { readonly name: string; readonly version?: string | undefined },
@@ -74,12 +74,12 @@ export async function withdrawVersions(
   });
 }
 
-/** Until the transaction ends, nobody else publishes. */
+/** Lets nobody else publish until the transaction ends. */
 async function lockRevision(queries: Queries): Promise<void> {
   await queries.query("select revision from acp_skills.catalog_revision for update");
 }
 
-/** The members learn it when the transaction commits. */
+/** Returns the next revision. The members are notified of it when the transaction commits. */
 async function nextRevision(queries: Queries): Promise<number> {
   const [row] = await queries.query<{ revision: number }>(
     `with next as (update acp_skills.catalog_revision set revision = revision + 1 returning revision)

@@ -4,14 +4,14 @@ import { byNewestVersion, isPrerelease } from "../../skills/manifest.ts";
 import { type OfferedSkill, type Skill, toSlug } from "../../skills/skill.ts";
 import type { RemoteOrigin } from "../../skills/skillset.ts";
 
-/** A version as it was published. Not offered before its time, if an older one is. */
+/** A published version. If an older version is offered, this one must reach the minimum age first. */
 export interface CatalogVersion {
   readonly skill: Skill;
-  /** See `CatalogEntry`. */
+  /** The time of publication; see `CatalogEntry`. */
   readonly publishedAt: number;
 }
 
-/** What changed of one skill: a version with this skill, or none any more. */
+/** A change of one version: published with a skill, or withdrawn (undefined). */
 export interface VersionChange {
   readonly slug: string;
   readonly version: string;
@@ -31,23 +31,23 @@ export class PublishedSkills {
   readonly #minimumDays: () => number;
   readonly #clock: Clock;
   readonly #listeners = new Set<Listener>();
-  /** Versions that are too young, by their skill: few. */
+  /** The few versions that are too young to be offered, by slug. */
   readonly #young = new Map<string, readonly CatalogVersion[]>();
   #offers: readonly OfferedSkill[] = none;
 
-  /** `place`: see `RemoteOrigin`. `minimumDays`: how old a version must be that replaces another one. */
+  /** `place`: see `RemoteOrigin`. `minimumDays`: the age at which a version may replace another one. */
   constructor(place: string | undefined, minimumDays: () => number, clock: Clock) {
     [this.#minimumDays, this.#clock] = [minimumDays, clock];
     const provenanceOf = (directory: string): { readonly digest: string } | undefined => this.#provenanceOf(directory);
     this.origin = Object.freeze({ label: "cluster", place, provenanceOf });
   }
 
-  /** One a slug, ordered by code point. */
+  /** The offered skills: one for each slug, ordered by code point. */
   get offers(): readonly OfferedSkill[] {
     return this.#offers;
   }
 
-  /** By slug or by canonical name. */
+  /** Finds a skill by its slug or canonical name. */
   find(nameOrSlug: string): OfferedSkill | undefined {
     const found = findBySlug(this.#offers, toSlug(nameOrSlug) ?? "");
     return found?.skill.slug === nameOrSlug || found?.skill.name === nameOrSlug ? found : undefined;
@@ -69,7 +69,7 @@ export class PublishedSkills {
     this.#replace(versions);
   }
 
-  /** Offers versions whose time has come. */
+  /** Offers versions that have reached the minimum age. */
   grow(): void {
     this.#replace(new Map([...this.#young.keys()].map((slug) => [slug, this.versionsOf(slug)])));
   }
@@ -78,13 +78,13 @@ export class PublishedSkills {
     this.#replace(new Map(this.#offers.map(({ skill }) => [skill.slug, new Map()])));
   }
 
-  /** Those of all versions. */
+  /** The directories of all versions. */
   *directories(): Iterable<string> {
     for (const { versions } of this.#offers) for (const { directory } of versions) yield directory;
     for (const versions of this.#young.values()) for (const { skill } of versions) yield skill.directory;
   }
 
-  /** The versions of a skill, also those that are too young; those that are not were published at -Infinity. */
+  /** Returns the versions of a skill, including too young ones. The `publishedAt` of offered versions is -Infinity. */
   versionsOf(slug: string): Map<string, CatalogVersion> {
     const offered = findBySlug(this.#offers, slug)?.versions ?? none;
     const old = offered.map((skill) => [skill.version, { skill, publishedAt: -Infinity }] as const);
@@ -112,7 +112,7 @@ export class PublishedSkills {
   #toOffer(slug: string, all: readonly CatalogVersion[]): OfferedSkill | undefined {
     const youngest = this.#clock.now() - this.#minimumDays() * dayMs;
     const old = all.filter(({ publishedAt }) => publishedAt <= youngest);
-    // The first version of a skill replaces none.
+    // The first version of a skill replaces none, so that its age does not matter.
     const [first] = all.toSorted((a, b) => a.publishedAt - b.publishedAt);
     const offered = old.length > 0 || first === undefined ? old : [first];
     const young = all.filter((one) => !offered.includes(one));
@@ -137,7 +137,7 @@ export class PublishedSkills {
   }
 }
 
-/** The place of the first skill whose slug is not before this one, in a list ordered by slug. */
+/** Returns the index of the first skill whose slug is not before this one, in a list ordered by slug. */
 function firstFrom(offers: readonly OfferedSkill[], slug: string): number {
   let [low, high] = [0, offers.length];
   while (low < high) {

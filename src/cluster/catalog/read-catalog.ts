@@ -6,19 +6,19 @@ export interface CatalogEntry {
   readonly revision: number;
   readonly slug: string;
   readonly version: string;
-  /** Undefined if it was withdrawn. */
+  /** Undefined if the version was withdrawn. */
   readonly digest: string | undefined;
-  /** By the clock of this member, which only counts. */
+  /** Milliseconds by the clock of this member, which has no date. */
   readonly publishedAt: number;
 }
 
 export interface CatalogState {
-  /** Another one: the database is not the one that was read before. */
+  /** The id of the database: a change means that it is another database. */
   readonly id: string;
   readonly revision: number;
 }
 
-/** Rows at a time. */
+/** The maximum of rows per read. */
 const batch = 200;
 const maxVersionLength = 256;
 
@@ -29,7 +29,7 @@ export async function readCatalogState(queries: Queries): Promise<CatalogState> 
   return state ?? { id: "", revision: 0 };
 }
 
-/** The next changes after a revision, in their order; fewer than there are. `now`: by the clock of this member. */
+/** Reads the next changes after a revision, in order; at most 200. `now`: by the clock of this member. */
 export async function readChanges(queries: Queries, after: number, now: number): Promise<readonly CatalogEntry[]> {
   const rows = await queries.query<Omit<CatalogEntry, "digest"> & { readonly digest: string | null }>(
     `select revision::float8 as revision, slug, version,
@@ -41,7 +41,7 @@ export async function readChanges(queries: Queries, after: number, now: number):
   return rows.map(({ digest, ...row }) => ({ ...row, digest: digest ?? undefined }));
 }
 
-/** Whether it can be what a member publishes: it becomes part of paths. */
+/** Whether an entry has a valid form: its slug becomes a segment of paths. */
 export function isCatalogEntry({ revision, slug, version, digest, publishedAt }: CatalogEntry): boolean {
   return (
     Number.isSafeInteger(revision) &&

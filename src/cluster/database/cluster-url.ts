@@ -4,24 +4,24 @@ import { isLoopbackAddress } from "../../base/network/address.ts";
 import type { SkillsError } from "../../base/errors.ts";
 import { unusableCluster } from "./database-error.ts";
 
-/** How a database is reached. A password that stands nowhere here is looked for by the driver: `PGPASSWORD`, `PGPASSFILE`, `~/.pgpass`. */
+/** The address and credentials of a database. Without a password, the driver reads `PGPASSWORD`, `PGPASSFILE` or `~/.pgpass`. */
 export interface ClusterUrl {
-  /** A name, an address, or the directory of a Unix socket. */
+  /** The name or address of a machine, or the directory of a Unix socket. */
   readonly host: string;
   readonly port: number;
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly database: string | undefined;
   readonly ssl: ConnectionOptions | false;
-  /** As people see it: without password. */
+  /** The URL as the user sees it, without password. */
   readonly label: string;
 }
 
 const known = new Set(["host", "sslmode", "sslrootcert", "sslcert", "sslkey"]);
 
 /**
- * Parses `postgres://USER@HOST:PORT/DATABASE`. Connections to other machines are encrypted and verified unless `sslmode=disable` stands
- * there. Throws INVALID_OPTIONS, which never repeats what may be a password.
+ * Parses `postgres://USER@HOST:PORT/DATABASE`. Connections to other machines are encrypted and verified, unless the URL has
+ * `sslmode=disable`. Throws INVALID_OPTIONS with a message that never repeats a possible password.
  */
 export function parseClusterUrl(text: string): ClusterUrl {
   const refuse = (reason: string): SkillsError => unusableCluster(`cluster: ${reason}`);

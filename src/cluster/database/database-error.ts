@@ -1,10 +1,10 @@
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 
-/** A statement that failed. `isOutage`: the database was not reached, or ended the connection, so that the same may succeed later. */
+/** A failed statement. `isOutage`: the database was unreachable or ended the connection, so that the statement may succeed later. */
 export class DatabaseError extends Error {
   override readonly name = "DatabaseError";
   readonly isOutage: boolean;
-  /** SQLSTATE; empty where the database gave none. */
+  /** The SQLSTATE; empty if the database gave none. */
   readonly state: string;
 
   constructor(message: string, { cause, state, isOutage }: { cause: unknown; state: string; isOutage: boolean }) {
@@ -14,11 +14,11 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Classes of SQLSTATE that say nothing about the statement: connection, resources, intervention, system. */
+/** The classes of SQLSTATE that do not concern the statement: connection, resources, intervention, system. */
 const outages = /^(?:08|53|57P|58|25006)/;
 const form = /^[0-9A-Z]{5}$/;
 
-/** An error of the driver, as one of ours; all others unchanged. */
+/** Converts an error of the driver into a `DatabaseError`; returns all others unchanged. */
 export function toDatabaseError(error: unknown): unknown {
   if (error instanceof DatabaseError || isSkillsError(error) || !(error instanceof Error)) return error;
   const { code = "" } = error as { readonly code?: string };
@@ -30,17 +30,17 @@ export function toDatabaseError(error: unknown): unknown {
   return isOfDriver ? new DatabaseError(error.message, { cause: error, state: "", isOutage: true }) : error;
 }
 
-/** The error for a cluster that cannot be used as the options name it. */
+/** Returns the error for options that name an unusable cluster. */
 export function unusableCluster(message: string, cause?: unknown): SkillsError {
   return new SkillsError("INVALID_OPTIONS", message, { cause, facts: { option: "cluster" } });
 }
 
-/** For an import of them. */
+/** Throws INVALID_OPTIONS for a failed import of pg or pg-boss. */
 export function packagesMissing(cause: unknown): never {
   throw unusableCluster("--cluster needs the packages pg and pg-boss: npm install pg pg-boss", cause);
 }
 
-/** Whether the database was not reached, or could not work, at the moment. */
+/** Whether the database was unreachable, or unable to work for the moment. */
 export function isOutage(error: unknown): boolean {
   return error instanceof DatabaseError && error.isOutage;
 }

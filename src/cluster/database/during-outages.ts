@@ -3,7 +3,7 @@ import { isOutage } from "./database-error.ts";
 
 const retryMs = 500;
 
-/** Tries again while the database is not reached, until `signal` is aborted or the time is over. `isRetry`: whether it may have been done, without an answer. */
+/** Repeats `work` in an outage, until `signal` is aborted or `forMs` is over. `isRetry`: an attempt may have succeeded unanswered. */
 export async function duringOutages<Result>(
   work: (isRetry: boolean) => Promise<Result>,
   { clock, signal, forMs = Infinity }: { readonly clock: Clock; readonly signal: AbortSignal; readonly forMs?: number },

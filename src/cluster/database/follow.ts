@@ -10,7 +10,7 @@ export interface FollowerOptions {
 
 interface Followed {
   readonly channel: ClusterChannel;
-  /** In a sentence: "callers". */
+  /** The noun in messages, such as "callers". */
   readonly what: string;
   readonly read: () => Promise<void>;
 }
@@ -18,19 +18,19 @@ interface Followed {
 export interface Follower {
   /** Resolves after the first attempt or three seconds; never rejects. */
   readonly first: Promise<unknown>;
-  /** Milliseconds since it was read; undefined if it never was. */
+  /** Milliseconds since the last successful read; undefined before the first. */
   readonly age: () => number | undefined;
-  /** Idempotent. */
+  /** Stops following. Idempotent. */
   readonly close: () => void;
 }
 
-/** Where no message arrives. */
+/** The interval of reads without messages. */
 const pollEveryMs = 10_000;
 const reportEveryMs = 5 * 60_000;
-/** Nobody waits for longer until a member begins. */
+/** The maximum time for which a starting member waits. */
 const firstReadMs = 3_000;
 
-/** Reads now, at each message of the channel, and every ten seconds. What was read last stays in force in an outage, whose age is logged. */
+/** Calls `read` now, at each message of the channel, and every 10 s. In an outage the last state stays in force; its age is logged. */
 export function follow(
   database: Database,
   { channel, what, read }: Followed,

@@ -11,13 +11,13 @@ interface Subscription {
   readonly onConnected: () => void;
 }
 
-/** After a lost connection: the first attempt, and the longest pause between later ones. */
+/** The first pause after a lost connection, and the maximum of later ones. */
 const firstPauseMs = 100;
 const maxPauseMs = 5_000;
-/** A connection that a network has forgotten is noticed after two of these. */
+/** The interval of checks. A connection that the network dropped silently is noticed after two. */
 const heartbeatMs = 5_000;
 
-/** One connection for all messages, opened with the first subscription and opened again when it breaks. */
+/** Opens one connection for all messages with the first subscription, and again when it breaks. */
 export function openListener(
   connect: () => Client,
   { log, clock, notify }: { readonly log: Log; readonly clock: Clock; readonly notify: Database["notify"] },
@@ -26,7 +26,7 @@ export function openListener(
   close(): void;
 } {
   const subscriptions = new Set<Subscription>();
-  /** For a message to itself: a pooler in transaction mode takes LISTEN, and loses what comes. */
+  /** The channel of a test message: a pooler in transaction mode accepts LISTEN, and loses the messages. */
   const own: ClusterChannel = `acp_skills_to_${randomUUID().replaceAll("-", "")}`;
   let isHeard = false;
   let client: Client | undefined;
@@ -48,7 +48,7 @@ export function openListener(
     try {
       await opened.connect();
       await opened.query(`listen ${own}`);
-      // A set also yields what is added meanwhile.
+      // The loop includes channels that are added meanwhile.
       for (const { channel } of subscriptions) await opened.query(`listen ${channel}`);
     } catch (error) {
       lost(opened, error);
@@ -62,7 +62,7 @@ export function openListener(
     for (const { onConnected } of [...subscriptions]) onConnected();
   }
 
-  /** Sees a connection that is silently gone. */
+  /** Detects a connection that was lost silently. */
   function beat(opened: Client): void {
     stopTimer = clock.after(heartbeatMs, () => {
       if (!isHeard)
@@ -70,7 +70,7 @@ export function openListener(
           "warning",
           "Messages of the cluster do not arrive, so that changes are seen seconds later: is there a pooler in transaction mode? Connect to the database itself, or in session mode.",
         );
-      // It is said once.
+      // The warning is logged once.
       isHeard = true;
       withinTime(opened.query("select 1"), clock, heartbeatMs).then(
         (answer) => {
@@ -124,8 +124,8 @@ export function openListener(
 }
 
 /**
- * Sends messages in transactions of their own that do not wait for the disk: PostgreSQL commits what notifies one after the other, in all of
- * a database.
+ * Sends messages in separate transactions that do not wait for the disk, because PostgreSQL commits transactions with messages one by one
+ * in a whole database.
  */
 export function openNotices(queries: Queries): Database["notify"] {
   const send = inBatches<readonly [channel: string, payload: string]>((given) =>

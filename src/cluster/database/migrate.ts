@@ -8,17 +8,17 @@ import type { Database, Queries } from "../database.ts";
 export interface Migration {
   readonly number: number;
   readonly name: string;
-  /** The oldest schema whose programs can go on after this step: they use nothing that it takes away. */
+  /** The oldest schema whose programs still work after this step: they use nothing that it removes. */
   readonly oldest: number;
   readonly sql: string;
 }
 
-/** Any number, the same for all: one migration at a time. */
+/** The number of the lock that lets one migration run at a time; it is arbitrary. */
 const lock = 7_331_202_611;
 const fileForm = /^(\d{3})-([a-z-]+)\.sql$/;
 const oldestForm = /^-- oldest: (\d+)\n/;
 
-/** The steps that this version of the package knows, in order. */
+/** Reads the steps that this version of the package knows, in order. */
 export function knownMigrations(): readonly Migration[] {
   const directory = packageUrl("cluster/database/migrations/");
   return readdirSync(directory)
@@ -32,8 +32,8 @@ export function knownMigrations(): readonly Migration[] {
 }
 
 /**
- * Applies the steps that are missing, all or none. Returns their names; none where there is nothing to do. Throws INVALID_OPTIONS where the
- * database is newer than this package.
+ * Applies the missing steps, all or none. Returns their names; an empty list if none is missing. Throws INVALID_OPTIONS if the database is
+ * newer than this package.
  */
 export async function migrate(
   database: Database,
@@ -57,7 +57,7 @@ export async function migrate(
   });
 }
 
-/** Why this package cannot use the database as its schema is now, as a sentence; undefined if it can. */
+/** Why this package cannot use the present schema of the database, as a sentence; undefined if it can. */
 export async function schemaFault(
   queries: Queries,
   migrations: readonly Migration[] = knownMigrations(),
@@ -71,7 +71,7 @@ export async function schemaFault(
   return schema.oldest > own ? tooNew(schema.number, own).message : undefined;
 }
 
-/** The newest step, and the oldest schema whose programs can go on. Undefined before the first one. */
+/** Reads the newest step, and the oldest schema whose programs still work. Undefined before the first step. */
 async function readSchema(queries: Queries): Promise<{ readonly number: number; readonly oldest: number } | undefined> {
   const [table] = await queries.query<{ found: boolean }>(
     "select to_regclass('acp_skills.migrations') is not null as found",
@@ -89,7 +89,7 @@ function tooNew(found: number, own: number): SkillsError {
   );
 }
 
-/** Several statements in one message; the driver takes them only without values. */
+/** Runs several statements in one message, which the driver accepts only without values. */
 async function runAll(queries: Queries, sql: string): Promise<void> {
   try {
     await queries.query(sql);

@@ -5,11 +5,11 @@ import type { ClusterUrl } from "./cluster-url.ts";
 import { packagesMissing, toDatabaseError } from "./database-error.ts";
 import { openListener, openNotices } from "./listener.ts";
 
-/** Longer than any statement of ours takes on a busy server; a connection that a network has forgotten fails after it. */
+/** Longer than any statement of acp-skills on a busy server. A connection that the network dropped silently fails after this time. */
 const queryTimeoutMs = 30_000;
 const connectTimeoutMs = 10_000;
 
-/** Opens connections as they are needed, so that an unreachable database is no error here. Rejects with INVALID_OPTIONS without the driver. */
+/** Opens connections when they are needed: an unreachable database is no error here. Rejects with INVALID_OPTIONS without the driver. */
 export async function openDatabase(
   url: ClusterUrl,
   { log, clock, connections = 10 }: DatabaseOptions,
@@ -23,7 +23,7 @@ export async function openDatabase(
     application_name: "acp-skills",
   };
   const pool = new pg.Pool({ ...config, max: connections });
-  // Without a listener, an idle connection that breaks would end this process. The next statement gets another one.
+  // Without a listener, an idle connection that breaks would end this process. The next statement gets a new one.
   pool.on("error", () => undefined);
   const notify = openNotices({ query });
   const listener = openListener(() => new pg.Client(config), { log, clock, notify });
@@ -38,7 +38,7 @@ export async function openDatabase(
     return rowsOf<Row>(await pool.query<Row>(text, [...values]).catch(fail));
   }
 
-  /** A connection for a while. After a failure, it is closed where it cannot even be rolled back. */
+  /** Lends a connection to `work`. After a failure it is rolled back; if that fails, too, it is closed. */
   async function withClient<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     expectOpen();
     const client = await pool.connect().catch(fail);
@@ -91,19 +91,19 @@ function fail(error: unknown): never {
   throw toDatabaseError(error);
 }
 
-/** Several statements at a time, as those of the queue's migrations are, have the rows of each, in their order. */
+/** Returns the rows of an answer. Several statements, such as the queue's migrations, have rows for each, in their order. */
 function rowsOf<Row>(answered: { readonly rows: Row[] }): readonly Row[] {
   const each: unknown = answered;
   return Array.isArray(each) ? (each as (typeof answered)[]).flatMap(({ rows }) => rows) : answered.rows;
 }
 
-/** A binary copy begins with a signature, flags and the length of an extension. */
+/** The header of a binary copy: a signature, flags and the length of an extension. */
 const headerBytes = 19;
 const signature = Buffer.from("PGCOPY\n\xFF\r\n\0", "latin1");
 
 /**
- * A binary copy, in one round trip with the settings that its select has in place of values. The driver itself reads binary results as text;
- * it calls `callback`, too, at its timeout.
+ * Makes a binary copy, in one round trip with the settings that its select has instead of values. The driver alone would read binary
+ * results as text. At its timeout, the driver calls `callback`, too.
  */
 function copiedBytes(
   select: string,
@@ -113,7 +113,7 @@ function copiedBytes(
 ): Submittable {
   const query = {
     callback,
-    /** Both statements are one transaction, until `sync`. */
+    /** Sends both statements as one transaction, until `sync`. */
     submit(connection: Connection): void {
       const settings =
         "select set_config('acp_skills.v' || number, value, true) from json_array_elements_text($1::json) with ordinality as given (value, number)";
@@ -128,7 +128,7 @@ function copiedBytes(
       }
       connection.sync();
     },
-    /** Copies each value: the driver uses the memory of a message again. */
+    /** Copies each value, because the driver reuses the memory of a message. */
     handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
       let at = chunk.subarray(0, signature.length).equals(signature) ? headerBytes + chunk.readInt32BE(15) : 0;
       while (at + 6 <= chunk.length) {
@@ -141,7 +141,7 @@ function copiedBytes(
     },
     handleError: (error: Error): void => query.callback(error),
     handleReadyForQuery: (): void => query.callback(),
-    /** The settings are answered with a row, and both statements say that they are complete. */
+    /** Ignores the row of the settings, and the completion of both statements. */
     handleDataRow: (): void => undefined,
     handleCommandComplete: (): void => undefined,
   };

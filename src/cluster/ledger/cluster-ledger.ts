@@ -18,16 +18,16 @@ export interface ClusterLedgerOptions {
   readonly clock: Clock;
   /** The caller of entries that name none: the user of this process. */
   readonly user?: string | undefined;
-  /** See `Settings.audit`. */
+  /** The value of `Settings.audit`. */
   readonly audit?: string | undefined;
-  /** Months that ended before are dropped, if this role may do that. Default: `$ACP_SKILLS_LEDGER_DAYS`, or 400. */
+  /** Ended months are dropped after so many days, if this role may do it. Default: `$ACP_SKILLS_LEDGER_DAYS`, or 400. */
   readonly days?: number;
 }
 
 const defaultDays = 400;
 const pageSize = 1_000;
 
-/** A ledger in the database of a cluster, whose rows nobody can change. `flush` is there, because recording only queues. */
+/** Opens a ledger in the database of a cluster, whose rows nobody can change. It has `flush`, because `record` only queues. */
 export function openClusterLedger(
   database: Database,
   options: ClusterLedgerOptions,
@@ -56,7 +56,7 @@ export function openClusterLedger(
     },
   });
 
-  /** Once a month. Whoever may not do it leaves it to others. */
+  /** Drops old months, once a month. If this role may not do it, another member does. */
   async function dropOld(): Promise<void> {
     try {
       const [row] = await database.query<{ rows: number }>(

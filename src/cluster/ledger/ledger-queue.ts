@@ -3,24 +3,24 @@ import { latestWork } from "../../base/promises.ts";
 
 export interface QueueOptions {
   readonly clock: Clock;
-  /** Writes lines in their order; when it resolves, they are durable. The same number means the same lines, which are written once. */
+  /** Writes lines in their order; they are durable when it resolves. Equal numbers mean equal lines, which are written once. */
   readonly write: (lines: readonly string[], number: number) => Promise<void>;
-  /** Called when lines cannot be written, and when they can again; not each time. */
+  /** Called once when lines cannot be written, and once when they can again, with undefined. */
   readonly onFault: (fault: string | undefined) => void;
 }
 
-/** What waits to be written. Beyond, recording is refused. */
+/** The maximum of lines that wait to be written; further ones are refused. */
 const maxWaiting = 20_000;
 const maxWaitingCharacters = 16 * 1024 * 1024;
 const maxBatch = 500;
 const retryMs = 1_000;
 
-/** Lines that are written in their order, one batch at a time, and again after each failure until they are. */
+/** A queue of lines that are written in order, one batch at a time. A failed batch is written again until it succeeds. */
 export class LedgerQueue {
   readonly #options: QueueOptions;
   readonly #waiting: string[] = [];
   #characters = 0;
-  /** How many of the first lines are the batch that is being written, or has to be written again. */
+  /** How many of the first lines form the batch that is being written, or has to be written again. */
   #batch = 0;
   #number = 0;
   #fault: string | undefined;
@@ -30,7 +30,7 @@ export class LedgerQueue {
     this.#options = options;
   }
 
-  /** Returns why a line cannot be taken. */
+  /** Adds a line, or returns why it cannot be taken. */
   add(line: string): string | undefined {
     const { length } = this.#waiting;
     if (length >= maxWaiting || this.#characters + line.length > maxWaitingCharacters)
@@ -41,22 +41,22 @@ export class LedgerQueue {
     return undefined;
   }
 
-  /** Waits until what was added before is durable, or an attempt to write has failed; returns why. */
+  /** Waits until the lines that were added before are durable, or an attempt to write has failed. Returns why it failed. */
   async flush(): Promise<string | undefined> {
     await this.#write();
     return this.#fault;
   }
 
-  /** Stops trying again by itself. */
+  /** Stops the next retry. */
   stop(): void {
     this.#stopTimer();
   }
 
-  /** Writes what waits. Never rejects. */
+  /** Writes the waiting lines. Never rejects. */
   readonly #write = latestWork(
     async () => {
       this.#stopTimer();
-      // What is recorded at the same moment is one batch.
+      // Lines of the same moment form one batch.
       await Promise.resolve();
       for (let left = this.#waiting.length; left > 0;) {
         if (this.#batch === 0) {

@@ -22,11 +22,11 @@ import { openMailbox, post } from "./mailbox.ts";
 import { demandKey, hasEffects, labelsIn, toSubmittedContext } from "./submitted-context.ts";
 import { cancelRun, insertRun } from "./run-rows.ts";
 
-/** Runs that may wait, of one owner and of all. */
+/** The maximum of waiting runs, of one owner and of all owners. */
 const maxWaiting = { ofOwner: 200, bytesOfOwner: 64 * 1024 * 1024, all: 20_000 };
-/** A message that a run has changed can be lost with its connection. */
+/** The interval of polling: a message about a changed run can be lost with its connection. */
 const askEveryMs = 5_000;
-/** How long a run is submitted again while the database is not reached. */
+/** How long submitting a run is repeated in an outage. */
 const submitForMs = 30_000;
 
 interface ClusterExecutorOptions {
@@ -43,17 +43,17 @@ interface ClusterExecutorOptions {
 
 /** A run that this member waits for. */
 interface Awaited {
-  /** The last event that was passed on. */
+  /** The fence and number of the last event that was passed on. */
   fence: number;
   number: number;
-  /** Asks what has become of it. */
+  /** Reads the state of the run. */
   readonly ask: () => Promise<void>;
   readonly run: SubmittedRun;
   readonly end: (ended: EndedRun) => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** The state of a run, and its events since the last look. */
+/** The state of a run, and its events since the last read. */
 interface RunState {
   readonly status: StoredRun["status"];
   readonly result: string | null;
@@ -61,7 +61,7 @@ interface RunState {
   readonly news: string | null;
 }
 
-/** Puts runs into the queue of the cluster, and waits for what workers report. Those that need this machine stay here. */
+/** Puts runs into the queue of the cluster, and waits for the reports of workers. Runs that need this machine stay on it. */
 export class ClusterExecutor implements RunExecutor {
   readonly name = "cluster";
   readonly #options: ClusterExecutorOptions;
@@ -80,7 +80,7 @@ export class ClusterExecutor implements RunExecutor {
     ];
   }
 
-  /** What needs the directory of a session, or the rights of this machine's user, stays where that is. */
+  /** Refuses runs that need the directory of a session, or the rights of this machine's user: they stay on this machine. */
   takes({ program, needs }: Pick<RunSpec, "program" | "needs">): boolean {
     return program.type !== "remote" && needs.project === "none" && needs.isolation === undefined;
   }
@@ -95,14 +95,14 @@ export class ClusterExecutor implements RunExecutor {
       const ask = latestWork(
         async () => await this.#read(spec.runId, awaited),
         (error) => {
-          // It is asked again, after the outage.
+          // The next poll after the outage asks again.
           if (!isOutage(error)) awaited.fail(error);
         },
       );
       const awaited: Awaited = { fence: 0, number: 0, ask, run, end, fail };
       this.#awaited.set(spec.runId, awaited);
     });
-    // Whoever awaits it below comes later.
+    // It is awaited only below; until then, a rejection must not count as unhandled.
     ended.catch(() => undefined);
     const cancel = (): void => this.#cancel(spec.runId);
     try {
@@ -129,7 +129,7 @@ export class ClusterExecutor implements RunExecutor {
     throw new SkillsError("NOT_EXECUTABLE", message, { facts: { hint } });
   }
 
-  /** Everything that takes long, and can be done twice. */
+  /** Does all that takes long and can be repeated. */
   async #prepare({ facts, signal }: SubmittedRun, labels: readonly string[]): Promise<void> {
     const { packs, queue } = this.#options;
     try {
@@ -172,7 +172,7 @@ export class ClusterExecutor implements RunExecutor {
     };
     const once = async (isRetry: boolean): Promise<void> =>
       await database.transaction(async (queries) => {
-        // An outage may have lost the answer, and not the run.
+        // An outage may have lost only the answer, not the run.
         if (isRetry && (await isThere(queries, spec.runId))) return;
         if (!(await insertRun(queries, row, maxWaiting))) throw tooManyWaiting();
         await queue.send(queries, { runId: spec.runId, labels, ownerKey });
@@ -180,14 +180,14 @@ export class ClusterExecutor implements RunExecutor {
     try {
       await duringOutages(once, { clock: this.#options.clock, signal: run.signal, forMs: submitForMs });
     } catch (error) {
-      // Whether it is in the queue is not known, and nobody will wait for it.
+      // Nobody will wait for the run, which may be in the queue.
       if (isOutage(error)) this.#cancel(spec.runId);
       throw toRunError(error);
     }
     queue.wake(labels);
   }
 
-  /** The caller has gone: nobody waits for the answer. */
+  /** Cancels a run whose caller does not wait any more. */
   #cancel(runId: string): void {
     const { database, log } = this.#options;
     const awaited = this.#awaited.get(runId);
@@ -207,11 +207,11 @@ export class ClusterExecutor implements RunExecutor {
        from acp_skills.runs r where run_id = $1`,
       [runId, awaited.fence, awaited.number],
     );
-    // It is not committed yet.
+    // The run is not committed yet, or is not awaited any more.
     if (state === undefined || this.#awaited.get(runId) !== awaited) return;
     for (const [fence, number, event] of JSON.parse(state.news ?? "[]") as [number, number, string][]) {
       [awaited.fence, awaited.number] = [fence, number];
-      // Workers record what they do.
+      // Events are not recorded here, because workers do it.
       awaited.run.caller.onEvent?.({ runId, ...(JSON.parse(event) as RunStep & { readonly runId?: string }) });
     }
     const { status, result, error } = state;
@@ -224,7 +224,7 @@ export class ClusterExecutor implements RunExecutor {
     awaited.fail(error === null ? lostRun(status) : toSkillsError(error));
   }
 
-  /** Runs in the queue go on; nobody waits for them here any more. */
+  /** Stops waiting for runs; those in the queue go on. */
   close(): void {
     for (const stop of this.#stops) stop();
     for (const { fail } of this.#awaited.values()) fail(new SkillsError("CLOSED", "The tools were closed."));
@@ -240,7 +240,7 @@ function tooManyWaiting(): SkillsError {
   return new SkillsError("RUNTIME_BUSY", "The queue of the cluster is full.", { facts: { hint } });
 }
 
-/** Where the database is not reached, nothing can be run; it can be tried again. */
+/** Converts an outage into RUNTIME_BUSY, after which the caller can try again. */
 function toRunError(error: unknown): unknown {
   if (!isOutage(error)) return error;
   return new SkillsError("RUNTIME_BUSY", "The database of the cluster is not reached.", {

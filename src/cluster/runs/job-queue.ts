@@ -8,51 +8,51 @@ import type { Database, Queries } from "../database.ts";
 
 /** The schema of the queue's own tables. */
 const schema = "acp_skills_jobs";
-/** Runs of one owner that are executed at a time, in all the cluster, while others wait. */
+/** The maximum of runs of one owner that the whole cluster executes at a time; further ones wait. */
 const defaultPerOwner = 16;
-/** A worker that fetched a job and says nothing for so long is gone: the job wakes another one. */
+/** A worker that is silent for so long after fetching a job counts as gone, and the job wakes another worker. */
 const heartbeatSeconds = 60;
-/** Sets of labels that runs can demand. */
+/** The maximum of label sets that runs can demand. */
 const maxQueues = 100;
 
-/** A job that was fetched: it only names a run. */
+/** A fetched job, which only names a run. */
 export interface Job {
   readonly id: string;
   readonly queue: string;
   readonly runId: string;
 }
 
-/** The queue that wakes workers; which of them executes a run is decided by the run's row. */
+/** The queue that wakes workers. The row of a run decides which of them executes it. */
 export interface JobQueue {
   /** Adds a job in the transaction of `queries`. */
   send(
     queries: Queries,
     run: { readonly runId: string; readonly labels: readonly string[]; readonly ownerKey: Buffer },
   ): Promise<void>;
-  /** Removes the job of a run whose worker is gone: until it is, it counts as one that its owner has executed. */
+  /** Removes the job of a run whose worker is gone; until then, the job counts as a running one of its owner. */
   remove(queries: Queries, run: { readonly runId: string; readonly labels: readonly string[] }): Promise<void>;
   /** Wakes workers for jobs that are committed. */
   wake(labels: readonly string[]): void;
   /**
-   * Makes sure that there is a queue for these labels, and that it is open: a transaction that had to wait for that would hold the connection
-   * which it needs. Throws SANDBOX_UNAVAILABLE where there are too many.
+   * Creates the queue for these labels if it is missing, and opens it. A transaction must not wait for that, because it would hold the
+   * connection that this needs. Throws SANDBOX_UNAVAILABLE if there are too many queues.
    */
   prepare(labels: readonly string[]): Promise<void>;
   fetch(queue: string, most: number): Promise<readonly Job[]>;
-  /** The job is done: nothing is left to do for its run. */
+  /** Ends a job when nothing is left to do for its run. */
   complete(job: Job): Promise<void>;
-  /** Says that its worker is there. */
+  /** Reports that the worker of the jobs is alive. */
   touch(jobs: readonly Job[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The queue of a set of labels. */
+/** Returns the name of the queue for a set of labels. */
 export function queueOf(labels: readonly string[]): string {
   if (labels.length === 0) return "runs";
   return `runs-${createHash("sha256").update(JSON.stringify(labels)).digest("hex").slice(0, 32)}`;
 }
 
-/** The id of a run's job. */
+/** Returns the id of a run's job. */
 function jobOf(runId: string): string {
   const id = createHash("sha256").update(runId).digest("hex");
   return [id.slice(0, 8), id.slice(8, 12), id.slice(12, 16), id.slice(16, 20), id.slice(20, 32)].join("-");
@@ -72,7 +72,7 @@ export async function migrateQueue(database: Database, log: Log): Promise<void> 
   await boss.stop({ graceful: false });
 }
 
-/** The row of a run says what becomes of it, so that a job is tried again whatever happened, and is forgotten when it is done. */
+/** The options of a queue. A job is retried after any failure, because its run's row decides. It is deleted a minute after its end. */
 const queueOptions = {
   policy: "short",
   retryLimit: 1_000_000,
@@ -82,7 +82,7 @@ const queueOptions = {
   deleteAfterSeconds: 60,
 };
 
-/** Opens the queue, whose tables `migrateQueue` has made, at its first use. `supervise`: cares for jobs of workers that are gone. */
+/** Opens the queue at its first use, with the tables of `migrateQueue`. `supervise`: retries jobs of workers that are gone. */
 export function openJobQueue(
   database: Database,
   {
@@ -96,7 +96,7 @@ export function openJobQueue(
   async function open(): Promise<PgBoss> {
     const { PgBoss } = await import("pg-boss").catch(packagesMissing);
     const boss = new PgBoss({ db: adapterOf(database), schema, migrate: false, supervise, schedule: false });
-    // In an outage it has the same error every few seconds.
+    // In an outage the same error comes every few seconds.
     let reported = "";
     boss.on("error", ({ message }) => {
       if (message !== reported) log("warning", `The queue: ${message}`);
@@ -155,7 +155,7 @@ export function openJobQueue(
     async fetch(queue, most) {
       const boss = await opened();
       const options = { batchSize: most, groupConcurrency: perOwner };
-      // A job that is fetched twice does no harm.
+      // Fetching a job twice does no harm.
       const jobs = await database.transaction(
         async (queries) => await boss.fetch<{ runId: string }>(queue, { ...options, db: adapterOf(queries) }),
         { isDurable: false },

@@ -9,10 +9,10 @@ type Retention = typeof runRetention;
 
 interface RecordOptions extends Partial<Retention> {
   readonly database: Database;
-  /** The id of this member: its runs have been interrupted when it is gone. */
+  /** The id of this member, whose runs count as interrupted when it is gone. */
   readonly member: string;
   readonly log: Log;
-  /** In tests, milliseconds since 1970. Default: the clock of the database. */
+  /** The time in milliseconds since 1970, for tests. Default: the clock of the database. */
   readonly now?: () => number;
 }
 
@@ -25,7 +25,7 @@ interface RunRow {
   readonly error: string | null;
 }
 
-/** A run that its member executes itself has been interrupted when the member is gone. */
+/** The columns of a run. A run that its member executes itself counts as interrupted when the member is gone. */
 const columns = `spec, events, result, error, (extract(epoch from created_at) * 1000)::float8 as "createdAt",
   case when placed or status not in ('queued', 'running') or exists (
     select from acp_skills.members m where m.id = r.member and m.lease_until > now()
@@ -33,13 +33,13 @@ const columns = `spec, events, result, error, (extract(epoch from created_at) * 
 const time = "coalesce(to_timestamp($1::float8 / 1000), now())";
 const page = 200;
 
-/** Records of the runs of all members. Those of placed runs are written by workers. */
+/** The records of the runs of all members. Workers write those of placed runs. */
 export class ClusterRunRecords implements RunStore {
   readonly #options: RecordOptions & Retention;
   readonly #pending: Map<string, StoredRun>;
   readonly #stored: Map<string, true>;
   readonly #submitted: Map<string, true>;
-  /** Stored since the runs of the owner were last pruned. */
+  /** The runs and bytes that were stored since the owner's runs were last pruned, by the hexadecimal key of the owner. */
   readonly #unpruned = new LimitedMap<string, { runs: number; bytes: number }>(1_000);
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -53,7 +53,7 @@ export class ClusterRunRecords implements RunStore {
     this.#submitted = new LimitedMap(maxRuns);
   }
 
-  /** From now on, workers record this run. */
+  /** Leaves the record of a run to workers from now on. */
   leaveToWorkers(runId: string): void {
     this.#pending.delete(runId);
     this.#submitted.set(runId, true);
@@ -104,7 +104,7 @@ export class ClusterRunRecords implements RunStore {
     );
     this.#stored.set(spec.runId, true);
     if (status === "queued" || status === "running") return;
-    // The limits of an owner are exceeded by a tenth at most, for each member.
+    // Each member exceeds the limits of an owner by at most a tenth.
     const key = ownerKey.toString("hex");
     const unpruned = this.#unpruned.get(key) ?? { runs: 0, bytes: 0 };
     unpruned.runs += 1;
@@ -186,7 +186,7 @@ function withoutHint(error: string): unknown {
   return { code, message };
 }
 
-/** Removes the oldest ended runs beyond the limits of their owner: of all owners, or of one. Returns how many. */
+/** Removes the oldest ended runs beyond the limits of their owner, for all owners or one. Returns how many were removed. */
 async function pruneRuns(
   database: Pick<Database, "query">,
   { maxRuns, maxBytes }: Pick<Retention, "maxRuns" | "maxBytes">,
@@ -207,7 +207,7 @@ async function pruneRuns(
   return removed.length;
 }
 
-/** Removes expired records, those beyond the limits of their owner, what ended runs reported, and members that are gone. Returns how many rows. */
+/** Removes expired records, those beyond the limits of owners, events of ended runs, and members that are gone. Returns how many rows. */
 export async function sweepRuns(
   database: Pick<Database, "query">,
   limits: Pick<Retention, "maxRuns" | "maxBytes"> = runRetention,

@@ -7,11 +7,11 @@ export interface ClaimedRun {
   readonly fence: number;
   readonly spec: string;
   readonly context: string;
-  /** The member that waits for it. */
+  /** The member that waits for the run. */
   readonly member: string | null;
   readonly worker: string;
   readonly labels: readonly string[];
-  /** How long it was in the queue, in milliseconds. */
+  /** How long the run was in the queue, in milliseconds. */
   readonly queuedMs: number;
 }
 
@@ -32,7 +32,7 @@ export interface NewRun {
   readonly ttlMs: number;
 }
 
-/** Puts a run into the queue; false where its owner, or all owners together, have too many there. */
+/** Puts a run into the queue. False if its owner, or all owners together, have too many runs in the queue. */
 export async function insertRun(
   queries: Queries,
   run: NewRun,
@@ -71,13 +71,13 @@ interface ClaimOptions {
   readonly worker: string;
   readonly labels: readonly string[];
   readonly leaseMs: number;
-  /** Whether it may have effects: then the claim is recorded in its transaction. */
+  /** Whether to claim a run that may have effects; its claim is recorded in the same transaction. */
   readonly withEffects: boolean;
-  /** Whether this worker may have claimed it already, and not have got the answer. */
+  /** Whether this worker may have claimed the run already without receiving the answer. */
   readonly resumes: boolean;
 }
 
-/** Takes a run out of the queue for one worker, or says why not; see `acp_skills.claim_run`. */
+/** Claims a run of the queue for one worker, or returns why not; see `acp_skills.claim_run`. */
 export async function claimRun(
   queries: Queries,
   runId: string,
@@ -91,16 +91,16 @@ export async function claimRun(
   return row === undefined || row.outcome === "claimed" ? (row ?? "gone") : row.outcome;
 }
 
-/** How a run ended, as its row says it. */
+/** The end of a run, as its row has it. */
 export interface RunEnding {
   readonly status: Extract<StoredRun["status"], "completed" | "failed" | "refused" | "cancelled" | "interrupted">;
-  /** JSON. */
+  /** The result as JSON. */
   readonly result?: string | undefined;
   readonly error?: string | undefined;
   readonly events: string;
 }
 
-/** Writes the end of a claimed run; false where it was claimed again, or given up, meanwhile: then nothing is changed. */
+/** Writes the end of a claimed run. False, without any change, if the run was claimed again or given up meanwhile. */
 export async function endRun(
   queries: Queries,
   { runId, fence, worker }: Pick<ClaimedRun, "runId" | "fence" | "worker">,
@@ -130,7 +130,7 @@ export async function endQueued(
   return row?.member ?? undefined;
 }
 
-/** Renews the leases of the runs of a worker. Returns those that are still its own; `cancelled`: somebody wants that to end. */
+/** Renews the leases of a worker's runs. Returns the runs that it still has; `cancelled`: the run has to end. */
 export async function renewLeases(
   queries: Queries,
   worker: string,
@@ -146,7 +146,7 @@ export async function renewLeases(
   );
 }
 
-/** Cancels a run: one in the queue has ended then. Returns the worker that executes it, if one does. */
+/** Cancels a run; one in the queue ends at once. Returns the worker that executes it, if any. */
 export async function cancelRun(queries: Queries, runId: string): Promise<string | undefined> {
   const [row] = await queries.query<{ worker: string | null; status: string }>(
     `update acp_skills.runs
@@ -159,10 +159,10 @@ export async function cancelRun(queries: Queries, runId: string): Promise<string
   return row?.status === "running" ? (row.worker ?? undefined) : undefined;
 }
 
-/** A claim is not repeated more often: what ends every worker that takes it is given up. */
+/** The maximum of claims of a run: one that ends every worker is given up. */
 const maxClaims = 3;
 
-/** A run whose worker is gone. */
+/** A run whose worker is gone, or whose job may be lost. */
 export interface LostRun {
   readonly runId: string;
   readonly status: "queued" | "interrupted" | "cancelled";
@@ -171,7 +171,7 @@ export interface LostRun {
   readonly member: string | null;
 }
 
-/** Queues runs whose lease is over again if they had no effects, and gives up the others. */
+/** Queues runs again whose lease is over. Gives up those that were cancelled, may have had effects, or were claimed 3 times. */
 export async function reapRuns(queries: Queries, limit = 100): Promise<readonly LostRun[]> {
   return await queries.query(
     `with lost as (
@@ -190,7 +190,7 @@ export async function reapRuns(queries: Queries, limit = 100): Promise<readonly 
   );
 }
 
-/** Hands back a run that a worker will not execute: it is queued again, or given up, as where the worker was gone. */
+/** Ends the leases of a worker that stops. Its runs are queued again or given up, as if the worker were gone. */
 export async function expireLeases(queries: Queries, worker: string): Promise<void> {
   await queries.query(
     `update acp_skills.runs set lease_until = now() - interval '1 second'
@@ -199,7 +199,7 @@ export async function expireLeases(queries: Queries, worker: string): Promise<vo
   );
 }
 
-/** Queued runs for which no worker was woken for a while: their job may be lost. */
+/** Finds queued runs for which no worker was woken for `afterMs` milliseconds: their job may be lost. */
 export async function forgottenRuns(queries: Queries, afterMs: number, limit = 100): Promise<readonly LostRun[]> {
   return await queries.query(
     `with forgotten as (

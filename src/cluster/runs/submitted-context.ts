@@ -8,35 +8,35 @@ const submittedSkill = z.strictObject({
   slug: text,
   version: text,
   digest: text,
-  /** The directory under which the one who submitted the run found it: of that machine, for decisions about where skills are from. */
+  /** The directory below which the submitting member found the skill, on its machine: it decides about the source of the skill. */
   root: text,
   directory: text,
   isOwn: z.boolean(),
   remote: z.strictObject({ label: text, place: text.exactOptional(), commit: text.exactOptional() }).exactOptional(),
 });
 
-/** What a worker needs besides the spec of a run: who calls, what allows calls of other skills, and where these are from. */
+/** The facts that a worker needs besides the spec of a run: the caller, the approval of calls of other skills, and their sources. */
 export const submittedContext = z.strictObject({
   by: text,
   calls: z.array(text).readonly(),
   refused: z.array(text).readonly(),
-  /** Who calls from elsewhere. Absent: a user of the machine that submitted the run. */
+  /** The remote caller. Absent: a user of the machine that submitted the run. */
   caller: text.exactOptional(),
-  /** Texts of the grants that such a caller has. */
+  /** The texts of the remote caller's grants. */
   grants: z.array(text).readonly().exactOptional(),
   /** Names of the secrets that the runs may get. */
   secrets: z.array(text).readonly().exactOptional(),
   project: text.exactOptional(),
   runBlobs: z.strictObject({ maxBytes: z.number(), maxBlobs: z.number() }),
   skills: z.array(submittedSkill).readonly(),
-  /** Whether somebody reads what it prints. */
+  /** Whether the caller follows the events of the run. */
   isFollowed: z.boolean(),
 });
 
 export type SubmittedContext = z.infer<typeof submittedContext>;
 export type SubmittedSkill = z.infer<typeof submittedSkill>;
 
-/** The context of a run. */
+/** Returns the context of a run. */
 export function toSubmittedContext({ caller, by, facts }: SubmittedRun): SubmittedContext {
   const { skills } = caller;
   return {
@@ -71,7 +71,7 @@ export function toSubmittedContext({ caller, by, facts }: SubmittedRun): Submitt
   };
 }
 
-/** Whether executing a run twice could be noticed: it, or a skill that its code can call, reaches beyond its sandbox. */
+/** Whether repeating a run could be noticed: the run, or a skill that its code can call, reaches beyond its sandbox. */
 export function hasEffects({ spec, facts }: SubmittedRun): boolean {
   return !isNothing(spec.needs) || facts.skills.some(({ skill }) => !isNothing(permissionsOf(skill)));
 }
@@ -79,11 +79,11 @@ export function hasEffects({ spec, facts }: SubmittedRun): boolean {
 const label = /^[a-z0-9][a-z0-9._-]{0,62}(?:=[a-zA-Z0-9][a-zA-Z0-9._-]{0,62})?$/;
 const maxLabels = 8;
 
-/** The labels of a text such as `gpu arch=arm64`, sorted; undefined where it is none. */
+/** Parses the labels of a text such as `gpu arch=arm64`, and sorts them; undefined if the text is invalid. */
 export function labelsIn(written: string): readonly string[] | undefined {
   const labels = [...new Set(written.split(/[\s,]+/).filter((word) => word !== ""))].toSorted();
   return labels.length <= maxLabels && labels.every((one) => label.test(one)) ? labels : undefined;
 }
 
-/** What a skill demands of a worker: the key `runs-on` of its metadata. */
+/** The key in the metadata of a skill for the labels that it demands of a worker. */
 export const demandKey = "runs-on";

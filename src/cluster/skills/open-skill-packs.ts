@@ -22,38 +22,38 @@ export interface SkillPacksOptions {
   readonly dataDirectory: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Milliseconds since 1970, by the clock of this machine. */
+  /** The time in milliseconds since 1970, by the clock of this machine. */
   readonly now?: () => number;
 }
 
 type Copy = Parameters<SkillStore["has"]>[0];
 
-/** What is stored is asked for again after this time, so that it is not removed as unused. */
+/** The time after which a stored pack is touched again, so that it is not removed as unused. */
 const knownForMs = 60 * 60 * 1_000;
 const maxKnown = 20_000;
 const sweepEveryMs = 60 * 60 * 1_000;
-/** Batches a sweep: the next one goes on. */
+/** The maximum of batches per sweep; the next sweep goes on. */
 const maxBatches = 100;
 
-/** Opens the packs of a cluster. Nothing is read or written until it is used. */
+/** Opens the packs of a cluster. Nothing is read or written before their first use. */
 export function openSkillPacks(database: Database, options: SkillPacksOptions): SkillPacks {
   const { dataDirectory, clock, log, now = Date.now } = options;
   const hasher = createSkillHasher();
   const source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  /** When it was known to be stored. */
+  /** The times when packs were last known to be stored, by digest. */
   const known = new LimitedMap<string, number>(maxKnown);
   const storing = new Map<string, Promise<void>>();
   const ensuring = new Map<string, Promise<void>>();
   const verified = new LimitedMap<string, true>(maxKnown);
   const closing = new AbortController();
   const closed = closing.signal;
-  // Not all members at once.
+  // Members do not sweep all at once.
   const stopSweeping = every(clock, () => sweepEveryMs * (0.5 + Math.random()), sweep);
-  /** Files are hashed once: what hashers remember is of no use. */
+  /** A hasher without memory: each file is hashed only once. */
   const forgetful: SkillHasher = { hash: (...given) => createSkillHasher().hash(...given) };
   let opened: { readonly paths: StorePaths; readonly copies: SkillStore } | undefined;
 
-  /** The copies on this machine. Throws UNREADABLE if others could write there. */
+  /** Opens the copies on this machine. Throws UNREADABLE if other users can write there. */
   function open(): NonNullable<typeof opened> {
     if (opened !== undefined) return opened;
     makeStorePaths(storePaths(dataDirectory, "cluster"));
@@ -133,7 +133,7 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
   };
 }
 
-/** One work a key at a time, which goes on for the others when one of its callers gives up. */
+/** Does one work per key at a time. If one of its callers gives up, the work goes on for the others. */
 async function once<Result>(
   running: Map<string, Promise<Result>>,
   key: string,

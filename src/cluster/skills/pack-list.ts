@@ -7,19 +7,19 @@ import { fileNameFault, signatureFile } from "../../skills/skill.ts";
 import { remotePathFault } from "../../sources/archive.ts";
 import { skillLimits } from "../../sources/source.ts";
 
-/** A list with as many files as possible, each with the longest path. */
+/** The length of a list with the maximum of files, each with the longest path. */
 export const maxListLength = 4 * 1024 * 1024;
 
 const hex = /^[0-9a-f]{64}$/;
 
-/** The list of a pack as the database has it. Throws SOURCE_INVALID for files that no pack may have. */
+/** Formats the list of a pack for the database. Throws SOURCE_INVALID for files that no pack may have. */
 export function formatList(files: readonly HashedFile[], digest: string): string {
   const fault = listFault(files);
   if (fault !== undefined) throw badPack(digest, fault);
   return JSON.stringify(files.map(({ path, size_bytes, sha256 }) => [path, size_bytes, sha256]));
 }
 
-/** The files of a pack, in the order of their bytes. Throws SOURCE_INVALID for anything but a list with exactly this digest. */
+/** Parses the list of a pack: its files, in the order of their bytes. Throws SOURCE_INVALID unless the list has exactly this digest. */
 export function parseList(text: string, digest: string): readonly HashedFile[] {
   const value = parseIfJson(text);
   if (value === undefined) throw badPack(digest, "its list of files is no JSON");
@@ -35,7 +35,7 @@ export function parseList(text: string, digest: string): readonly HashedFile[] {
   return files;
 }
 
-/** The end of a sentence about a pack; the order is part of the rules, because the digest depends on it. */
+/** Returns the end of a sentence about an invalid pack. Files have to be in order, because the digest depends on it. */
 function listFault(files: readonly HashedFile[]): string | undefined {
   if (files.length > skillLimits.files) return `it has more than ${skillLimits.files} files`;
   let [bytes, before] = [0, ""];
@@ -52,12 +52,12 @@ function listFault(files: readonly HashedFile[]): string | undefined {
   return undefined;
 }
 
-/** `fault` ends a sentence about the files of a digest. */
+/** Returns the error for the files of a digest; `fault` ends a sentence about them. */
 export function badPack(digest: string, fault: string): SkillsError {
   return new SkillsError("SOURCE_INVALID", `The files of ${digest} in the database cannot be used: ${fault}.`);
 }
 
-/** As the database stores it. Throws SOURCE_INVALID for what is no digest. */
+/** Converts a digest into its form in the database. Throws SOURCE_INVALID for an invalid digest. */
 export function digestBytes(digest: string): Buffer {
   if (!digestForm.test(digest)) throw new SkillsError("SOURCE_INVALID", `${JSON.stringify(digest)} is no digest.`);
   return Buffer.from(digest.slice("sha256:".length), "hex");

@@ -10,7 +10,7 @@ import type { Database, Queries } from "../database.ts";
 import { badPack, digestBytes, formatList, maxListLength, parseList } from "./pack-list.ts";
 
 const partBytes = 1024 * 1024;
-/** How exact the time of the last use is. Each use would change a row otherwise. */
+/** The precision of the time of the last use: otherwise each use would change a row. */
 const touchedAfter = "1 day";
 
 /** A file of a pack, and its real path. */
@@ -18,7 +18,7 @@ export interface PackedFile extends HashedFile {
   readonly real: string;
 }
 
-/** Whether the files of a digest are stored, which then were used just now. */
+/** Whether the files of a digest are stored. Records the time of this use. */
 export async function touchPack(queries: Queries, digest: string): Promise<boolean> {
   const [row] = await queries.query<{ found: boolean }>(
     `with touched as (
@@ -35,17 +35,17 @@ export interface PackToStore {
   readonly digest: string;
   readonly files: readonly HashedFile[];
   readonly signature: Uint8Array | undefined;
-  /** Those of these files, one after the other, in pieces of any size. */
+  /** The bytes of `files`, one after the other, in pieces of any size. */
   readonly bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** Stores all of a pack or nothing; nothing where it is there. Rejects as its bytes do. */
+/** Stores a pack completely or not at all; does nothing if it is stored. Rejects with the errors of `bytes`. */
 export async function insertPack(database: Database, pack: PackToStore, signal: AbortSignal): Promise<void> {
   const { digest, files, signature, bytes } = pack;
   const list = formatList(files, digest);
   const size = files.reduce((sum, file) => sum + file.size_bytes, 0);
   await database.transaction(async (queries) => {
-    // Waits for whoever stores the same at the moment.
+    // Waits for a transaction that is storing the same pack.
     const inserted = await queries.query(
       `insert into acp_skills.skill_packs (digest, files, size, signature) values ($1, $2, $3, $4)
        on conflict (digest) do nothing returning 1`,
@@ -64,7 +64,7 @@ export async function insertPack(database: Database, pack: PackToStore, signal: 
   });
 }
 
-/** The bytes of files, one after the other, without blocking. Throws SKILL_NOT_READY for other bytes than the list says. */
+/** Yields the bytes of files in order, without blocking. Throws SKILL_NOT_READY if they do not match the list. */
 export async function* readFiles(files: readonly PackedFile[]): AsyncGenerator<Uint8Array> {
   for (const { path, real, size_bytes, sha256 } of files) {
     const handle = await openHandleAtRealPath(real);
@@ -91,8 +91,8 @@ function changed(path: string): SkillsError {
 }
 
 /**
- * The files of a digest, with the signature that was stored with them; their bytes are not verified. Undefined where nobody stored them. Throws
- * SOURCE_INVALID for a list of other files, or too few or many bytes. Too long a list or part is not read.
+ * Reads the files of a digest and the signature stored with them, without verifying their bytes. Undefined if they are not stored. Throws
+ * SOURCE_INVALID for the list of another digest, and for too few or too many bytes. Does not read a list or chunk that is too long.
  */
 export async function readPack(queries: Queries, digest: string): Promise<readonly SkillFile[] | undefined> {
   const [row] = await queries.query<{ files: string | null; signature: Uint8Array | null }>(
@@ -125,7 +125,7 @@ function toSkillFile(path: string, bytes: Uint8Array): SkillFile {
   return { path, bytes, executable: beginsAsScript(bytes) };
 }
 
-/** Removes packs that nobody used for long and no published version has, a few at a time. Returns how many. */
+/** Removes some packs that were long unused and belong to no published version. Returns how many were removed. */
 export async function expirePacks(database: Database, unusedFor = "30 days", most = 50): Promise<number> {
   const removed = await database.query(
     `delete from acp_skills.skill_packs where digest in (

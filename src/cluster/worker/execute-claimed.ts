@@ -19,10 +19,10 @@ export interface WorkerRooms {
   readonly log: Log;
 }
 
-/** How long the last events of a run may take. */
+/** How long sending the last events of a run may take. */
 const lastEventsMs = 5_000;
 
-/** Executes a run that this worker has claimed. Resolves with how it ended; undefined where that is not for this worker to say any more. */
+/** Executes a run that this worker has claimed. Resolves with its end; undefined if the worker has lost the run. */
 export async function executeClaimed(
   claimed: ClaimedRun,
   rooms: WorkerRooms,
@@ -80,7 +80,7 @@ export async function executeClaimed(
   }
 }
 
-/** JSON of an error, as the row of a run has it. */
+/** Formats an error as JSON for the row of a run. */
 export function toErrorText(code: string, message: string, hint?: unknown): string {
   return JSON.stringify({ code, message, ...(typeof hint === "string" && { hint }) });
 }

@@ -3,7 +3,7 @@ import type { Log } from "../../base/log.ts";
 import type { Database } from "../database.ts";
 import { type ClaimedRun, renewLeases } from "../runs/run-rows.ts";
 
-/** What ends a run from outside: it was cancelled, or this worker has lost it to others. */
+/** The reason that ends a run from outside: the run was cancelled, or this worker has lost its lease. */
 export class RunTakenAway extends Error {
   readonly isCancelled: boolean;
 
@@ -16,16 +16,16 @@ export class RunTakenAway extends Error {
 interface HeldRun {
   readonly run: Pick<ClaimedRun, "runId" | "fence">;
   readonly abort: AbortController;
-  /** By the clock of this member. */
+  /** The end of the lease, by the clock of this member. */
   until: number;
 }
 
 /** The leases of the runs that this worker executes. A run whose lease cannot be renewed ends before another worker may take it. */
 export interface Leases {
-  /** `claimedAt`: when the claim was sent, by the clock of this member. Returns a function that ends this. */
+  /** Holds the lease of a run, claimed at `claimedAt` by the clock of this member. Returns a function that ends the hold. */
   hold(run: HeldRun["run"], abort: AbortController, claimedAt: number): () => void;
   cancel(runId: string): void;
-  /** Renews all leases now: messages may have been lost. */
+  /** Renews all leases now, which reveals runs that were cancelled by a lost message. */
   renew(): Promise<void>;
   close(): void;
 }

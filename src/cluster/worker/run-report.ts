@@ -6,18 +6,18 @@ import type { Database } from "../database.ts";
 import { mailboxChannel } from "../runs/mailbox.ts";
 import type { ClaimedRun } from "../runs/run-rows.ts";
 
-/** What waits to be sent while the database is not reached; of more, what was printed is dropped. */
+/** The maximum size of events that wait in an outage; beyond it, printed output is dropped. */
 const maxWaitingBytes = 1024 * 1024;
-/** How many events a record has; of further ones only the last is recorded. */
+/** The maximum of events in a record; of further ones only the end is recorded. */
 const maxRecorded = 1_000;
 
-/** Another run's id where it is about a skill that the code calls. */
+/** An event; it has another run's id if it is about a skill that the code calls. */
 type Reported = RunStep & { readonly runId?: string };
 
-/** Sends the events of a run to the member that waits for it, in order, and gathers those that its record has. */
+/** Sends the events of a run in order to the member that waits for it, and gathers the events of the record. */
 interface RunReport {
   push(event: Reported): void;
-  /** Sends what is left, for a limited time, and returns the events of the record as JSON. */
+  /** Sends the remaining events for at most `patienceMs` milliseconds. Returns the events of the record as JSON. */
   end(patienceMs: number): Promise<string>;
 }
 
@@ -57,7 +57,7 @@ export function openRunReport(
       const isOwn = event.runId === undefined || event.runId === runId;
       if (isOwn && event.type !== "printed" && (recorded.length < maxRecorded || event.type === "ended"))
         recorded.push({ atMs: Math.max(0, Math.round(clock.now() - startedAt)), ...event });
-      // The row says that it has ended, and how.
+      // The end is not sent, because the row of the run has it.
       if (!isFollowed || member === null || (isOwn && event.type === "ended")) return;
       const json = JSON.stringify(event);
       if (event.type === "printed" && waitingBytes + json.length > maxWaitingBytes) return;

@@ -10,7 +10,7 @@ import { duringOutages } from "../database/during-outages.ts";
 import type { SkillPacks } from "../skills.ts";
 import type { SubmittedSkill, SubmittedContext } from "../runs/submitted-context.ts";
 
-/** A caller as the member that submitted the run knew it: with the skills of the run, from their stored bytes, and no person to ask. */
+/** Restores the caller that the submitting member had: with the skills of the run, from their stored bytes, and no user to ask. */
 export async function toSubmittedCaller(
   spec: RunSpec,
   context: SubmittedContext,
@@ -77,7 +77,7 @@ export async function toSubmittedCaller(
   };
 }
 
-/** The skill in a directory, under the slug that it had where the run was submitted. */
+/** Reads the skill in a directory, under the slug that it had when the run was submitted. */
 async function readSkill(directory: string, { slug }: SubmittedSkill, app: App): Promise<Skill> {
   let record = readDirectory(directory, slug, app.source);
   if (record === needsManifestReader) {

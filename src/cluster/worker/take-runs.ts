@@ -21,12 +21,12 @@ interface TakeOptions {
   readonly leaseMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Writes what is recorded about a run that starts, in the transaction of its claim. */
+  /** Records the start of a run in the transaction of its claim. */
   readonly recordClaim: (queries: Queries, claimed: ClaimedRun) => Promise<void>;
   readonly execute: (claimed: ClaimedRun, abort: AbortSignal) => Promise<RunEnding | undefined>;
 }
 
-/** A message can be lost with its connection. */
+/** The interval of polling the queues: a message can be lost with its connection. */
 const pollMs = 3_000;
 const touchMs = 15_000;
 
@@ -37,8 +37,8 @@ const revoked = toErrorText(
 );
 
 /**
- * Takes as many runs as it may execute at a time, one after another. The returned function ends that: it waits for those that are executed,
- * for a limited time, and then ends them with this reason.
+ * Takes runs, at most `concurrency` at a time. The returned function stops that: it waits at most `patienceMs` milliseconds for the runs
+ * in progress, then ends them with `reason`.
  */
 export function takeRuns(options: TakeOptions): (patienceMs: number, reason: Error) => Promise<void> {
   const { database, queue, leases, labels, concurrency, clock, log, execute } = options;
@@ -47,7 +47,7 @@ export function takeRuns(options: TakeOptions): (patienceMs: number, reason: Err
   const running = new Map<Job, { readonly abort: AbortController; readonly done: Promise<void> }>();
   let isClosed = false;
 
-  /** Until there is no place left, or all queues are empty: the queues in turn. */
+  /** Takes runs from the queues in turn, until all slots are taken or all queues are empty. */
   async function takeAll(): Promise<void> {
     let waiting = queues;
     while (waiting.length > 0) {
@@ -66,7 +66,7 @@ export function takeRuns(options: TakeOptions): (patienceMs: number, reason: Err
     if (!isOutage(error)) log("error", `No run was taken: ${String(error)}`);
   });
 
-  /** Those that are new, too. */
+  /** Reads which queues this worker serves, including new ones, and takes runs from them. */
   function findQueues(): void {
     database
       .query<{ name: string }>("select name from acp_skills.queues where labels <@ $1::text[]", [[...labels]])
@@ -93,7 +93,7 @@ export function takeRuns(options: TakeOptions): (patienceMs: number, reason: Err
   }
 
   async function work(job: Job, abort: AbortController): Promise<void> {
-    // As long as the run is this worker's.
+    // Outages are waited out for as long as this worker has the run.
     const outages = { clock, signal: abort.signal };
     const claimedAt = clock.now();
     const claimed = await duringOutages((isRetry) => claim(options, job, isRetry), outages);
@@ -120,17 +120,17 @@ export function takeRuns(options: TakeOptions): (patienceMs: number, reason: Err
     isClosed = true;
     for (const stop of stops) stop();
     const ended = async (): Promise<unknown> => await Promise.all([...running.values()].map(({ done }) => done));
-    // What it was taking when this began is executed, too.
+    // Runs that were being taken are executed, too.
     await withinTime(take().then(ended), clock, patienceMs);
     for (const { abort } of running.values()) abort.abort(reason);
     await ended();
   };
 }
 
-/** Undefined where there is nothing to execute; its job is done then. */
+/** Claims the run of a job. Undefined, after completing the job, if there is nothing to execute. */
 async function claim(options: TakeOptions, job: Job, resumes: boolean): Promise<ClaimedRun | undefined> {
   const { database, queue, recordClaim } = options;
-  // Where there are no effects, one round trip is enough.
+  // Without effects, one round trip is enough.
   let claimed = await claimRun(database, job.runId, { ...options, withEffects: false, resumes });
   if (claimed === "has-effects")
     claimed = await database.transaction(async (queries) => {
@@ -152,6 +152,6 @@ async function claim(options: TakeOptions, job: Job, resumes: boolean): Promise<
 async function end({ database, queue }: TakeOptions, job: Job, claimed: ClaimedRun, ending: RunEnding): Promise<void> {
   const isOwn = await endRun(database, claimed, ending);
   if (isOwn && claimed.member !== null) post(database, claimed.member, "changed", claimed.runId);
-  // Where this is lost, the job wakes a worker once more, for nothing.
+  // If this is lost, the job wakes a worker once more, for nothing.
   await queue.complete(job);
 }

@@ -8,21 +8,21 @@ import { healthPaths } from "../telemetry.ts";
 
 export interface Admitted {
   readonly caller: HttpCaller;
-  /** Its `leave` has to be called when the request has ended. */
+  /** The limiter whose `leave` has to be called when the request has ended. */
   readonly limiter: Limiter;
 }
 
 export interface AdmissionRules {
   readonly callers: Callers;
   readonly anonymousLimiter: (address: string | undefined) => Limiter;
-  /** Host and port, in lower case. */
+  /** The permitted values of Host, in lower case, with ports. */
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
 }
 
 /**
- * Who sends a request, or why it is refused: checks Host, Origin, the form of the target, credentials and limits, in this order. `path` is
- * that of `pathOf`.
+ * Returns the caller of a request and its limiter, or why the request is refused. Checks Host, Origin, the form of the target, credentials
+ * and limits, in this order. `path` is the result of `pathOf`.
  */
 export function admit(
   request: IncomingMessage,
@@ -30,7 +30,7 @@ export function admit(
   rules: AdmissionRules,
 ): Admitted | HttpRefusal {
   const { authorization } = request.headers;
-  // Whatever Host or credentials are sent: probes address a machine, and have none.
+  // Probes may send any Host or credentials: they address a machine, and have no credentials.
   const isOpen = path !== undefined && healthPaths.includes(path);
   const refusal = checkHostAndOrigin(request, rules);
   if (refusal !== undefined && !isOpen) {
@@ -45,7 +45,7 @@ export function admit(
       ? { caller: rules.callers.anonymous, limiter: limiterOf() }
       : rules.callers.recognise(authorization, request.socket);
   if (found === undefined) {
-    // Guesses count against the address.
+    // Guessed tokens count against the address.
     const limiter = limiterOf();
     const limited = limiter.enter();
     if (limited === undefined) limiter.leave();
@@ -53,7 +53,7 @@ export function admit(
       "The bearer token is not valid here; use a caller's token, or send no Authorization header to see what is public.";
     return limited ?? unauthorized(message);
   }
-  // What is in an artifact never changes, and clients ask for all of them at once.
+  // Artifacts never change, and clients request all of an index at once.
   if (isOpen || isArtifactPath(path)) return { caller: found.caller, limiter: unlimited };
   return found.limiter.enter() ?? found;
 }

@@ -9,33 +9,33 @@ import { type Publication, isNamedIn } from "../publish/publication.ts";
 import { type Limiter, createLimiter } from "./limiter.ts";
 import type { HttpCaller } from "../serve-context.ts";
 
-/** A caller with credentials, and how much it uses. */
+/** A caller with credentials, and the limiter of its use. */
 interface KnownCaller {
   readonly caller: HttpCaller;
   readonly limiter: Limiter;
 }
 
 interface ConfiguredCaller extends KnownCaller, Pick<CallerConfig, "tokenDigest"> {
-  /** All that the configuration says of it. */
+  /** The whole entry of the configuration, as JSON. */
   readonly key: string;
 }
 
-/** Who may call, by bearer token. */
+/** The callers that may call, found by bearer token. */
 export interface Callers {
   /**
-   * The caller of an `Authorization` header; undefined if it has no token of a caller. A connection is remembered with the header by which
-   * it was recognised: hashing it anew for each request would cost more than the rest of admission.
+   * Returns the caller of an `Authorization` header; undefined if it has no token of a caller. Remembers the header and its caller for
+   * each connection: hashing the header for each request would cost more than the rest of admission.
    */
   recognise(authorization: string, connection: object): KnownCaller | undefined;
   readonly anonymous: HttpCaller;
-  /** Whoever is not in the list any more, or is there otherwise, is nobody from now on; returns them. The others stay who they are. */
+  /** Replaces the callers. Those that are gone or changed are recognised no more, and returned; the others stay the same objects. */
   replace(callers: readonly CallerConfig[]): readonly HttpCaller[];
 }
 
-/** Reading JSON blocks for as long as it is large: nobody without credentials can do that for seconds. */
+/** The maximum body of anonymous callers: parsing JSON blocks this process, for seconds if the body is large. */
 const maxAnonymousBytes = 512 * 1024;
 
-/** The callers of a configuration. `onRunEvent` gets the events of each caller's runs. */
+/** Creates the callers of a configuration. `onRunEvent` gets the events of each caller's runs. */
 export function createCallers(
   config: Pick<ServeConfig, "callers" | "anonymous" | "limits">,
   session: Pick<SessionSkills, "catalog" | "directory" | "identity">,
@@ -44,7 +44,7 @@ export function createCallers(
 ): Callers {
   let known: readonly ConfiguredCaller[] = [];
   const { catalog: skills, directory, identity } = session;
-  // The user of this machine has a project; callers from elsewhere have none.
+  // The user of this machine has a project; remote callers have none.
   const project = directory === undefined ? {} : { project: directory, projectIdentity: identity };
   const { requestBytes } = config.limits;
 
@@ -95,7 +95,7 @@ export function createCallers(
   const replace: Callers["replace"] = (callers) => {
     const before = known;
     const byKey = new Map(before.map((one) => [one.key, one]));
-    // A caller with several tokens has one of them.
+    // A caller with several tokens has one limiter.
     const limiters = new Map<string, Limiter>();
     known = callers.map((configured) => {
       const { name, limits } = configured;

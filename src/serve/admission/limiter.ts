@@ -5,26 +5,26 @@ import type { CallerLimits } from "../config.ts";
 import type { HttpCaller } from "../serve-context.ts";
 import { networkOf } from "../../base/network/address.ts";
 
-/** How much one caller, or one address, uses now. */
+/** The present use of one caller or address. */
 export interface Limiter {
-  /** Why a request is refused; else it counts until `leave`. */
+  /** Admits a request, which counts until `leave`, or returns why it is refused. */
   enter(): HttpRefusal | undefined;
   leave(): void;
-  /** Counts further calls of a request that entered: the others of a batch. Why they are refused, then. */
+  /** Counts further calls of a batch whose request was admitted, or returns why they are refused. */
   take(calls: number): HttpRefusal | undefined;
 }
 
 /** The limiter of requests that are not counted. */
 export const unlimited: Limiter = { enter: () => undefined, leave: () => undefined, take: () => undefined };
 
-/** A token bucket: `requestsPerMinute` at once, and refilled evenly. `now` is in milliseconds. */
+/** Creates a token bucket: `requestsPerMinute` at once, refilled evenly. `now` returns milliseconds. */
 export function createLimiter({ requestsPerMinute, concurrentRequests }: CallerLimits, now: () => number): Limiter {
   const perMs = requestsPerMinute / 60_000;
   let left = requestsPerMinute;
   let filledAt = now();
   let running = 0;
 
-  /** Why there are not so many left. */
+  /** Returns why fewer than `count` requests are left; undefined if enough are left. */
   function refusalOf(count: number): HttpRefusal | undefined {
     const at = now();
     left = Math.min(requestsPerMinute, left + (at - filledAt) * perMs);
@@ -59,15 +59,15 @@ export function createLimiter({ requestsPerMinute, concurrentRequests }: CallerL
   };
 }
 
-/** `seconds`: when to try again. */
+/** Returns the refusal of a request that may be repeated after `seconds`. */
 export function tooMany(message: string, seconds: number, status: 429 | 503 = 429): HttpRefusal {
   return { status, code: "RATE_LIMITED", message, headers: { "retry-after": String(seconds) } };
 }
 
-/** Addresses that are remembered; of more, the oldest starts anew. */
+/** The maximum of addresses that are remembered; beyond it, the oldest one is forgotten. */
 const maxAddresses = 10_000;
 
-/** Anonymous callers are distinguished by address; of IPv6, by the network of a site, because a host may use all of its addresses. */
+/** Creates a limiter for each address of anonymous callers; in IPv6 for each site, because a host may use all addresses of its site. */
 export function createAddressLimiters(
   limits: CallerLimits,
   now: () => number,
@@ -81,9 +81,9 @@ export function createAddressLimiters(
   };
 }
 
-/** Bodies of answers that clients have not read yet. */
+/** The bodies of answers that clients have not read yet. */
 export interface UnreadBytes {
-  /** Why an answer with this body is refused; else the body counts until the response is closed. */
+  /** Counts the body of an answer until the response is closed, or returns why the answer is refused. */
   hold(
     body: Uint8Array,
     response: ServerResponse,
@@ -92,8 +92,8 @@ export interface UnreadBytes {
 }
 
 /**
- * At most `most` bytes for all without a token, where a body that several answers share counts once; and half of it for one address or
- * caller, where it counts for each. One that has nothing unread gets an answer of any size.
+ * Limits unread bytes. All readers without a token have at most `most` bytes, and a body that several answers share counts once. One
+ * address or caller has at most half of that, and each answer counts. A reader with nothing unread gets an answer of any size.
  */
 export function openUnreadBytes(most: number): UnreadBytes {
   const answers = new Map<Uint8Array, number>();

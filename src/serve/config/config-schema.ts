@@ -7,8 +7,8 @@ import { accessPolicies } from "../../wire/skill-sharing.ts";
 import { type ToolName, toolNames } from "../../wire/tools.ts";
 
 /*
- * The form of the configuration of `acp-skills serve`; `schema/acp-skills.serve.json` is generated from it. A message is what is expected;
- * or in two lines, what is wrong and what to do.
+ * The form of the configuration of `acp-skills serve`, from which `schema/acp-skills.serve.json` is generated. A message of one line is
+ * what is expected; one of two lines is what is wrong, and what to do.
  */
 
 export const configLimits = { bytes: 1024 * 1024, callers: 1_000, entries: 250, sources: 100 } as const;
@@ -101,7 +101,7 @@ const limits = z.strictObject({
     .exactOptional(),
 });
 
-/** The file of `acp-skills serve --config`. */
+/** The schema of the file of `acp-skills serve --config`. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
   provider: z

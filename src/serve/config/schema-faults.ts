@@ -2,13 +2,13 @@ import type { core } from "zod";
 import { type JsonNode, type JsonPath, childOf, nodeAt } from "../../base/json/json-text.ts";
 import { nearest } from "../../base/text/nearest.ts";
 
-/** The part of a JSON Schema that says which keys there are. */
+/** The piece of a JSON Schema that defines the known keys. */
 export interface KnownKeys {
   readonly properties?: Readonly<Record<string, KnownKeys>>;
   readonly items?: KnownKeys;
 }
 
-/** An issue for people, with its place in the text. Message and fix are sentences; the message has no full stop. */
+/** An issue as the user reads it, with its range in the text. Message and fix are sentences; the message has no full stop. */
 export interface SchemaFault {
   readonly kind: "key-unknown" | "key-missing" | "value-invalid";
   readonly place: { readonly offset: number; readonly end: number };
@@ -16,7 +16,7 @@ export interface SchemaFault {
   readonly fix: string;
 }
 
-/** Says where in a file each issue of its schema is, and what to do. */
+/** Finds the range of each schema issue in a file, and describes it and its fix. */
 export function toSchemaFaults(
   issues: readonly core.$ZodIssue[],
   root: JsonNode,
@@ -69,7 +69,7 @@ function guess(text: string, names: readonly string[]): string | undefined {
   return close === undefined ? undefined : `Did you mean "${close}"?`;
 }
 
-/** What an issue expects; the schema's own message, if it has one. */
+/** Returns the value that an issue expects, or the schema's own message. */
 function expectedBy(issue: core.$ZodIssue): string {
   if (issue.code === "invalid_type") return kinds[issue.expected] ?? issue.expected;
   if (issue.code === "invalid_value") return issue.values.map((value) => JSON.stringify(value)).join(" or ");
@@ -86,7 +86,7 @@ const kinds: Readonly<Record<string, string>> = {
   string: "a text in quotes",
 };
 
-/** `callers[0].limits`; the file for no path. */
+/** Formats a path: `callers[0].limits`; "the file" for an empty one. */
 function shownPath(path: JsonPath): string {
   const text = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step.slice(0, 128)}`)).join("");
   return text === "" ? "the file" : text.replace(/^\./, "");

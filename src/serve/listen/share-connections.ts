@@ -3,19 +3,19 @@ import type { Socket } from "node:net";
 import { canIdentifyPeerUsers, createPeerUsers } from "../../base/network/peer-users.ts";
 import { networkOf } from "../../base/network/address.ts";
 
-/** Who is at the other end of a connection: `ownPeer`, or a name that distinguishes others. Never rejects. */
+/** Identifies the peer of a connection: `ownPeer`, or a name that distinguishes others. Never rejects. */
 export type PeerOf = (socket: Socket) => Promise<string> | string;
 
-/** This user and root, on this machine. */
+/** The name of the peers on this machine that are this user or root. */
 export const ownPeer = "own";
 
-/** Reading from a connection starts in turns for a peer that has more, so that others need not wait for all of them. */
+/** The connections of a peer that are read at once. Beyond it they are read in turns, so that other peers need not wait for all. */
 const atOnce = 32;
 
-/** The address of a peer on this machine; mapped where a server listens for both versions of IP. A list of blocks would cost more than the rest. */
+/** The addresses of this machine, IPv4 also mapped into IPv6. A `BlockList` would cost more than all the rest. */
 const loopback = /^(?:(?:::ffff:)?127\.|::1$)/i;
 
-/** Identifies connections within this machine by user, where the system reveals it, and others by network. */
+/** Identifies connections within this machine by user, if the system reveals it, and others by network. */
 export function createPeerIdentifier(users = canIdentifyPeerUsers() ? createPeerUsers() : undefined): PeerOf {
   async function userOf(socket: Socket): Promise<string> {
     const user = await users?.userOf(socket).catch(() => undefined);
@@ -29,20 +29,20 @@ export function createPeerIdentifier(users = canIdentifyPeerUsers() ? createPeer
 }
 
 /**
- * Closes connections of peers that have more than their share, before anything is read from them: half of `most` for one peer, and three
- * quarters for all but this user, who always finds room. Peers are looked up only while more than a quarter is in use. Until its peer is
- * known a connection takes up nobody's share: a limit on these would close those of this user, too.
+ * Closes connections of peers that exceed their share, before anything is read from them. One peer has at most half of `most`, and all but
+ * this user three quarters, so that this user can always connect. Peers are identified only while more than a quarter is in use. An
+ * unidentified connection counts for nobody: a limit on these would close those of this user, too.
  */
 export function shareConnections(server: Server, most: number, peerOf: PeerOf): void {
   const ofPeer = Math.ceil(most / 2);
   const ofOthers = Math.ceil((most * 3) / 4);
   const start = server.listeners("connection") as ((socket: Socket) => void)[];
   const started = new WeakSet<Socket>();
-  /** With the peer, where it is known. */
+  /** The open connections, each with its peer, once that is known. */
   const open = new Map<Socket, string | undefined>();
-  /** Nobody has asked yet who they are. */
+  /** Open connections whose peers were not identified yet. */
   const unknown = new Set<Socket>();
-  /** Connections of peers that have many, or are being looked up. */
+  /** Connections that are read in turns: their peers have many, or are being identified. */
   const waiting: Socket[] = [];
   const byPeer = new Map<string, number>();
   let known = 0;
@@ -99,7 +99,7 @@ export function shareConnections(server: Server, most: number, peerOf: PeerOf): 
     if (waiting.push(socket) === 1) setImmediate(readSome);
   }
 
-  /** The latest first: one that is alone does not wait behind a thousand of another peer. */
+  /** Reads the latest first, so that a peer's only connection does not wait behind a thousand of another one. */
   function readSome(): void {
     for (const socket of waiting.splice(-atOnce)) read(socket);
     if (waiting.length > 0) setImmediate(readSome);

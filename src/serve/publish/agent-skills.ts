@@ -6,10 +6,10 @@ import { type Artifact, agentSkillsPath, mediaTypes, readArtifactName, toArtifac
 import { type Audience, routesForAudiences } from "./audience.ts";
 import { type Publication, type PublishedSkill, shorten } from "./publication.ts";
 
-/** Indexes that are cached, one for each view. */
+/** The maximum of cached indexes; each view has one. */
 const maxIndexes = 32;
 
-/** The path of a share is a secret; and what others wrote is not to be taken for a page of this server. */
+/** Headers: the path of a share is a secret, and files of others must not be shown as pages of this server. */
 const extra = { "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" };
 
 interface CachedIndex {
@@ -18,8 +18,8 @@ interface CachedIndex {
 }
 
 /**
- * Agent Skills discovery 0.2: `/.well-known/agent-skills/index.json` and what it names, for callers, and below `/s/<token>/` for those who
- * know the path of a share.
+ * Agent Skills discovery 0.2: `/.well-known/agent-skills/index.json` and its artifacts, for callers; and below `/s/<token>/` for whoever
+ * knows the path of a share.
  */
 export const agentSkillsRoutes: CreateRoutes = ({ artifacts, publication, shares, unread }) => {
   const indexes = new LimitedMap<string, CachedIndex>(maxIndexes);
@@ -43,7 +43,7 @@ export const agentSkillsRoutes: CreateRoutes = ({ artifacts, publication, shares
   async function answerArtifact(exchange: HttpExchange, audience: Audience, text: string): Promise<RouteResult> {
     const name = readArtifactName(text);
     const published = name && publication().bySlug.get(name.slug);
-    // A skill that the audience may not know of is answered as if it did not exist.
+    // A skill that the audience may not know is answered as if it did not exist.
     if (name === undefined || published === undefined || !audience.mayKnow(published)) return nothingHere;
     if (!audience.mayHave(published)) return unauthorized(`The skill ${name.slug} is downloaded with a bearer token.`);
     const body = await artifacts.read(published, name);
@@ -64,12 +64,12 @@ export const agentSkillsRoutes: CreateRoutes = ({ artifacts, publication, shares
   ];
 };
 
-/** Clients compare it as a string, and ignore an index with another one. */
+/** The schema of the index: clients compare it as a string, and ignore an index with another one. */
 const schema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
-/** In UTF-16 units: clients drop an entry whose description is longer. */
+/** The maximum of a description, in UTF-16 units: clients drop entries with longer ones. */
 const maxDescription = 1_024;
 
-/** The index of Agent Skills discovery 0.2, of those skills that have an artifact. Pure. */
+/** Formats the index of Agent Skills discovery 0.2, of the skills that have an artifact. Pure. */
 export function toIndexDocument(
   { skills }: Publication,
   artifacts: ReadonlyMap<string, Artifact>,
@@ -80,7 +80,7 @@ export function toIndexDocument(
     const artifact = artifacts.get(slug);
     if (artifact === undefined || !mayHave(published)) return [];
     const { type, digest, name } = artifact;
-    // Relative: it holds below a share's prefix, and behind proxies.
+    // Relative URLs also work below a share's prefix, and behind proxies.
     const url = toArtifactName(name);
     return [{ name: slug, type, description: shorten(description, maxDescription), url, digest }];
   });

@@ -7,30 +7,30 @@ import { type MadeOfSkills, createMadeOfSkills } from "./made-of-skills.ts";
 import type { PublishedSkill } from "./publication.ts";
 import { type NotPublished, isNotPublished } from "./read-contents.ts";
 
-/** Where an artifact is served: by its digest, so that what is there never changes. */
+/** The name of an artifact in its URL. It contains the digest, so that the bytes at a URL never change. */
 export interface ArtifactName {
   readonly slug: string;
-  /** The first 32 hexadecimal digits of its SHA-256. */
+  /** The first 32 hexadecimal digits of the artifact's SHA-256. */
   readonly digestStart: string;
   readonly type: ArtifactType;
 }
 
-/** As Agent Skills discovery names them. */
+/** The types of Agent Skills discovery. */
 type ArtifactType = "skill-md" | "archive";
 
-/** Where indexes and artifacts are, below a share's prefix if any. */
+/** The path of indexes and artifacts, below a share's prefix if any. */
 export const agentSkillsPath = "/.well-known/agent-skills";
 
 const endings = { "skill-md": "/SKILL.md", archive: ".tar.gz" } as const satisfies Record<ArtifactType, string>;
 const artifactName = /^([a-z0-9-]{1,64})-([0-9a-f]{32})(\/SKILL\.md|\.tar\.gz)$/;
 const artifactPath = /^(?:\/s\/[^/]+)?\/\.well-known\/agent-skills\/([^/]+(?:\/SKILL\.md)?)$/;
 
-/** The path relative to that of the index: it works below a share's prefix and behind proxies that add their own. */
+/** Returns the path relative to the index, which works below a share's prefix and behind proxies that add their own. */
 export function toArtifactName({ slug, digestStart, type }: ArtifactName): string {
   return `${slug}-${digestStart}${endings[type]}`;
 }
 
-/** Undefined if the text is no name of an artifact. */
+/** Parses the name of an artifact; undefined if the text is none. */
 export function readArtifactName(text: string): ArtifactName | undefined {
   const [, slug, digestStart, ending] = artifactName.exec(text) ?? [];
   if (slug === undefined || digestStart === undefined) return undefined;
@@ -38,38 +38,38 @@ export function readArtifactName(text: string): ArtifactName | undefined {
 }
 
 /**
- * Whether a request path is that of an artifact. Clients fetch all artifacts of an index at once, and drop what answers anything but 200:
- * these paths are exempt from the rate limit.
+ * Whether a request path is that of an artifact. Such paths are exempt from the rate limit: clients fetch all artifacts of an index at
+ * once. They drop artifacts with any answer but 200.
  */
 export function isArtifactPath(pathname: string): boolean {
   const found = artifactPath.exec(pathname)?.[1];
   return found !== undefined && artifactName.test(found);
 }
 
-/** One download that has all files of a skill: its SKILL.md where there is nothing else, else an archive. */
+/** A download with all files of a skill: an archive, or its SKILL.md if that is the only file. */
 export interface Artifact {
   readonly name: ArtifactName;
   readonly type: ArtifactType;
-  /** `sha256:` and 64 hexadecimal digits, of the bytes. */
+  /** The digest of the bytes: `sha256:` and 64 hexadecimal digits. */
   readonly digest: string;
   /** The path below the server or a share; access is checked at each request. */
   readonly path: string;
   readonly mediaType: string;
 }
 
-/** The artifacts of published skills. Nothing is made before it is requested. */
+/** The artifacts of published skills, made only when they are requested. */
 export interface Artifacts {
-  /** Undefined for a skill that cannot be downloaded; the log says why. */
+  /** Returns the artifact of a skill; undefined if it cannot be downloaded, and the log says why. */
   of(published: PublishedSkill): Promise<Artifact | undefined>;
-  /** The artifacts of all skills of an audience, by slug; the same map as long as nothing changed. */
+  /** Returns the artifacts of all skills of an audience, by slug; the same map as long as nothing changed. */
   ofAll: MadeOfSkills<Artifact>["ofAll"];
-  /** The bytes of an artifact of a skill: of the current one, or of one that it replaced a short time ago. */
+  /** Returns the bytes of an artifact of a skill: the current one, or one that it replaced less than `artifactGraceMs` ago. */
   read(published: PublishedSkill, name: ArtifactName): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
-/** Bytes of artifacts in memory; others are made again when they are requested. */
+/** The maximum bytes of artifacts in memory; others are made again when they are requested. */
 const maxCached = 16 * 1024 * 1024;
-/** How long clients with an older index can still fetch what was replaced. */
+/** How long clients with an older index can still fetch a replaced artifact. */
 export const artifactGraceMs = 10 * 60 * 1_000;
 
 export const mediaTypes = { "skill-md": "text/markdown; charset=utf-8", archive: "application/gzip" } as const;
@@ -77,11 +77,11 @@ export const mediaTypes = { "skill-md": "text/markdown; charset=utf-8", archive:
 export function createArtifacts(app: Pick<App, "source" | "log" | "clock">): Artifacts {
   const { clock } = app;
   const cache = new SizedCache(maxCached);
-  /** By name: what has been replaced, and when. */
+  /** The times when artifacts were replaced, by name. */
   const replaced = new Map<string, number>();
-  /** By slug. */
+  /** The current artifacts, by slug. */
   const current = new Map<string, Artifact>();
-  /** By name: bytes that were dropped, and are being made again; and those that were made, until all who wait have them. */
+  /** Bytes that are made again after they were dropped, by name, until all who wait have them. */
   const remade = new Map<string, Uint8Array<ArrayBuffer>>();
   const makings = new Map<string, Promise<Uint8Array<ArrayBuffer> | undefined>>();
 
@@ -101,7 +101,7 @@ export function createArtifacts(app: Pick<App, "source" | "log" | "clock">): Art
     const sha256 = yield* hashSteps(bytes, "sha256");
     const name = { slug, digestStart: sha256.slice(0, 32), type } as const;
     const text = toArtifactName(name);
-    // A copy: what was read, or packed, may be a small part of a large buffer.
+    // A copy, because the bytes may be a small slice of a large buffer.
     const copy = new Uint8Array(bytes);
     cache.set(text, copy);
     if (makings.has(text)) remade.set(text, copy);
@@ -173,8 +173,8 @@ export function createArtifacts(app: Pick<App, "source" | "log" | "clock">): Art
 }
 
 /**
- * Bytes by key, up to `limit` of them: beyond that, what was used least recently is dropped. As long as anybody holds bytes that were
- * dropped, they are found again: nobody needs a second copy.
+ * A cache of bytes by key, of at most `limit` bytes; beyond it, the least recently used entry is dropped. Dropped bytes that are still in
+ * use elsewhere are found again, so that there is no second copy.
  */
 export class SizedCache {
   readonly #limit: number;

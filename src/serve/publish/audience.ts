@@ -3,31 +3,31 @@ import type { ServeConfig, ShareConfig } from "../config.ts";
 import { type PublishedSkill, isNamedIn } from "./publication.ts";
 import type { RouteResult, HttpExchange, HttpCaller, HttpRoute } from "../serve-context.ts";
 
-/** Who may have the files of which skills: a caller, or whoever knows the path of a share. */
+/** An audience of skills and their files: a caller, or whoever knows the path of a share. */
 export interface Audience {
-  /** Audiences with the same view may have the same skills: a cache key. */
+  /** The key of a cache: audiences with the same view may have the same skills. */
   readonly view: string;
-  /** The name of its share. */
+  /** The name of the share, if it is one. */
   readonly share?: string;
-  /** Where its paths start: empty, or `/s/<token>`. Secret. */
+  /** The secret prefix of its paths: empty, or `/s/<token>`. */
   readonly prefix: string;
-  /** Everybody belongs to it, so that anything on the way may cache answers. */
+  /** Whether everybody belongs to the audience, so that shared caches may store answers. */
   readonly isEverybody: boolean;
   readonly mayHave: (published: PublishedSkill) => boolean;
-  /** Whether a skill is visible to it, even one whose files take credentials. */
+  /** Whether a skill is visible to the audience, even if its files need credentials. */
   readonly mayKnow: (published: PublishedSkill) => boolean;
 }
 
-/** Without credentials, only public skills: a restricted one is visible, but using it takes credentials. */
+/** Converts a caller into an audience. Without credentials the caller has only public skills, but sees restricted ones, too. */
 function toAudience({ view, isAnonymous, invokes, discovers }: HttpCaller): Audience {
   return { view: `caller ${view}`, prefix: "", isEverybody: isAnonymous, mayHave: invokes, mayKnow: discovers };
 }
 
 /** Sets of skills behind secret paths. */
 export interface Shares {
-  /** Undefined for a token that no share has. */
+  /** Finds a share by its token; undefined if there is none. */
   find(token: string): Audience | undefined;
-  /** Others are shared from now on. */
+  /** Replaces all shares. */
   replace(shares: readonly ShareConfig[]): void;
 }
 
@@ -56,7 +56,7 @@ function toShared({ name, skills }: ShareConfig, token: string): Audience {
   };
 }
 
-/** A route for callers, and the same below `/s/<token>/` for those who know the path of a share. */
+/** Creates a route for callers, and the same below `/s/<token>/` for whoever knows the path of a share. */
 export function routesForAudiences(
   shares: Shares,
   method: "GET" | "POST",

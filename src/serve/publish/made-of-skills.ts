@@ -6,13 +6,13 @@ import type { Publication, PublishedSkill } from "./publication.ts";
 import { type NotPublished, isNotPublished, orLeftOut, readContents, stampSkill } from "./read-contents.ts";
 import type { SkillFile } from "../../sources/reader.ts";
 
-/** Something that is made of the files of each published skill, such as its archive; made again only for skills that changed. */
+/** Results made of the files of each published skill, such as archives. Only those of changed skills are made again. */
 export interface MadeOfSkills<Made> {
-  /** The result for one skill. */
+  /** Returns the result for one skill. */
   of(published: PublishedSkill): Promise<Made | NotPublished>;
   /** Makes the result for one skill anew, even if nothing changed. */
   again(published: PublishedSkill): Promise<Made | NotPublished>;
-  /** The results for all skills of an audience, by slug, without those that are left out. The same map as long as nothing changed. */
+  /** Returns the results for all skills of an audience, by slug, without left out skills. The same map as long as nothing changed. */
   ofAll(publication: Publication, audience: Pick<Audience, "view" | "mayHave">): Promise<ReadonlyMap<string, Made>>;
 }
 
@@ -20,7 +20,7 @@ interface CachedOne<Made> {
   readonly of: PublishedSkill;
   readonly stamp: string | undefined;
   readonly made: Made | NotPublished;
-  /** When it was last seen to be what is on disk. */
+  /** The last time when the result was found to match the disk. */
   checkedAt: number;
 }
 
@@ -30,33 +30,33 @@ interface MadeOfAll<Made> {
   readonly checkAgainAt: number;
 }
 
-/** Views whose results are cached. */
+/** The maximum of views whose results are cached. */
 const maxViews = 32;
-/** Where only a script changed, nobody says so: files are compared again after this time, by their times and sizes. */
+/** The interval of comparing files by their times and sizes, because a change of only a script is not reported. */
 export const recheckMs = 2_000;
-/** All skills are compared less often where that takes long: a tenth of the time, so that whoever asks for an index again and again costs little. */
+/** The maximum interval of comparing all skills. It is 10 times the duration, so that repeated requests cost at most a tenth. */
 const maxRecheckMs = 30_000;
-/** Skills that are read at a time, each for all of them and for single requests: while one is compressed, another one is read. */
+/** The maximum of skills read at a time, for all skills and for single requests each: one is read while another is compressed. */
 const maxAtOnce = 2;
-/** Progress of long work is logged this often, in skills. */
+/** The number of skills after which the progress of long work is logged. */
 const progressEvery = 1_000;
 
 /**
- * Nothing is read before it is asked for, and the event loop is yielded to every few milliseconds. `what`: what is made, for the log,
- * such as "archive".
+ * Makes results only when they are requested, and yields to the event loop every few milliseconds. `what`: the noun for the results in the
+ * log, such as "archive".
  */
 export function createMadeOfSkills<Made extends object>(
   { source, log, clock }: Pick<App, "source" | "log" | "clock">,
   what: string,
   make: (files: readonly SkillFile[], published: PublishedSkill) => Steps<Made | NotPublished>,
 ): MadeOfSkills<Made> {
-  /** By directory. */
+  /** Results by the directory of their skill. */
   const cached = new Map<string, CachedOne<Made>>();
-  /** The directories of skills with files that are not handed out. */
+  /** The directories of skills with hidden files, which are not published. */
   const withHidden = new Set<string>();
   let isHiddenLogged = false;
   const enter = createSemaphore(maxAtOnce);
-  /** By view. */
+  /** The results for all skills, by view. */
   const views = new LimitedMap<string, MadeOfAll<Made>>(maxViews);
   const running = new Map<string, { readonly publication: Publication; readonly made: Promise<MadeOfAll<Made>> }>();
 
@@ -101,7 +101,7 @@ export function createMadeOfSkills<Made extends object>(
         yield;
       }
     }
-    // Not in turn with single skills, which would have to wait for all.
+    // It does not share turns with single skills, which would have to wait for all.
     await Promise.all(Array.from({ length: maxAtOnce }, () => runInSlices(work())));
     forget(publication);
     if (withHidden.size > 0 && !isHiddenLogged)
@@ -119,7 +119,7 @@ export function createMadeOfSkills<Made extends object>(
     return all;
   }
 
-  /** What is no longer published. */
+  /** Forgets the results of skills that are no longer published. */
   function forget({ skills }: Publication): void {
     if (cached.size <= skills.length) return;
     const directories = new Set(skills.map(({ skill }) => skill.directory));

@@ -11,7 +11,7 @@ import { type Audience, routesForAudiences } from "./audience.ts";
 import { toMarketplaceManifest } from "./plugins/marketplace.ts";
 import { createPublishedRepositories } from "./plugins/repositories.ts";
 
-/** A client sends the ids of some commits that it has; ours has no history. */
+/** The maximum body of a request. It has the ids of some commits of the client; the repository itself has no history. */
 const maxRequestBytes = 256 * 1024;
 const secret = { "referrer-policy": "no-referrer" };
 const unpack = promisify(gunzip);
@@ -21,9 +21,9 @@ const onlyGit: HttpRefusal = { status: 415, code: "INVALID_REQUEST", message: "O
 const notGit: HttpRefusal = { status: 400, code: "INVALID_REQUEST", message: "This is no request of git." };
 
 /**
- * The skills as plugins, one each: a git repository, which is what Claude Code, Copilot, Codex and VS Code add as a marketplace; and the
- * catalog alone, for Claude Code. Below `/s/<token>/`, too. They clone with `--depth 1`, which git's protocol of static files refuses
- * ("dumb http transport does not support shallow capabilities"), so that upload-pack is served.
+ * The skills as plugins, one each, also below `/s/<token>/`. Claude Code, Copilot, Codex and VS Code add a git repository as a
+ * marketplace; for Claude Code there is also the catalog alone. They clone with `--depth 1`, so that upload-pack is served: git's protocol
+ * of static files refuses it ("dumb http transport does not support shallow capabilities").
  */
 export const pluginRoutes: CreateRoutes = ({ app, baseUrl, config, publication, shares }) => {
   const repositories = createPublishedRepositories(app, config);
@@ -90,13 +90,13 @@ async function readRequest(request: IncomingMessage): Promise<PackRequest | Http
 }
 
 /*
- * The part of git's protocol (version 0, over HTTP) that reads a repository of one commit without parents.
+ * The subset of git's protocol (version 0, over HTTP) that reads a repository of one commit without parents.
  */
 
-/** A full pack of the commit is a valid answer whatever the client has, and how deep it wants it. */
+/** A full pack of the commit is a valid answer, whatever commits the client has and whatever depth it requests. */
 const capabilities = `shallow no-progress allow-tip-sha1-in-want allow-reachable-sha1-in-want filter symref=HEAD:refs/heads/main agent=acp-skills`;
 
-/** The answer to `info/refs?service=git-upload-pack`. */
+/** Formats the answer to `info/refs?service=git-upload-pack`. */
 export function toAdvertisement(commit: string): string {
   const service = packetLine("# service=git-upload-pack\n");
   const refs = packetLine(`${commit} HEAD\0${capabilities}\n`) + packetLine(`${commit} refs/heads/main\n`);
@@ -105,15 +105,15 @@ export function toAdvertisement(commit: string): string {
 
 /** A request for a pack. */
 export interface PackRequest {
-  /** Ids of commits. */
+  /** The ids of the commits that the client wants. */
   readonly wants: readonly [string, ...string[]];
   readonly isShallow: boolean;
   readonly hasCommits: boolean;
-  /** It sends nothing more: the pack is to follow. */
+  /** Whether the client sends nothing more, and the pack is to follow. */
   readonly isDone: boolean;
 }
 
-/** Reads a request body; undefined if it is none. */
+/** Reads a request body; undefined if it is invalid. */
 export function readPackRequest(body: Buffer): PackRequest | undefined {
   const lines = (readPackets(body) ?? []).map((packet) => packet.trimEnd().split(" ", 2));
   const has = (verb: string): boolean => lines.some(([first]) => first === verb);
@@ -122,8 +122,8 @@ export function readPackRequest(body: Buffer): PackRequest | undefined {
   return { wants: [first, ...rest], isShallow: has("deepen"), hasCommits: has("have"), isDone: has("done") };
 }
 
-/** What precedes the pack, if the request is done; else the whole answer, after which the client asks again. */
+/** Formats the text before the pack if the request is done; else the whole answer, after which the client asks again. */
 export function toPackStart({ isShallow, hasCommits, isDone }: PackRequest): string {
-  // The commit has no parents, so that no depth cuts off anything.
+  // The commit has no parents, so that no depth removes any.
   return (isShallow ? flushPacket : "") + (isDone || hasCommits ? packetLine("NAK\n") : "");
 }

@@ -8,10 +8,10 @@ import { matchesGlob } from "../../base/text/name-glob.ts";
 import { type AccessPolicy, type CapabilityType, accessPolicies, capabilityTypes } from "../../wire/skill-sharing.ts";
 import type { ServeConfig } from "../config.ts";
 
-/** A skill as it is published: in the index of Skill Sharing, that of Agent Skills, and the marketplace. */
+/** A published skill, in the indexes of Skill Sharing and Agent Skills, and in the marketplace. */
 export interface PublishedSkill {
   readonly skill: Skill;
-  /** `com.example.rows-clean-v1`; unique. */
+  /** The unique id, such as `com.example.rows-clean-v1`. */
   readonly id: string;
   readonly type: CapabilityType;
   readonly access: AccessPolicy;
@@ -19,18 +19,18 @@ export interface PublishedSkill {
 
 /** The published skills at one moment. Frozen; the same object as long as nothing changed. */
 export interface Publication {
-  /** Ordered by slug. */
+  /** All skills, ordered by slug. */
   readonly skills: readonly PublishedSkill[];
-  /** By slug. */
+  /** All skills, by slug. */
   readonly bySlug: ReadonlyMap<string, PublishedSkill>;
 }
 
-/** Whether one of the patterns is for the skill, by its name or slug. */
+/** Whether one of the patterns matches the name or slug of the skill. */
 export function isNamedIn(patterns: readonly string[], { name, slug }: Pick<Skill, "name" | "slug">): boolean {
   return patterns.some((pattern) => matchesGlob(pattern, name) || matchesGlob(pattern, slug));
 }
 
-/** From strict to permissive, so that of several patterns the strictest counts. */
+/** The policies from strict to permissive: if several patterns match, the strictest counts. */
 const strictestFirst = [...accessPolicies].reverse();
 
 function toPublished(
@@ -48,10 +48,10 @@ function toPublished(
   });
 }
 
-/** Checking for changed policies reads the disk, which a request must not wait for; runs are authorized by the policy of that moment. */
+/** The interval of reading policies from the disk, which requests must not wait for. Runs are authorized by the policy of their moment. */
 const policyEveryMs = 100;
 
-/** The present publication: all skills except those that a policy denies. The same object until that changes. */
+/** Returns a function for the present publication: all skills that no policy denies. It returns the same object until that changes. */
 export function createPublications(
   { policyFor, clock }: Pick<App, "policyFor" | "clock">,
   { catalog }: Pick<SessionSkills, "catalog">,
@@ -78,7 +78,7 @@ export function createPublications(
   };
 }
 
-/** At most `limit` UTF-16 units of a text, in which clients count; never ends with half a character. */
+/** Shortens a text to at most `limit` UTF-16 units, the units of clients. Never ends with half a character. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = text.slice(0, limit - 1);

@@ -10,32 +10,32 @@ import { type Skill, signatureFile } from "../../skills/skill.ts";
 import { skillLimits } from "../../sources/source.ts";
 import type { SkillFile } from "../../sources/reader.ts";
 
-/** Why a skill is not handed out: the end of a sentence that starts with its name. */
+/** The reason why a skill is not published: the end of a sentence that starts with its name. */
 export interface NotPublished {
   readonly why: string;
 }
 
-/** All files of a skill as they were at one moment, SKILL.md first; then by code point. */
+/** All files of a skill as they were at one moment: SKILL.md, then the others by code point. */
 export interface SkillContents {
   readonly files: readonly SkillFile[];
-  /** Equal stamps mean equal files; undefined right after a write, where that is uncertain. */
+  /** Equal stamps mean equal files. Undefined right after a write, because equality is uncertain then. */
   readonly stamp: string | undefined;
-  /** Whether it has files that are not handed out, because their names are hidden. */
+  /** Whether the skill has hidden files, which are not published. */
   readonly hasHidden: boolean;
 }
 
-/** Distinguishes the contents of a skill without reading it: the files that its digest covers, and how the disk stamps them. */
+/** Stamps the contents of a skill without reading them, by the files that its digest covers and their stamps on the disk. */
 export function* stampSkill(source: SkillSource, skill: Skill): Steps<string | undefined | NotPublished> {
   const walked = yield* walkPublished(source, skill);
   return isNotPublished(walked) ? walked : yield* stampFiles(walked.files, source.bytes);
 }
 
-/** Bytes of a file that are read before its size is known: a file that is too large for a skill is not read in vain. */
+/** The bytes of a file that are read before its size is known: too large a file is not read completely. */
 const maxReadUnseen = 1024 * 1024;
-/** A skill that is being written is read again this often. */
+/** The maximum of attempts to read a skill that is being written. */
 const maxReadings = 3;
 
-/** Reads a skill for others: never part of one version with part of another. */
+/** Reads the files of a skill, all of one version. */
 export function* readContents(source: SkillSource, skill: Skill): Steps<SkillContents | NotPublished> {
   for (let left = maxReadings; left > 0; left--) {
     const walk = yield* walkPublished(source, skill);
@@ -52,7 +52,7 @@ export function* readContents(source: SkillSource, skill: Skill): Steps<SkillCon
   return { why: "is being changed" };
 }
 
-/** The result of such steps; a skill that cannot be read is left out. */
+/** Returns the result of `steps`; a skill that cannot be read is left out. */
 export function* orLeftOut<Value>(steps: Steps<Value | NotPublished>): Steps<Value | NotPublished> {
   try {
     return yield* steps;
@@ -66,7 +66,7 @@ export function isNotPublished(value: unknown): value is NotPublished {
   return typeof value === "object" && value !== null && "why" in value;
 }
 
-/** The files that the digest covers, and the one that says who signed them. */
+/** Lists the files that the digest covers, and the signature file. */
 function* walkPublished({ files }: SkillSource, { directory, hasSignature }: Skill): Steps<Walk | NotPublished> {
   if (files.resolve(directory) !== directory) return { why: "has moved" };
   const walked = yield* walkSkill(files, directory);
@@ -94,7 +94,7 @@ function* stampFiles(
   return isCertain ? stamps.digest("base64") : undefined;
 }
 
-/** Undefined if a file disappeared or changed its size meanwhile. Adds the stamps of what was read, by real path. */
+/** Reads files; undefined if one disappeared or changed its size meanwhile. Adds their stamps by real path. */
 function* readFiles(
   { bytes }: SkillSource,
   { file, directory }: Skill,
@@ -112,7 +112,7 @@ function* readFiles(
     if (part === undefined || part.bytes.length !== part.size) return undefined;
     stamps.set(real, { size: part.size, version: part.version });
     left -= part.size;
-    // Others look for exactly this spelling.
+    // Clients expect exactly this spelling.
     const isManifest = name === manifest;
     const { bytes: content } = part;
     const entry = { path: isManifest ? skillFileName : name, bytes: content, executable: beginsAsScript(content) };

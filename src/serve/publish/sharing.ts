@@ -13,7 +13,7 @@ export { type Listings, createListings } from "./sharing/listing.ts";
 
 const noDownload = "The files of this skill cannot be downloaded; the server's log says why.";
 
-/** Discovery of Skill Sharing: the index, the same as a registry, and the descriptors. */
+/** Discovery of Skill Sharing: the index, also in the form of a registry, and the descriptors. */
 export const sharingRoutes: CreateRoutes = (context) => {
   const { app, config, listings } = context;
   const publisher = () => ({ provider: config.provider, baseUrl: context.baseUrl() });
@@ -27,7 +27,7 @@ export const sharingRoutes: CreateRoutes = (context) => {
     const artifact = isDownloaded ? await context.artifacts.of(published) : undefined;
     if (isDownloaded && artifact === undefined) throw new SkillsError("SKILL_NOT_READY", noDownload);
     const known = descriptors.get(published);
-    // Files of a skill may change while the rest is unchanged.
+    // The files of a skill may change while the rest is unchanged.
     if (known !== undefined && known.of === artifact) return known.answer;
     const answer = toCachedResponse(JSON.stringify(toDescriptor(published, publisher(), artifact)));
     descriptors.set(published, { of: artifact, answer });

@@ -17,12 +17,12 @@ const headers = {
   "x-accel-buffering": "no",
 };
 
-/** How soon a client that was disconnected comes back. */
+/** The pause before a disconnected client comes back, in milliseconds. */
 const retry = "retry: 2000\n\n";
 
 /**
- * `GET /events`: server-sent events of changes of the skills that the caller discovers, and of its runs. A client that sends
- * `Last-Event-ID` gets what it has missed; a new one, or one that has missed too much, gets `reset` first.
+ * `GET /events`: server-sent events about changes of the skills that the caller discovers, and about its runs. A client that sends
+ * `Last-Event-ID` gets the missed events. A new client, or one that has missed too many, gets `reset` first.
  */
 export const eventRoutes: CreateRoutes = (context) => {
   const feed = createEventFeed(context);
@@ -40,7 +40,7 @@ export const eventRoutes: CreateRoutes = (context) => {
         const reader = { caller, address: request.socket.remoteAddress };
         const refusal = streams.refusalOf(reader);
         if (refusal !== undefined) return refusal;
-        // It has a limit of its own.
+        // The stream has a limit of its own.
         exchange.leave();
         const events = feed.of(caller);
         const { "last-event-id": lastEventId } = request.headers;
@@ -54,21 +54,21 @@ export const eventRoutes: CreateRoutes = (context) => {
   ];
 };
 
-/** Names in one event; of more changes at once, clients read the snapshot. */
+/** The maximum of names in an event; after more changes at once, clients read the snapshot. */
 const maxNames = 100;
 const maxStored = 256;
-/** Far more than run at a time. */
+/** The maximum of runs whose skills are remembered: far more than run at a time. */
 const maxRuns = 10_000;
 
 /**
- * One feed for all streams. An event is made only for those who may know of its subject: a skill, for callers that discover it; a run, for
- * the named caller that started it. Anonymous callers get no events of runs, because they share a name.
+ * Creates one feed for all streams. Events about a skill go to callers that discover it, events about a run to the named caller that
+ * started it. Anonymous callers get no events of runs, because they share a name.
  */
 function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext) {
   const epoch = randomBytes(6).toString("hex");
   const callers = new Map<string, { readonly caller: HttpCaller; readonly events: CallerEvents }>();
   const skillsOfRuns = new LimitedMap<string, string>(maxRuns);
-  /** Where a client that has missed events reads the present state. */
+  /** Returns the URL at which a client that has missed events reads the present state. */
   const snapshot = (): object => ({ snapshot: `${baseUrl()}/.well-known/skill-sharing` });
   let before: Publication | undefined;
 
@@ -76,7 +76,7 @@ function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext)
     const after = publication();
     const published = { before: before ?? after, after };
     before = after;
-    /** Callers with one view get the same event. */
+    /** The changes by view: callers with the same view get the same event. */
     const byView = new Map<string, CatalogChange>();
     for (const { caller, events } of callers.values()) {
       const discovered = byView.get(caller.view) ?? discoveredChange(change, published, caller);
@@ -99,12 +99,12 @@ function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext)
   });
 
   return {
-    /** The events of a caller, from its first stream on. */
+    /** Returns the events of a caller, which are gathered from its first stream on. */
     of(caller: HttpCaller): CallerEvents {
       const found = callers.get(caller.name);
       before ??= publication();
       const events = found?.events ?? createCallerEvents({ epoch, most: maxStored });
-      // After a change of the configuration it may discover others.
+      // After a change of the configuration, the caller may discover other skills.
       if (found !== undefined && found.caller !== caller) events.push("reset", snapshot());
       callers.set(caller.name, { caller, events });
       return events;
@@ -113,10 +113,10 @@ function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext)
   };
 }
 
-/** Canonical names. */
+/** The canonical names of changed skills. */
 type CatalogChange = Record<"added" | "removed" | "changed", string[]>;
 
-/** The part of a change that the caller discovers. A skill that it discovers only before, or only after, is removed or added for it. */
+/** Returns the change as the caller discovers it. A skill that is discovered only before, or only after, is removed or added. */
 function discoveredChange(
   { added, removed, changed }: Change,
   { before, after }: { readonly before: Publication; readonly after: Publication },
@@ -142,7 +142,7 @@ function discoveredChange(
   return discovered;
 }
 
-/** The progress of a run, without its output or result. */
+/** Returns the progress of a run, without its output or result. */
 function toRunChange(event: RunEvent, skill: string | undefined): object | undefined {
   const { runId, type } = event;
   const run = { run_id: runId, ...(skill !== undefined && { skill }) };
@@ -150,15 +150,15 @@ function toRunChange(event: RunEvent, skill: string | undefined): object | undef
   return type === "ended" ? { type, ...run, status: event.status } : undefined;
 }
 
-/** Who reads a stream. */
+/** The reader of a stream. */
 interface Reader {
   readonly caller: Pick<HttpCaller, "name" | "isAnonymous">;
   readonly address: string | undefined;
 }
 
-/** The open streams, which get comments while nothing happens, and end when the server stops. */
+/** The open streams. They get comments while nothing happens, and end when the server stops. */
 interface OpenStreams {
-  /** Why a reader gets no further stream. */
+  /** Returns why a reader gets no further stream. */
   readonly refusalOf: (reader: Reader) => HttpRefusal | undefined;
   readonly open: (reader: Reader, response: Writable, first: readonly string[], listen: CallerEvents["listen"]) => void;
 }
@@ -169,10 +169,10 @@ type StreamContext = Pick<ServeContext, "app" | "config" | "draining" | "metrics
 
 export function createEventStreams({ app, config, draining, metrics }: StreamContext): OpenStreams {
   const { clock } = app;
-  /** With what they count for: only callers without a token are distinguished by address. */
+  /** The open streams with the reader for which they count. Only callers without a token are distinguished by address. */
   const open = new Map<EventStream, { readonly name: string; readonly network: string | undefined }>();
   const most = config.limits.eventStreams;
-  /** One caller, or all that are anonymous together, cannot take every stream; nor one address all of those. */
+  /** One caller, or all anonymous ones together, have at most a quarter of the streams; one address at most a 16th of that. */
   const maxOfCaller = Math.max(1, Math.floor(most / 4));
   const maxOfAddress = Math.max(1, Math.floor(maxOfCaller / 16));
   let stopBeating: (() => void) | undefined;

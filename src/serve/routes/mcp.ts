@@ -4,7 +4,7 @@ import type { McpApp } from "../../mcp/mcp-caller.ts";
 import { type HttpMcp, openHttpMcp } from "../../mcp/streamable-http.ts";
 import type { HttpCaller, HttpRoute, ServeContext } from "../serve-context.ts";
 
-/** `POST /mcp`: one MCP server for each caller, created at its first request. `forget` closes those of callers that are gone. */
+/** `POST /mcp`: one MCP server for each caller, created at its first request. `forget` closes the servers of callers that are gone. */
 export function openMcpOfCallers({ app, config, metrics }: Pick<ServeContext, "app" | "config" | "metrics">): {
   readonly route: HttpRoute;
   readonly forget: (callers: readonly HttpCaller[]) => void;
@@ -42,7 +42,7 @@ export function openMcpOfCallers({ app, config, metrics }: Pick<ServeContext, "a
       maxBatch: config.limits.batch,
       isOneClient: !caller.isAnonymous,
     };
-    // Here models call.
+    // Calls of this transport come from models.
     const server = openHttpMcp(door, { ...caller.tools, door: "mcp" }, options);
     servers.set(caller, server);
     return server;

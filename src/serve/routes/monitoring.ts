@@ -5,8 +5,8 @@ import { metricsContentType } from "../../wire/metric.ts";
 
 /**
  * - `GET /healthz`: the process lives.
- * - `GET /readyz`: the skills were read and the server is not stopping, else 503 with the reason. Neither says what is served.
- * - `GET /metrics`: for any caller with a token, and without one where only this machine sends requests.
+ * - `GET /readyz`: the skills were read and the server is not stopping, else 503 with the reason. Neither path reveals what is served.
+ * - `GET /metrics`: for callers with a token; for all if only this machine can send requests.
  */
 export const monitoringRoutes: CreateRoutes = ({ app, session, draining, metrics, isLocal, publication }) => {
   let isRead = false;

@@ -17,7 +17,7 @@ import type { ServeConfig } from "../config.ts";
 import { executionParameters } from "../publish.ts";
 import type { CreateRoutes } from "../serve-context.ts";
 
-/** A JSON Schema (2020-12), or a part of an OpenAPI document. */
+/** A JSON Schema (2020-12), or a piece of an OpenAPI document. */
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** `GET /openapi.json`: the same for everybody, made at the first request. */
@@ -43,17 +43,17 @@ export interface DescribedServer {
   readonly config: Pick<ServeConfig, "provider" | "limits">;
 }
 
-/** `openapi.json`: an OpenAPI document without what is made of other schemas, and what several operations have alike. */
+/** The file `openapi.json`: an OpenAPI document without pieces that are generated from schemas or equal in several operations. */
 interface WrittenDocument extends JsonSchema {
   readonly paths: Operations;
-  /** Operations for callers, which there are below the secret path of a share, too. */
+  /** Operations for callers, which exist below the secret path of a share, too. */
   readonly downloads: Operations;
-  /** By name, as braces in paths have it. */
+  /** The parameters of paths by name, as between braces in paths. */
   readonly pathParameters: Readonly<Record<string, JsonSchema>>;
   readonly components: { readonly securitySchemes: JsonSchema; readonly schemas: JsonSchema };
 }
 
-/** By path and method. */
+/** Operations by path and method. */
 type Operations = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
 interface Operation extends JsonSchema {
@@ -63,8 +63,8 @@ interface Operation extends JsonSchema {
 }
 
 /**
- * The description of every route (OpenAPI 3.1), from the schemas by which the server reads and writes. The same for all callers: it describes
- * the possible requests, not which skills there are. Pure.
+ * Describes every route (OpenAPI 3.1), with the schemas by which the server reads and writes. The description is the same for all callers:
+ * it has the possible requests, but names no skills. Pure.
  */
 export function toOpenApi({ baseUrl, version, config: { provider, limits } }: DescribedServer): JsonSchema {
   const text = readFileSync(packageUrl("serve/routes/openapi.json"), "utf8");
@@ -106,7 +106,7 @@ function mapValues<Value, Mapped>(
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value, key)]));
 }
 
-/** The form of errors where it is not that of Skill Sharing. */
+/** The forms of errors at paths that do not use the errors of Skill Sharing. */
 const errors: Readonly<Record<string, string>> = { "/rpc": "RpcError", "/mcp": "McpError" };
 
 function refusalAt(path: string): JsonSchema {
@@ -127,7 +127,7 @@ function strictObject(properties: JsonSchema, required = Object.keys(properties)
 const rpcVersion = { const: "2.0" };
 const rpcId = { type: ["string", "number", "null"] };
 
-/** Calls of the tools at `/rpc`: for each tool its input, its output and the request that calls it. */
+/** Creates the schemas of calls at `/rpc`: for each tool its input, its output and the request that calls it. */
 function rpcSchemas(maxBatch: number): JsonSchema {
   const tools = toolDefinitions("json-schema");
   const schemas: Record<string, JsonSchema> = {};
@@ -137,7 +137,7 @@ function rpcSchemas(maxBatch: number): JsonSchema {
     const params = toSchemaRef(`${name}.input`);
     const properties = { jsonrpc: rpcVersion, id: rpcId, method: { const: name }, params };
     const required = ["jsonrpc", "method", ...((parameters.required ?? []).length > 0 ? ["params"] : [])];
-    // Fields that JSON-RPC does not know are ignored.
+    // Fields unknown to JSON-RPC are ignored.
     schemas[`${name}.call`] = { title: name, description, type: "object", properties, required };
   }
   const batchOf = (name: string): JsonSchema => ({
@@ -153,7 +153,7 @@ function rpcSchemas(maxBatch: number): JsonSchema {
   };
 }
 
-/** The documents of Skill Sharing, from the schemas that also read those of others. */
+/** Creates the schemas of documents of Skill Sharing, from those that also read the documents of other servers. */
 function sharingSchemas(): JsonSchema {
   const registry = z.registry<{ readonly id: string }>();
   const documents = {
@@ -166,12 +166,12 @@ function sharingSchemas(): JsonSchema {
     SharingError: sharingError,
   };
   for (const [id, schema] of Object.entries(documents)) registry.add(schema, { id });
-  // As for readers: keys may be added to documents later.
+  // The schemas are those for readers: documents may get further keys later.
   const { schemas } = z.toJSONSchema(registry, { io: "input", uri: (id) => toSchemaRef(id).$ref });
   const execute = toolDefinitions("json-schema", { tools: ["execute_skill"] })[0];
   const parameters = executionParameters.map((name) => [name, execute?.parameters.properties[name]]);
   return {
-    // The dialect is that of the document; `$id` would be none that a URI can have.
+    // The dialect is that of the document, and `$id` would not be a valid URI.
     ...mapValues(schemas, (schema) =>
       Object.fromEntries(Object.entries(schema).filter(([name]) => name !== "$schema" && name !== "$id")),
     ),

@@ -11,7 +11,7 @@ type CallMessage = Exclude<RpcMessage, { readonly type: "invalid" }>;
 
 const listing = "list_skills";
 
-/** The start of a response; its result and `}` follow. */
+/** Formats the start of a response; its result and `}` follow. */
 function resultStart(id: RpcId): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
 }
@@ -26,7 +26,7 @@ export const rpcRoutes: CreateRoutes = (context) => {
   const { toolbox, log } = app;
   const pages = createListedPages(context);
 
-  /** The JSON of a result. */
+  /** Returns the JSON of a result. */
   async function call({ method, params }: CallMessage, caller: HttpCaller, signal: () => AbortSignal): Promise<string> {
     const isListing = method === listing;
     const slot = isListing ? pages.slot(caller, params) : undefined;
@@ -37,7 +37,7 @@ export const rpcRoutes: CreateRoutes = (context) => {
     return text;
   }
 
-  /** The JSON of a response; undefined for a notification. */
+  /** Returns the JSON of a response; undefined for a notification. */
   async function reply(
     message: RpcMessage,
     caller: HttpCaller,
@@ -64,7 +64,7 @@ export const rpcRoutes: CreateRoutes = (context) => {
     }
   }
 
-  /** Answers with a cached page, without waiting: it is what clients ask for most. False if there is none. */
+  /** Answers with a cached page, the most frequent request, without waiting. False if there is none. */
   function answerCached(body: RpcBody, { caller, response }: HttpExchange): boolean {
     const message = body.batch ? undefined : body.message;
     if (message?.type !== "call" || message.method !== listing) return false;
@@ -99,7 +99,7 @@ export const rpcRoutes: CreateRoutes = (context) => {
     return unread.hold(whole, response, caller) ?? exchange.send(200, whole, headers);
   }
 
-  /** The request, or the JSON of the error. */
+  /** Returns the request, or the JSON of the error. */
   function readBodyText(bytes: Buffer): RpcBody | string {
     try {
       return readRpcBody(parseJsonBody(bytes), config.limits.batch);
@@ -118,7 +118,7 @@ export const rpcRoutes: CreateRoutes = (context) => {
   return [{ method: "POST", path: "/rpc", isIndependent: true, answer }];
 };
 
-/** Made only for calls that can be long; a client that has left cancels them. */
+/** Returns a function that creates a signal at its first call, for long calls only. It is aborted when the client leaves. */
 function signalOf(response: ServerResponse, stopped: AbortSignal): () => AbortSignal {
   let controller: AbortController | undefined;
   return () => {
@@ -136,24 +136,24 @@ function signalOf(response: ServerResponse, stopped: AbortSignal): () => AbortSi
   };
 }
 
-/** A place for one page of `list_skills`. */
+/** The entry of the cache for one page of `list_skills`. */
 interface PageSlot {
-  /** The JSON of the page as UTF-8, if it is cached: encoding it again for each answer takes longer than all else. */
+  /** The JSON of the page in UTF-8, if it is cached: encoding it for each answer would take longer than all else. */
   readonly bytes: Buffer | undefined;
-  /** Caches it, unless the skills have changed meanwhile. */
+  /** Caches the page, unless the skills have changed meanwhile. */
   readonly store: (text: string) => void;
 }
 
 const maxPages = 200;
-/** Longer parameters, such as long queries, are rare. */
+/** The maximum length of cached parameters; longer ones, such as long queries, are rare. */
 const maxKey = 512;
 
 /**
- * Caches pages until the skills, the publication, or the policy changes: a page depends on nothing else. Listing is what clients do
- * most, and its answer is the same for all callers with one view.
+ * Caches pages until the publication changes, which follows the skills and the policy. Listing is the most frequent request, and its
+ * answer is the same for all callers with one view.
  */
 export function createListedPages({ publication }: Pick<ServeContext, "publication">): {
-  /** Undefined for a page that is not cached. */
+  /** Returns the entry for a page; undefined if the page is not to be cached. */
   slot(caller: HttpCaller, params: object | undefined): PageSlot | undefined;
 } {
   let of: Publication | undefined;
@@ -161,7 +161,7 @@ export function createListedPages({ publication }: Pick<ServeContext, "publicati
 
   function keyOf({ view, tools }: HttpCaller, params: object | undefined): string | undefined {
     if (tools.tools?.includes("list_skills") === false || Array.isArray(params)) return undefined;
-    // No parameter holds others: such a call is refused, and writing a deep value as JSON would overflow the stack.
+    // No parameter is an object: such a call is refused, and writing a deep value as JSON would overflow the stack.
     if (Object.values(params ?? {}).some((value) => typeof value === "object")) return undefined;
     const key = `${view}\n${params === undefined ? "" : JSON.stringify(params)}`;
     return key.length <= maxKey + view.length ? key : undefined;
@@ -176,14 +176,14 @@ export function createListedPages({ publication }: Pick<ServeContext, "publicati
         of = now;
         pages = new LimitedMap(maxPages);
       }
-      // After a change, these are never read again.
+      // After a change, this map is never read again.
       const current = pages;
       return { bytes: current.get(key), store: (text) => current.set(key, Buffer.from(text)) };
     },
   };
 }
 
-/** A JSON-RPC 2.0 request or notification, or why a value is none. Ids of the wrong type are answered as null. */
+/** A JSON-RPC 2.0 request or notification, or the error of an invalid one. Ids of the wrong type are answered as null. */
 type RpcMessage =
   | { readonly type: "call"; readonly id: RpcId; readonly method: string; readonly params: object | undefined }
   | { readonly type: "notification"; readonly method: string; readonly params: object | undefined }
@@ -191,11 +191,11 @@ type RpcMessage =
 
 type RpcId = string | number | null;
 
-/** What a body asks for: one message, or a batch of messages that is answered in order. */
+/** The content of a body: one message, or a batch of messages that is answered in order. */
 type RpcBody =
   { readonly batch: false; readonly message: RpcMessage } | { readonly batch: true; readonly messages: RpcMessage[] };
 
-/** Reads a parsed body. Pure. Throws INVALID_REQUEST for an empty batch, and for one that is too long. */
+/** Reads a parsed body. Pure. Throws INVALID_REQUEST for a batch that is empty or too long. */
 export function readRpcBody(body: unknown, maxBatch: number): RpcBody {
   if (!Array.isArray(body)) return { batch: false, message: readRpcMessage(body) };
   if (body.length === 0) throw invalid("The batch is empty.");
@@ -215,7 +215,7 @@ function readRpcMessage(value: unknown): RpcMessage {
   const refuse = (message: string): RpcMessage => ({ type: "invalid", id: answered, error: invalid(message) });
   if (jsonrpc !== "2.0") return refuse('jsonrpc must be "2.0".');
   if (typeof method !== "string") return refuse("method must be a string: the name of a tool.");
-  // A list is parameters by position: a valid request, which the tool refuses.
+  // An array has parameters by position: a valid request, which the tool refuses.
   if (params !== undefined && (typeof params !== "object" || params === null))
     return refuse("params must be an object, or absent.");
   return hasId ? { type: "call", id: answered, method, params } : { type: "notification", method, params };

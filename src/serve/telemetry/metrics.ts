@@ -6,28 +6,28 @@ import { servedTools } from "../../wire/tools.ts";
 type RunOutcome = Extract<RunStep, { readonly type: "ended" }>["status"];
 
 /**
- * Counters of the server, named as OpenTelemetry names them. No label holds a caller, a skill or a path, and each metric has a limited
- * number of series: further ones are counted as `_OTHER`. Never throws.
+ * Counters of the server, with the names of OpenTelemetry. No label contains a caller, a skill or a path. Each metric has a limited number
+ * of series: further ones are counted as `_OTHER`. Never throws.
  */
 export interface Metrics {
   readonly requestStarted: (method: string) => void;
-  /** `route` is a template such as `/s/:token/*`, never what was requested; undefined where none matched. */
+  /** Counts a request. `route` is a template such as `/s/:token/*`, never the requested path; undefined if none matched. */
   readonly requestEnded: (route: string | undefined, method: string, status: number, ms: number) => void;
-  /** A call of a tool; `error` is the code of its error. */
+  /** Counts a call of a tool; `error` is the code of its error. */
   readonly callEnded: (tool: string, error: string | undefined, ms: number) => void;
   readonly runEnded: (outcome: RunOutcome) => void;
   readonly streamOpened: () => void;
   readonly streamClosed: () => void;
-  /** `skills`: how many are published now. */
+  /** Renders all metrics. `skills`: how many are published now, by access. */
   readonly render: (now: { readonly skills: Readonly<Record<AccessPolicy, number>> }) => string;
 }
 
-/** Seconds; as OpenTelemetry advises for requests and for tools. */
+/** The bounds of the histograms in seconds, as OpenTelemetry advises for requests and for tools. */
 const requestBounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const callBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE"]);
-/** TLS is that of a proxy in front. */
+/** The scheme of all requests: only a proxy would use TLS. */
 const scheme = "http";
 const runOutcomes: readonly RunOutcome[] = ["completed", "failed", "refused", "cancelled"];
 

@@ -5,9 +5,9 @@ import { byCodePoint } from "../../../base/text/code-points.ts";
 import type { Steps } from "../../../base/promises.ts";
 import type { SkillFile } from "../../../sources/reader.ts";
 
-/** An object of a git repository, as a pack has it. */
+/** An object of a git repository, in the form of a pack. */
 export interface GitObject {
-  /** Lower-case hexadecimal. */
+  /** The SHA-1 of the object, in lower-case hexadecimal. */
   readonly id: string;
   readonly packed: Uint8Array;
 }
@@ -20,15 +20,15 @@ interface TreeEntry {
 }
 
 const modes = { file: "100644", program: "100755", directory: "40000" } as const;
-/** As packs number them. */
+/** The numbers of the types in packs. */
 const types = { commit: 1, tree: 2, blob: 3 } as const;
-/** More is compressed outside this thread. */
+/** The maximum of bytes that are compressed on this thread. */
 const maxSync = 32 * 1024;
-/** For most objects, which are small: the usual memory of a compressor, 256 KiB, is freed only later. */
+/** The settings for small objects, which are most: a compressor's usual 256 KiB of memory are freed only later. */
 const frugal = { windowBits: 12, memLevel: 4, chunkSize: 4 * 1024 };
 const compress = promisify(deflate);
 
-/** The object of some bytes. Bytes, and so the id, depend on nothing else; what is packed also on the version of zlib. */
+/** Creates the object of some bytes. The id depends only on type and bytes; the packed form also on the version of zlib. */
 export function* toGitObject(type: keyof typeof types, content: Uint8Array): Steps<GitObject> {
   const id = createHash("sha1").update(`${type} ${content.length}\0`).update(content).digest("hex");
   let body: Uint8Array | undefined;
@@ -41,7 +41,7 @@ export function* toGitObject(type: keyof typeof types, content: Uint8Array): Ste
   return { id, packed: Buffer.concat([entryHeader(types[type], content.length), body ?? new Uint8Array()]) };
 }
 
-/** The content of a directory. Git orders its entries by their bytes, directories as if their names ended with a slash. */
+/** Formats a directory. Git orders entries by their bytes, directories as if their names ended with a slash. */
 function toTree(entries: readonly TreeEntry[]): Uint8Array {
   const key = ({ name, mode }: TreeEntry): string => (mode === "directory" ? `${name}/` : name);
   const sorted = [...entries].sort((one, other) => byCodePoint(key(one), key(other)));
@@ -50,13 +50,13 @@ function toTree(entries: readonly TreeEntry[]): Uint8Array {
   );
 }
 
-/** The content of a commit without parents; the same for the same tree. */
+/** Formats a commit without parents; the same for the same tree. */
 export function toCommit(tree: string, message: string): Uint8Array {
   const who = "acp-skills <acp-skills@localhost> 0 +0000";
   return Buffer.from(`tree ${tree}\nauthor ${who}\ncommitter ${who}\n\n${message}\n`);
 }
 
-/** Type and size: 4 bits of the size beside the type, then 7 bits a byte, least significant first. */
+/** Formats the type and size: 4 bits of the size beside the type, then 7 bits per byte, least significant first. */
 function entryHeader(type: number, size: number): Uint8Array {
   const bytes = [(type << 4) | (size & 0x0f)];
   for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
@@ -66,16 +66,16 @@ function entryHeader(type: number, size: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** A directory of a repository, with all that is below it. */
+/** A directory of a repository, with everything below it. */
 export interface GitTree {
   readonly id: string;
-  /** It is one of them. */
+  /** All objects of the tree, including its own. */
   readonly objects: readonly GitObject[];
   /** Bytes of the packed objects. */
   readonly size: number;
 }
 
-/** The tree of some files, and of trees that exist by path. */
+/** Creates the tree of some files, and of existing trees by path. */
 export function* toGitTree(
   files: readonly SkillFile[],
   trees: readonly { readonly path: string; readonly id: string }[] = [],
@@ -118,7 +118,7 @@ function* write({ entries, directories }: Directory, objects: GitObject[]): Step
   return tree.id;
 }
 
-/** Objects as one pack, in parts that are made when they are sent. */
+/** A pack of objects, in chunks that are made when they are sent. */
 export interface GitPack {
   readonly size: number;
   parts(): Generator<Uint8Array<ArrayBuffer>, void>;
@@ -126,10 +126,10 @@ export interface GitPack {
 
 const headerBytes = 12;
 const trailerBytes = 20;
-/** Small objects are sent together. */
+/** The size from which a chunk is sent; small objects share one. */
 const partBytes = 64 * 1024;
 
-/** A pack (version 2, without deltas) of objects that have different ids. */
+/** Creates a pack (version 2, without deltas) of objects with different ids. */
 export function* toPack(objects: readonly GitObject[]): Steps<GitPack> {
   const header = Buffer.alloc(headerBytes);
   header.write("PACK");

@@ -1,21 +1,22 @@
 import type { ServeConfig } from "../../config.ts";
 import { type PublishedSkill, shorten } from "../publication.ts";
 
-/** Where the repository has the plugin of a skill. */
+/** Returns the directory of a skill's plugin in the repository. */
 export function pluginPath(slug: string): string {
   return `plugins/${slug}`;
 }
 
-/** Characters of a description. Readers refuse longer ones than the first; the others are for catalogs of thousands of skills. */
+/** The maximum characters of a description: the first is that of readers, the others are for catalogs of thousands of skills. */
 const limits = [1_024, 256, 64] as const;
-/** Claude Code reads at most 5 MiB. */
+/** The maximum of a catalog in bytes; Claude Code reads at most 5 MiB. */
 const maxBytes = 4.75 * 1024 * 1024;
-/** Bytes of an entry, besides names, descriptions and URLs. */
+/** The bytes of an entry, besides names, descriptions and URLs. */
 const entryBytes = 130;
 
 /**
- * The marketplace of some skills, as Claude Code, Copilot and Codex read it: a plugin of each. `repository`: its URL, for readers that have fetched only this document; absent in the repository itself. No
- * versions: readers would not update a skill whose files changed and whose version did not. Pure.
+ * Creates the marketplace for Claude Code, Copilot and Codex: a plugin for each skill. `repository`: its URL for readers that have only
+ * this document; absent in the repository itself. No versions: readers would not update a skill whose files changed without its version.
+ * Pure.
  */
 export function toMarketplaceManifest(
   skills: readonly Pick<PublishedSkill, "skill">[],
@@ -47,7 +48,7 @@ export function toMarketplaceManifest(
   };
 }
 
-/** Some names that start with the name of a company or product are reserved; none that start with `skills-`. */
+/** Returns the name of a marketplace. It starts with `skills-`, because some names that start with a company or product are reserved. */
 function marketplaceName(domain: string, share: string | undefined): string {
   const host = domain.split(".").reverse();
   const name = ["skills", ...host, ...(share === undefined ? [] : [share])].join("-").toLowerCase();
@@ -55,8 +56,8 @@ function marketplaceName(domain: string, share: string | undefined): string {
 }
 
 /**
- * The manifest of a skill's plugin: version 1.0.0 of Agent Plugins, because Codex refuses a plugin with a newer one. Its name has to be
- * that of the catalog's entry.
+ * Creates the manifest of a skill's plugin, in version 1.0.0 of Agent Plugins, because Codex refuses newer ones. Its name has to be that
+ * of the catalog's entry.
  */
 export function toPluginManifest({ slug, description }: PublishedSkill["skill"]): object {
   return {

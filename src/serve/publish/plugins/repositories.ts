@@ -16,20 +16,20 @@ interface Repository {
   readonly pack: GitPack;
 }
 
-/** Repositories of published skills. Nothing is made before it is requested, and nothing unchanged is made again. */
+/** The repositories of published skills. They are made only when requested, and again only after a change. */
 export interface PublishedRepositories {
-  /** The skills that are in the repository. */
+  /** Returns the skills in the repository of an audience. */
   skillsFor(publication: Publication, audience: Audience): Promise<readonly PublishedSkill[]>;
   current(publication: Publication, audience: Audience): Promise<Repository>;
-  /** The current repository, or the one that it replaced a short time ago: a client requests the commit that was advertised to it. */
+  /** Returns the current repository, or the one before it for `commitGraceMs`: a client requests the commit that it was shown. */
   withCommit(publication: Publication, audience: Audience, commit: string): Promise<Repository | undefined>;
 }
 
-/** Bytes of all objects, packed: they are in memory. Skills that do not fit are left out. */
+/** The maximum bytes of all packed objects, which are in memory. Skills that do not fit are left out. */
 const maxBytes = 256 * 1024 * 1024;
-/** Views that are cached. */
+/** The maximum of cached views. */
 const maxViews = 16;
-/** How long a client may take to request the commit that was advertised to it. */
+/** How long a client may take to request the commit that it was shown. */
 export const commitGraceMs = 10 * 60 * 1_000;
 
 interface CachedView {
@@ -43,7 +43,7 @@ export function createPublishedRepositories(
   { provider }: Pick<ServeConfig, "provider">,
 ): PublishedRepositories {
   const { clock } = app;
-  /** By slug. */
+  /** The bytes of each plugin, by slug. */
   const sizes = new Map<string, number>();
   let total = 0;
   const made = createMadeOfSkills<GitTree>(app, "plugin", toTree);
@@ -87,7 +87,7 @@ export function createPublishedRepositories(
     const plugins = [...trees].map(([slug, { id }]) => ({ path: pluginPath(slug), id }));
     const root = yield* toGitTree([file], plugins);
     const commit = yield* toGitObject("commit", toCommit(root.id, "Skills"));
-    // Skills share files, such as licenses; a pack has each once.
+    // Skills share files, such as licenses; a pack contains each once.
     const objects = new Map<string, GitObject>([[commit.id, commit]]);
     for (const tree of [root, ...trees.values()]) {
       for (const object of tree.objects) objects.set(object.id, object);
@@ -123,7 +123,7 @@ export function createPublishedRepositories(
       const { view } = before;
       const older = await view.made;
       if (older.commit !== commit) return undefined;
-      // What has been withdrawn meanwhile is not handed out.
+      // An older repository is not sent if one of its skills was withdrawn.
       const isAllowed = (slug: string): boolean => {
         const published = publication.bySlug.get(slug);
         return published !== undefined && audience.mayHave(published);
@@ -133,7 +133,7 @@ export function createPublishedRepositories(
   };
 }
 
-/** The plugin of a skill: its manifest, and `skills/<slug>/` with the files. */
+/** Creates the plugin of a skill: its manifest, and `skills/<slug>/` with the files. */
 function* toPluginTree(files: readonly SkillFile[], { skill }: PublishedSkill): Steps<GitTree> {
   const manifest = Buffer.from(`${JSON.stringify(toPluginManifest(skill), undefined, 2)}\n`);
   const below = files.map((file) => ({ ...file, path: `skills/${skill.slug}/${file.path}` }));

@@ -3,10 +3,10 @@ import type { ServeConfig } from "../../config.ts";
 import type { Artifact } from "../artifacts.ts";
 import type { PublishedSkill } from "../publication.ts";
 
-/** Who publishes, and where. */
+/** The publisher and its URL. */
 export interface Publisher {
   readonly provider: Pick<ServeConfig["provider"], "name" | "url">;
-  /** Without a slash at its end. */
+  /** The URL of the server, without a slash at its end. */
   readonly baseUrl: string;
 }
 
@@ -16,19 +16,19 @@ export function providerOf({ provider: { name, url } }: Pick<Publisher, "provide
   return { name, ...(url !== undefined && { url }) };
 }
 
-/** A skill in an index. */
+/** Creates the entry of a skill in an index. */
 export function toIndexEntry({ id, skill, type, access }: PublishedSkill, { baseUrl }: Publisher): SkillIndexEntry {
   const { name, slug, description, version } = skill;
   const descriptorUrl = `${baseUrl}/skills/${slug}/descriptor.json`;
   return { id, name, capability_type: type, description, descriptor_url: descriptorUrl, access, version };
 }
 
-/** Whether it is used by invoking it here. A skill without an entrypoint is downloaded, whatever its type says. */
+/** Whether a skill is used by invoking it on this server. A skill without an entrypoint is downloaded, whatever its type. */
 export function isInvoked({ type, skill }: Pick<PublishedSkill, "type" | "skill">): boolean {
   return type === "api" && skill.kind === "action";
 }
 
-/** A skill by itself. `download` is needed for those that are not invoked. */
+/** Creates the descriptor of a skill. Skills that are not invoked need `download`. */
 export function toDescriptor(
   published: PublishedSkill,
   publisher: Publisher,
@@ -63,7 +63,7 @@ export function toDescriptor(
 
 type Arguments = NonNullable<PublishedSkill["skill"]["manifest"]>["inputs"];
 
-/** As JSON: without what is undefined. */
+/** Copies declared parameters as JSON, without undefined values. */
 function toArguments(declared: Arguments): SkillDescriptor["inputs"] {
   return JSON.parse(JSON.stringify(declared ?? {})) as SkillDescriptor["inputs"];
 }

@@ -12,15 +12,15 @@ export const executionParameters: readonly string[] = ["args", "version", "timeo
 export interface ExecutionRequest {
   readonly caller: HttpCaller;
   readonly slug: string;
-  /** Only `executionParameters`. */
+  /** Parameters of `execute_skill`: only `executionParameters`. */
   readonly input: object;
-  /** Whose executions count together, and how many of them may run at a time. */
+  /** The key under which executions are counted, and the maximum that may run at a time. */
   readonly share: { readonly key: string; readonly limit: number };
   /** Aborted if the client leaves before it received the id. */
   readonly signal: AbortSignal;
 }
 
-/** What names an execution: callers find only their own. */
+/** The key of an execution: callers find only their own. */
 interface Key {
   readonly caller: HttpCaller;
   readonly slug: string;
@@ -30,13 +30,13 @@ interface Key {
 /** Runs that outlive the request that started them. */
 export interface Executions {
   /**
-   * Starts a run; resolves with its id once it runs, or has a place behind others, and its record survives this process. Throws what is
-   * wrong until then as `execute_skill` does, RATE_LIMITED above the limit, and RUNTIME_BUSY if it cannot be recorded.
+   * Starts a run. Resolves with its id once it runs or waits in the queue, and its record survives this process. Rejects with the errors
+   * of `execute_skill` until then, with RATE_LIMITED above the limit, and with RUNTIME_BUSY if it cannot be recorded.
    */
   start(request: ExecutionRequest): Promise<string>;
-  /** Undefined where the caller has no such execution. Those of earlier processes are found in the run store. */
+  /** Finds an execution; undefined if the caller has no such one. Those of earlier processes are read from the run store. */
   find(key: Key): Promise<Execution | undefined>;
-  /** Cancels an execution, if it still runs here; otherwise as `find`. */
+  /** Cancels an execution, if it still runs in this process; otherwise works like `find`. */
   cancel(key: Key): Promise<Execution | undefined>;
 }
 
@@ -50,7 +50,7 @@ interface Running {
 
 const idForm = /^run_[A-Za-z0-9]{10,64}$/;
 
-/** `stopped` cancels what still runs; `hold` gets each execution until it has ended. */
+/** Creates the executions of a server. `stopped` cancels running ones; `hold` gets each execution until it has ended. */
 export function createExecutions({ app, stopped, hold }: Pick<ServeContext, "app" | "stopped" | "hold">): Executions {
   const running = new Map<string, Running>();
   const counts = new Map<string, number>();
@@ -78,7 +78,7 @@ export function createExecutions({ app, stopped, hold }: Pick<ServeContext, "app
       // The first event is of the run itself, not of a skill that it calls.
       if (id === "") id = event.runId;
       if (event.runId !== id) return;
-      // Where it has its turn at once, a missing secret or sandbox is known at once, too.
+      // If its turn comes at once, a missing secret or sandbox is found at once, too.
       if (event.type !== "started" && !(event.type === "queued" && event.behind > 0)) return;
       const state = event.type === "started" ? "running" : "accepted";
       const known = running.get(id);
@@ -92,7 +92,7 @@ export function createExecutions({ app, stopped, hold }: Pick<ServeContext, "app
       { ...caller.tools, onEvent },
       controller.signal,
     );
-    // How it ended is in its record.
+    // The record has the end of the run.
     const work = Promise.allSettled([outcome]).then(() => {
       running.delete(id);
       count(share.key, -1);
@@ -142,7 +142,7 @@ type State = (typeof executionStates)[number];
 export interface Execution {
   readonly id: string;
   readonly state: State;
-  /** Once it has ended: what it answers, besides its id and status. */
+  /** The answer of an ended execution, besides its id and status. */
   readonly outcome?: Readonly<Record<string, unknown>>;
 }
 
@@ -151,13 +151,13 @@ const states: Readonly<Record<StoredRun["status"], State>> = {
   running: "running",
   completed: "completed",
   failed: "failed",
-  // It never started; the outcome has the reason.
+  // A refused run never started; the outcome has the reason.
   refused: "failed",
   cancelled: "cancelled",
   interrupted: "failed",
 };
 
-/** An execution from the record of its run. Pure. */
+/** Converts the record of a run into an execution. Pure. */
 function toExecution({ spec, status, result, error }: StoredRun): Execution {
   const state = states[status];
   const execution = { id: spec.runId, state };
@@ -165,7 +165,7 @@ function toExecution({ spec, status, result, error }: StoredRun): Execution {
   return { ...execution, outcome: result ?? endedWithoutResult(status, error) };
 }
 
-/** The outcome of a run that has none of its own: it was refused, cancelled, or its process ended before it did. */
+/** Returns the outcome of a run without a result: one that was refused or cancelled, or whose process ended first. */
 function endedWithoutResult(status: StoredRun["status"], error: StoredRun["error"]): Record<string, unknown> {
   if (status === "cancelled") return { error: { type: "CancelledError", message: "The execution was cancelled." } };
   if (error !== undefined) return { error: { type: "RefusedError", code: error.code, message: error.message } };

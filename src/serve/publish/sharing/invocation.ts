@@ -22,7 +22,7 @@ export const invocationRoutes: CreateRoutes = (context) => {
     const { caller } = exchange;
     const slug = exchange.param("slug");
     const published = context.publication().bySlug.get(slug);
-    // What the caller may no longer use behaves as absent; what is no longer published has left its results.
+    // A skill that the caller may not use any more seems absent. One that is not published any more has left its results.
     if (published !== undefined && !(caller.discovers(published) && caller.invokes(published))) throw absent();
     return { caller, slug, id: exchange.param("id") };
   };
@@ -74,7 +74,7 @@ function absent(): SkillsError {
   return new SkillsError("SKILL_NOT_FOUND", "There is no such execution; results are stored for 24 hours.");
 }
 
-/** The skill that a path names, if the caller may invoke it. */
+/** Finds the skill that a path names, if the caller may invoke it. */
 function findInvoked(context: ServeContext, exchange: HttpExchange): ReturnType<typeof findDiscovered> {
   const published = findDiscovered(context, exchange);
   const { caller } = exchange;
@@ -89,7 +89,7 @@ function findInvoked(context: ServeContext, exchange: HttpExchange): ReturnType<
   throw new SkillsError("PERMISSION_DENIED", `This caller may not invoke the skill ${slug}.`);
 }
 
-/** The parameters for `execute_skill`, which checks the values. */
+/** Reads the parameters for `execute_skill`, which checks the values. */
 function readInput(bytes: Buffer): object {
   const body = bytes.length === 0 ? {} : parseJsonBody(bytes);
   if (typeof body !== "object" || body === null || Array.isArray(body))
@@ -105,7 +105,7 @@ function readInput(bytes: Buffer): object {
   throw invalidInput("the execution", violations, { available: nearest(first, executionParameters, asAvailable) });
 }
 
-/** Anonymous callers are distinguished by address. */
+/** Returns the share of a caller in the executions; each address of anonymous callers has its own. */
 function shareOf({ config }: ServeContext, { caller, request }: HttpExchange): ExecutionRequest["share"] {
   const { name, isAnonymous } = caller;
   const limits = isAnonymous ? config.anonymous.limits : config.callers.find((one) => one.name === name)?.limits;
@@ -113,7 +113,7 @@ function shareOf({ config }: ServeContext, { caller, request }: HttpExchange): E
   return { key, limit: (limits ?? config.anonymous.limits).concurrentRequests };
 }
 
-/** Aborted if the client leaves before all of the answer was sent. */
+/** Returns a signal that is aborted if the client leaves before the whole answer was sent. */
 function clientOf({ response }: HttpExchange): AbortSignal {
   const client = new AbortController();
   const left = (): void => {

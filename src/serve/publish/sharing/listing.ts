@@ -6,32 +6,32 @@ import type { Publication, PublishedSkill } from "../publication.ts";
 import { type Publisher, providerOf, sharingProtocol, toIndexEntry } from "./descriptor.ts";
 import type { HttpExchange, HttpCaller, ServeContext } from "../../serve-context.ts";
 
-/** Entries of one page; a larger catalog has several. */
+/** The maximum of entries on a page; a larger catalog has several pages. */
 export const maxEntries = 1_000;
 
 /** The query of an index. */
 export interface ListingQuery {
-  /** An unknown type has no skills. */
+  /** The type to which skills are limited; an unknown type has none. */
   readonly type?: string | undefined;
-  /** `next_cursor` of the page before. */
+  /** The `next_cursor` of the page before. */
   readonly cursor?: string | undefined;
   readonly limit?: string | undefined;
 }
 
-/** `index` names its provider; `registry` is the answer of a registry. */
+/** The form of a page: `index` names its provider, `registry` is the answer of a registry. */
 type Form = "index" | "registry";
 
 type Viewer = Pick<HttpCaller, "view" | "discovers">;
 
 /** The indexes of the published skills. First pages are cached for each view, until the publication changes. */
 export interface Listings {
-  /** Throws VALIDATION_ERROR or INVALID_CURSOR. */
+  /** Returns a page. Throws VALIDATION_ERROR or INVALID_CURSOR. */
   page(form: Form, query: ListingQuery, viewer: Viewer): CachedResponse;
 }
 
 export function createListings(publication: () => Publication, publisher: () => Publisher): Listings {
   let of: Publication | undefined;
-  /** By form, type and view: as many as there are views of callers, which are configured. */
+  /** First pages by form, type and view. Their number is limited, because only configured callers have views. */
   const pages = new Map<string, CachedResponse>();
   const entries = new Map<PublishedSkill, string>();
 
@@ -67,7 +67,7 @@ export function createListings(publication: () => Publication, publisher: () => 
   };
 }
 
-/** The skills of one page, and the cursor of the next one. The filter comes after access, so that it never loosens it. Pure. */
+/** Selects the skills of a page, and the cursor of the next one. The filter follows the check of access, and never loosens it. Pure. */
 export function selectPage(
   published: readonly PublishedSkill[],
   { type, cursor, limit }: ListingQuery,
@@ -92,7 +92,7 @@ function toSize(limit: string): number {
   throw new SkillsError("VALIDATION_ERROR", `limit must be a whole number from 1 to ${maxEntries}.`);
 }
 
-/** "After this skill", whether or not there still is one of that name. It protects nothing: access is checked at every page. */
+/** Formats a cursor: "after this skill", even if that is gone. It protects nothing, because each page checks access. */
 function toCursor(slug: string): string {
   return Buffer.from(`after ${slug}`).toString("base64url");
 }
@@ -103,7 +103,7 @@ function fromCursor(cursor: string): string {
   throw new SkillsError("INVALID_CURSOR", "The cursor is not one of this index; omit it to start from the first page.");
 }
 
-/** The skill that a path names, if the caller may know of it. Throws SKILL_NOT_FOUND, the same for hidden and absent ones. */
+/** Finds the skill that a path names, if the caller may know it. Throws SKILL_NOT_FOUND, the same for hidden and absent skills. */
 export function findDiscovered(
   { publication }: Pick<ServeContext, "publication">,
   exchange: HttpExchange,

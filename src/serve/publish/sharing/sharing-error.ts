@@ -6,7 +6,7 @@ import type { RouteResult, HttpExchange } from "../../serve-context.ts";
 
 type SharingCode = keyof typeof sharingErrors;
 
-/** The codes of Skill Sharing for ours; of others, INTERNAL. */
+/** The codes of Skill Sharing for those of acp-skills; INTERNAL for all others. */
 const codes: Partial<Record<SkillsErrorCode, SharingCode>> = {
   PARSE_ERROR: "VALIDATION_ERROR",
   INVALID_REQUEST: "VALIDATION_ERROR",
@@ -17,7 +17,7 @@ const codes: Partial<Record<SkillsErrorCode, SharingCode>> = {
   BLOB_NOT_FOUND: "VALIDATION_ERROR",
   AUTH_REQUIRED: "AUTH_REQUIRED",
   PERMISSION_DENIED: "PERMISSION_DENIED",
-  // The tool is not one of this caller's.
+  // The caller may not call this tool.
   METHOD_NOT_FOUND: "PERMISSION_DENIED",
   SKILL_NOT_FOUND: "SKILL_NOT_FOUND",
   VERSION_NOT_FOUND: "VERSION_INCOMPATIBLE",
@@ -32,13 +32,13 @@ const codes: Partial<Record<SkillsErrorCode, SharingCode>> = {
   EXECUTION_TIMEOUT: "EXECUTION_TIMEOUT",
 };
 
-/** Those that the same request may get past later, and after how many seconds to try again. */
+/** The seconds until to try again, for errors that the same request may get past later. */
 const retryAfter: Partial<Record<SkillsErrorCode, number>> = { RATE_LIMITED: 1, QUOTA_EXCEEDED: 60, RUNTIME_BUSY: 1 };
 
-/** Facts of our errors that help a caller, and are meant for it. */
+/** The facts of errors that help callers, and are meant for them. */
 const publicFacts = ["hint", "available", "violations"] as const;
 
-/** A handler whose errors are answered in the form of Skill Sharing. */
+/** Wraps a handler, so that its errors are answered in the form of Skill Sharing. */
 export function withSharingErrors(
   log: Log,
   answer: (exchange: HttpExchange) => RouteResult | Promise<RouteResult>,
@@ -53,14 +53,14 @@ export function withSharingErrors(
   };
 }
 
-/** The details of a failure of ours are only in the log. */
+/** Answers with an error. The details of an internal failure are only in the log. */
 function answerError(exchange: HttpExchange, given: unknown, log: Log): void {
   const known = isSkillsError(given) && codes[given.code] !== undefined ? given : toInternalError(given, { log });
   const code = codes[known.code] ?? "INTERNAL";
   const facts = Object.fromEntries(
     publicFacts.flatMap((name) => (name in known.facts ? [[name, known.facts[name]]] : [])),
   );
-  // Ours is more exact where several of our codes have one there.
+  // The code of acp-skills is more exact if several have one code of Skill Sharing.
   const details = { ...(known.code !== code && code !== "INTERNAL" && { reason: known.code }), ...facts };
   const after = retryAfter[known.code];
   const error = {
