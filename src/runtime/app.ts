@@ -26,29 +26,29 @@ import type { Trust } from "./trust.ts";
 import { type Policies, createPolicies } from "./trust/policy.ts";
 import type { FoundSandbox } from "../skills/environment.ts";
 
-/** Parts in place of ours: those that a user gives, and others for tests. */
+/** Adapters that replace those of acp-skills: ports that the user gives, and others for tests. */
 export interface AppParts extends GivenPorts {
   readonly skillset?: Skillset;
   readonly source?: SkillSource;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** The time by the clock of the disk that holds the blobs. Default: a file is touched to find out. */
+  /** The milliseconds since 1970 by the clock of the disk that holds the blobs. Default: a file is touched to find out. */
   readonly diskNow?: () => number;
 }
 
-/** Not immediately: sweeping must not delay the first session. */
+/** The delay of the first sweep, which must not slow down the first session. */
 const firstSweepAfterMs = 2_000;
 const sweepEveryMs = 60 * 60 * 1_000;
 
 /**
- * Opens the app. Nothing is read or written until it is used, and an unusable data directory is no error: calls that need it are refused,
- * the rest works. Once the tools are in use, expired blobs are swept every hour.
+ * Opens the app. Nothing is read or written until it is used. An unusable data directory is no error: only calls that need it are refused.
+ * Once the tools are in use, expired blobs are swept every hour.
  */
 export function openApp(settings: Settings, parts: AppParts = {}): App {
   return new App(settings, parts);
 }
 
-/** What doors call. */
+/** The methods of the toolbox that transports call. */
 type Calls = Pick<Toolbox, keyof Toolbox>;
 
 interface OpenTools {
@@ -58,7 +58,7 @@ interface OpenTools {
   readonly runs: Runs;
 }
 
-/** All rooms, joined: the same for every door. It knows no door. */
+/** The app, which joins skills, tools, trust, runs and stores. It is the same for every transport and knows none. */
 export class App {
   readonly blobs: BlobStore & BlobUpkeep;
   readonly ledger: Ledger;
@@ -69,13 +69,13 @@ export class App {
   readonly signatures: Signatures;
   readonly log: Log;
   readonly clock: Clock;
-  /** Metrics of what it shares with other processes; see `GivenPorts`. */
+  /** The metrics of the state that is shared with other processes; see `GivenPorts`. */
   readonly sharedMetrics: GivenPorts["metrics"];
   /** The version of this package. */
   readonly version: string;
-  /** Loads what it needs, such as zod, at the first call; see `load`. */
+  /** The tools, whose modules, such as zod, are loaded at the first call; see `load`. */
   readonly toolbox: Calls;
-  /** What the organisation and the project of a directory decided beforehand. Never throws. */
+  /** Returns the policy that the organisation and the project of a directory set beforehand. Never throws. */
   readonly policyFor: Policies["policyFor"];
   readonly #settings: Settings;
   readonly #skillset: Skillset;
@@ -123,7 +123,7 @@ export class App {
     return session;
   };
 
-  /** A change of installed skills that was killed. Loads nothing where no record says that one was begun. */
+  /** Reports a change of installed skills that was killed. Loads no module unless a record says that one was begun. */
   async #tellUnfinished(cwd: string): Promise<void> {
     const { dataDirectory, home } = this.#settings;
     const records = path.join(dataDirectory, "changes");
@@ -140,7 +140,7 @@ export class App {
     }
   }
 
-  /** The copies on disk are used at once; what is downloaded meanwhile is noticed by the catalogs. */
+  /** Opens the sources. Their copies on disk are used at once; the catalogs notice later downloads. */
   async #openSources(): Promise<Copies | undefined> {
     try {
       const { openSourceCopies } = await import("../sources/store.ts");
@@ -160,14 +160,14 @@ export class App {
     }
   }
 
-  /** Updates the sources of skills of others now, and resolves once the copies of all of them are as they should be, or unchanged. */
+  /** Updates the copies of all sources now. Resolves once each copy is up to date or could only stay unchanged. */
   async refreshSources(): Promise<void> {
     if (this.#closing !== undefined) throw new SkillsError("CLOSED", "The skills were closed.");
     this.#sources ??= this.#openSources();
     await (await this.#sources)?.refresh(new AbortController().signal);
   }
 
-  /** Who allowed what; loaded with the tools. */
+  /** The trust in skills: approvals, blocks and policies; loaded with the tools. */
   async trust(): Promise<Trust> {
     return (await this.#opened()).trust;
   }
@@ -177,7 +177,7 @@ export class App {
     return (await this.#opened()).runs;
   }
 
-  /** What isolates code here, which is opened to find out, or why nothing does. Rejects with CLOSED. */
+  /** Opens the sandbox to find out what isolates code here, or why nothing does. Rejects with CLOSED. */
   async findSandbox(): Promise<FoundSandbox> {
     return await (await this.#opened()).environment.findSandbox();
   }
@@ -187,7 +187,7 @@ export class App {
     return (await this.#opened()).environment.records;
   }
 
-  /** Calls back when trust has been loaded, if it ever is; at once if it has been. Must not throw. */
+  /** Calls `listener` once trust has been loaded, at once if it already has been. The listener must not throw. */
   readonly onTrust = (listener: (trust: Trust) => void): void => {
     if (this.#trust === undefined) this.#trustListeners.push(listener);
     else listener(this.#trust);
@@ -265,7 +265,7 @@ export class App {
     });
   }
 
-  /** Closes everything, whoever still uses it. Idempotent; never throws. Calls after it reject with CLOSED. */
+  /** Closes everything, even if it is still in use. Idempotent; never throws. Later calls reject with CLOSED. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }

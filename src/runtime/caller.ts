@@ -9,7 +9,7 @@ export { type SeenSkills, type SkillView, seeSkills, viewSkills, visibleTo } fro
 export { rankByWords, toQueryWords } from "./caller/rank-by-words.ts";
 export { guideSkill } from "./caller/guide.ts";
 
-/** Who calls a tool through a door, and what this caller may see and use. {@link createCaller} makes one. */
+/** A caller of tools, and what it may see and use. {@link createCaller} makes one. */
 export interface Caller extends ToolCaller {
   readonly skills: ToolCaller["skills"] & {
     /** Calls `listener` after the skills changed; the returned function unsubscribes. */
@@ -17,10 +17,10 @@ export interface Caller extends ToolCaller {
   };
 }
 
-/** Owns the blobs of the command line, and of calls without a session. */
+/** The owner of the blobs of the command line, and of calls without a session. */
 export const localOwner = "local";
 
-/** The part of a session's skills that a caller is made from. */
+/** The fields of a session's skills from which a caller is made. */
 export type CallerSession = Pick<SessionSkills, "catalog" | "directory" | "identity">;
 
 /** Facts about a caller besides its session's skills and directory. */
@@ -31,20 +31,20 @@ export interface CallerFacts extends Pick<ToolCaller, "door" | "sessionId" | "vi
   readonly owner?: string | undefined;
 }
 
-/** A caller of one session; without a session id, the person at this machine. */
+/** Creates the caller of a session or, without a session id, of the user at this machine. */
 export function createCaller({ catalog, directory, identity }: CallerSession, facts: CallerFacts): Caller {
   const { agent, ...rest } = facts;
   const owner = facts.owner ?? ownerOf(facts.sessionId, { agent, directory });
   return { ...rest, owner, skills: catalog, label: agent, project: directory, projectIdentity: identity };
 }
 
-/** What is known of a caller before its session id. */
+/** The facts about a caller that are known before its session id. */
 export interface OpeningFacts extends Omit<CallerFacts, "sessionId" | "owner" | "ask"> {
-  /** How the person is asked in the session; before it has begun, nobody is. */
+  /** Returns the function that asks the user in a session; before the session has begun, the user is not asked. */
   readonly askIn?: ((sessionId: string) => Ask) | undefined;
 }
 
-/** A caller whose session id the agent has yet to choose. Until `begin`, its blobs belong to nobody else. */
+/** Creates a caller whose session id the agent has yet to choose. Until `begin`, its blobs have an owner of their own. */
 export function createOpeningCaller(
   session: CallerSession,
   { askIn, ...facts }: OpeningFacts,
@@ -60,8 +60,8 @@ export function createOpeningCaller(
 }
 
 /**
- * The owner of a session's blobs. The same agent that loads the same session again in the same directory gets the same owner; session
- * ids of other agents may be equal, so that an id alone does not identify an owner.
+ * Returns the owner of a session's blobs. The same agent that loads the same session again in the same directory gets the same owner.
+ * Session ids of other agents may be equal, so an id alone does not identify an owner.
  */
 export function ownerOf(
   sessionId: string | undefined,

@@ -16,17 +16,17 @@ export { isNonEmptyText } from "./options/option-values.ts";
 
 export const announcedForms = ["auto", "rfd", "commands", "none"] as const;
 
-/** How skills are sent to the editor: as negotiated, only as the RFD's update, only as commands, or not at all. */
+/** The form in which skills are sent to the editor: as negotiated, only as the RFD's update, only as commands, or not at all. */
 export type AnnouncedForm = (typeof announcedForms)[number];
 
 const toolForms = ["auto", "stdio", "none"] as const;
 
-/** How tools are served to the model: over HTTP or stdio, as the agent supports; over stdio only; or not at all. */
+/** The transport of the tools to the model: HTTP or stdio, as the agent supports; stdio only; or none. */
 export type ToolForm = (typeof toolForms)[number];
 
 const isolationForms = ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"] as const;
 
-/** What isolates code: the best available tier, or exactly this one. */
+/** The isolation of code: the best available tier, or exactly the named one. */
 type IsolationForm = (typeof isolationForms)[number];
 
 const blobLimits = [
@@ -41,9 +41,9 @@ const blobLimits = [
 ] as const;
 
 /**
- * Limits on blobs, with their defaults: bytes of one blob (10 MiB); bytes and number of all blobs (1 GiB, 20,000), of
- * one owner's (256 MiB, 5,000) and of one run's (128 MiB, 512); milliseconds until a blob expires (24 hours). Processes that share a data
- * directory each enforce their own.
+ * Limits on blobs, with their defaults. Of one blob: 10 MiB. Of all blobs: 1 GiB, 20,000 blobs. Of one owner: 256 MiB, 5,000 blobs. Of one
+ * run: 128 MiB, 512 blobs. A blob expires after `ttlMs` milliseconds (24 hours). Processes that share a data directory each enforce their
+ * own limits.
  */
 type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
 
@@ -51,64 +51,64 @@ const portNames = ["sandbox", "blobs", "approvals", "sources", "ledger"] as cons
 
 /** Options that agents in process, wrapped commands and `openSkills` share. */
 export interface SkillsOptions extends RenamedOptions {
-  /** Directories of skills, absolute or relative to the process's; they come before the default roots, in this order. */
+  /** Directories of skills, absolute or relative to the process's directory; they precede the default roots, in this order. */
   readonly directories?: readonly string[];
   /**
-   * Where others publish skills: a domain or URL, `OWNER/REPO` of GitHub, any git URL, `registry:URL`. They are downloaded into the data
-   * directory, come after all local skills, and run only after approval.
+   * Sources of skills that others publish: a domain or URL, `OWNER/REPO` of GitHub, any git URL, `registry:URL`. The skills are downloaded
+   * into the data directory, come after all local skills, and run only after approval.
    */
   readonly sources?: readonly string[];
-  /** Hosts, with a port or without, that sources may be on although their addresses are private. */
+  /** Hosts, with a port or without, that sources may use although their addresses are private. */
   readonly allowPrivate?: readonly string[];
   /** False leaves out `.agents/skills` and `.claude/skills` of the session's directories and of the home directory. Default: true. */
   readonly defaultRoots?: boolean;
   /**
-   * How skills are announced to the editor; "none" also leaves prompts that start with `/name` or `$name` unchanged. Independent of `tools`.
-   * Default: "auto".
+   * The form in which skills are announced to the editor; "none" also leaves prompts that start with `/name` or `$name` unchanged.
+   * Independent of `tools`. Default: "auto".
    */
   readonly announce?: AnnouncedForm;
-  /** How tools are served to the model. Default: "auto". */
+  /** The transport of the tools to the model. Default: "auto". */
   readonly tools?: ToolForm;
-  /** False: nothing is added to prompts about which skills exist; the model can still list them with the tools. Default: true. */
+  /** False: nothing about the available skills is added to prompts; the model can still list them with the tools. Default: true. */
   readonly instructModel?: boolean;
   /** False: no permission request of the agent is answered or amended for the user. Default: true. */
   readonly answerPermissions?: boolean;
-  /** Gets diagnostics. Without it, errors are written to stderr and others are dropped. Must not throw. */
+  /** Receives diagnostics. Without it, errors are written to stderr and others are dropped. Must not throw. */
   readonly log?: Log;
   /** The directory of blobs, ledger and packages. Default: `$ACP_SKILLS_HOME`, else the platform's directory for user data. */
   readonly dataDirectory?: string;
   /**
-   * What skills may do beyond their sandbox, for machines without a person: `NAME@DIGEST`, the directory of a skill, or the name of one
-   * of the user's own, as it is when it is first seen; a name may be followed by `:network,secrets,secret-uses,project-read,project-write`, the
-   * default being all that the skill requests. The directory of a project: models may read its skills.
+   * The permissions of skills beyond their sandbox, for machines without a user to ask. Each is for `NAME@DIGEST`, a skill's directory, or
+   * the name of one of the user's own skills, as it is when first seen. `:network,secrets,secret-uses,project-read,project-write` may
+   * follow a name; default: all that the skill requests. The directory of a project: models may read its skills.
    */
   readonly grants?: readonly string[];
   /** A policy file besides those of the organisation and the project. Default: `$ACP_SKILLS_POLICY`. */
   readonly policy?: string;
-  /** The `trusted_root.json` of a Sigstore of your own. Default: that of the public one, which this package has. */
+  /** The `trusted_root.json` of a Sigstore of your own. Default: that of the public Sigstore, which this package includes. */
   readonly trustedRoot?: string;
-  /** A file to which each row of the ledger is appended, too; "-": `log` gets it. Others may move the file away. */
+  /** A file to which each row of the ledger is also appended; "-": `log` receives the rows. Other programs may move the file away. */
   readonly audit?: string;
   /** A file of `NAME=value` lines with secrets that are not in the environment. */
   readonly secretsFile?: string;
-  /** What isolates code. Default: "auto", the best tier that works here. */
+  /** The isolation of code. Default: "auto", the best tier that works here. */
   readonly isolation?: IsolationForm;
-  /** Limits on blobs; those that are left out keep their defaults. */
+  /** Limits on blobs; a limit that is left out has its default. */
   readonly blobs?: BlobLimits;
   /**
-   * The URL of a PostgreSQL database, `postgres://USER@HOST/DATABASE`, that servers and workers share: runs, blobs, approvals and the ledger
-   * are there, and runs are executed by workers. Default: `$ACP_SKILLS_CLUSTER`.
+   * The URL of a PostgreSQL database, `postgres://USER@HOST/DATABASE`, that servers and workers share. It holds runs, blobs, approvals and
+   * the ledger; workers execute the runs. Default: `$ACP_SKILLS_CLUSTER`.
    */
   readonly cluster?: string;
   /**
-   * Parts of your own in place of ours, each by the `file:` URL or path of a module whose default export opens it: an `OpenPort` of
-   * `acp-skills/ports`. The modules run on the thread of the skills, so that nothing they do holds up messages. If one cannot be loaded,
-   * sessions go on without skills: ours is never used in its place.
+   * Your own adapters for ports, each by the `file:` URL or path of a module whose default export opens it: an `OpenPort` of
+   * `acp-skills/ports`. The modules run on the thread of the skills, so they never delay messages. If one cannot be loaded, sessions go on
+   * without skills: the adapter of acp-skills is never used instead.
    */
   readonly ports?: { readonly [Port in (typeof portNames)[number]]?: string | URL | undefined };
 }
 
-/** What no user sets: tests replace it. */
+/** Values that no user sets; the command line sets `home`, and tests replace all of them. */
 export interface InjectedOptions {
   readonly clock?: Clock;
   /** The user's home directory. */
@@ -122,7 +122,7 @@ export interface Settings extends Required<
   Omit<SkillsOptions, keyof RenamedOptions | "policy" | "trustedRoot" | "secretsFile" | "audit" | "cluster" | "ports"> &
     InjectedOptions
 > {
-  /** URLs. */
+  /** The URLs of the modules that open the ports. */
   readonly ports: { readonly [Port in (typeof portNames)[number]]?: string };
   readonly cluster: string | undefined;
   readonly policy: string | undefined;
@@ -138,7 +138,7 @@ export function toSettingsData(settings: Settings): SettingsData {
   return { ...settings, log: undefined, clock: undefined } as SettingsData;
 }
 
-/** What values an option accepts. */
+/** The values that an option accepts. */
 export interface OptionRule {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
@@ -180,8 +180,8 @@ const rules: Readonly<Record<Exclude<keyof SkillsOptions, keyof RenamedOptions>,
 };
 
 /**
- * Validates options and fills in the defaults; `rules` are those that only one door has. Throws a SkillsError INVALID_OPTIONS that names
- * the option, what was expected, and the nearest valid name or value.
+ * Validates options and fills in the defaults; `rules` are those that only one transport has. Throws a SkillsError INVALID_OPTIONS that
+ * names the option, what was expected, and the nearest valid name or value.
  */
 export function readOptions(
   given: unknown = {},
@@ -238,7 +238,7 @@ export function readOptions(
   };
 }
 
-/** Throws a SkillsError INVALID_OPTIONS for the first option whose name is not one of these. */
+/** Throws a SkillsError INVALID_OPTIONS for the first option whose name is not one of `names`. */
 export function refuseUnknown(options: object, names: readonly string[], prefix = ""): void {
   for (const name of Object.keys(options)) {
     if (names.includes(name)) continue;
@@ -271,7 +271,7 @@ function invalidOption(message: string, facts: Record<string, unknown>, near: st
   return new SkillsError("INVALID_OPTIONS", question, { facts: { ...facts, nearest: near } });
 }
 
-/** Whether the ACP door has nothing to do: every message passes unchanged, and no service is needed. */
+/** Whether the ACP transport has nothing to do: every message passes unchanged, and no service is needed. */
 export function hasNothingToDo({ announce, tools }: Pick<Settings, "announce" | "tools">): boolean {
   return announce === "none" && tools === "none";
 }

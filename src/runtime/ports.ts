@@ -10,7 +10,7 @@ import type { Sandbox } from "./sandbox.ts";
 import type { ApprovalStore } from "./trust/approvals.ts";
 import type { SharedPolicy } from "./trust/policy.ts";
 
-// For parts of your own: `acp-skills/ports`, for the modules that the option `ports` names. `acp-skills/testing` has the contract of each, as tests for vitest.
+// `acp-skills/ports`: types for modules that the option `ports` names. `acp-skills/testing`: the contract of each port, as vitest tests.
 export type {
   Json,
   MountedBlob,
@@ -33,50 +33,50 @@ export type { CopiedFile };
 export type { RemoteIndex, RemoteSkill, SeenBefore, SkillFile, SourceReader } from "../sources/reader.ts";
 export type { Ledger, LedgerEntry } from "./ledger.ts";
 
-/** The parts that `SkillsOptions.ports` replaces. */
+/** The ports that `SkillsOptions.ports` names. */
 export interface Ports {
-  /** What isolates code. Opened for the first run, and again for the next one after it could not be opened. */
+  /** The isolation of code. Opened for the first run and, if that failed, again for the next run. */
   readonly sandbox: Sandbox;
   readonly blobs: BlobStore & BlobUpkeep;
-  /** What a person allowed and blocked. Whoever writes there decides what code may do. */
+  /** The approvals and blocks of the user. Code that writes them decides what skills may do. */
   readonly approvals: ApprovalStore;
-  /** How skills of `SkillsOptions.sources` are listed and downloaded. Opened for each look at the sources. */
+  /** The reader that lists and downloads skills of `SkillsOptions.sources`. Opened for each check of the sources. */
   readonly sources: SourceReader;
   readonly ledger: Ledger;
 }
 
-/** What a part of your own can use: `blobs` are the limits of `SkillsOptions`. Its own settings can be in the query of its URL. */
+/** The settings for an adapter of your own; `blobs`: the limits of `SkillsOptions`. The query of its URL can carry its own settings. */
 export type PortContext = Pick<Settings, "dataDirectory" | "log" | "blobs">;
 
 /** The default export of a module that `SkillsOptions.ports` names. */
 export type OpenPort<Name extends keyof Ports> = (context: PortContext) => Ports[Name] | Promise<Ports[Name]>;
 
 /**
- * The given parts, or how they are opened.
+ * The given adapters, or the functions that open them.
  * @hidden
  */
 export interface GivenPorts extends Partial<Pick<Ports, "blobs" | "approvals" | "ledger">> {
   readonly records?: RunStore;
   /** The policy of the organisation for many machines, as it is now. */
   readonly sharedPolicy?: () => SharedPolicy | undefined;
-  /** Where runs are executed instead of here. */
+  /** The executor that takes runs instead of this process. */
   readonly executor?: RunExecutor;
-  /** Adds skills of elsewhere, after all others, to each session. */
+  /** Adds skills from another source to each session, after all others. */
   readonly addSkills?: (skillset: Skillset) => Skillset;
-  /** What the metrics of a server show besides its own, in the text format of Prometheus. Never rejects. */
+  /** Returns the metrics that a server shows besides its own, in the text format of Prometheus. Never rejects. */
   readonly metrics?: () => Promise<string>;
-  /** Closes what the parts share, after the app has closed each of them. */
+  /** Closes the resources that the adapters share, after the app has closed each adapter. */
   readonly close?: () => Promise<void>;
   readonly openSandbox?: () => Promise<Sandbox>;
   readonly openReader?: () => Promise<SourceReader>;
 }
 
-/** What `ApprovalStore.keepCopy` stores, without texts that are too long or not those of their file; undefined for nothing. */
+/** Returns the files that `ApprovalStore.keepCopy` stores, without texts that are too long or not of their file; undefined if none. */
 export function toApprovedCopy(digest: string, files: readonly CopiedFile[]): readonly CopiedFile[] | undefined {
   return toHex(digest) === undefined ? undefined : toCopy(files);
 }
 
-/** What each part must have. */
+/** The methods that each port must have. */
 const methods: { readonly [Name in keyof Ports]: readonly (keyof Ports[Name])[] } = {
   sandbox: ["refuses", "run", "close"],
   blobs: ["put", "stat", "read", "hold", "remove", "list", "sweep", "close"],
@@ -132,7 +132,7 @@ export async function openPorts({ ports, dataDirectory, log, blobs }: Settings):
   };
 }
 
-/** Results and the ledger name it; `none` there means that nothing isolates. */
+/** The form of a tier's name in results and the ledger; `none` is excluded, because it means that nothing isolates. */
 const tierName = /^(?!none$)[a-z][a-z0-9-]{0,31}$/;
 
 async function openGivenSandbox(open: () => Promise<Sandbox>): Promise<Sandbox> {

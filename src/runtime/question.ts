@@ -8,16 +8,16 @@ import type { ChangedFile } from "../skills/files.ts";
 import { type Signature, signatureWords } from "../skills/signature.ts";
 import { unseenCharacters } from "../base/text/unsafe-characters.ts";
 
-/** What a person can answer. */
+/** An answer that the user can give. */
 export type Answer = "once" | "trust" | "not-now" | "block";
 
 /** The reply to a question: an answer, or why there is none; without an answer nothing is allowed. */
 export type Reply =
-  /** `byItself`: it came too fast for a person, see `asPerson`. */
+  /** `byItself`: the answer came too fast for the user, see `asPerson`. */
   | {
       readonly answer: Answer;
       readonly byItself?: true;
-      /** Why a person said no, in their words. */
+      /** Why the user refused, in the user's words. */
       readonly why?: string;
     }
   | {
@@ -26,26 +26,26 @@ export type Reply =
       readonly detail?: string;
     };
 
-/** Nobody has read a question and pressed a button in that time. */
+/** The milliseconds within which no user has read a question and pressed a button. */
 const readingMs = 400;
 const lastingAs: Readonly<Partial<Record<Answer, Answer>>> = { trust: "once", block: "not-now" };
 
-/** A program can answer once in place of a person, as it is set up to; what lasts takes somebody who could read the question. */
+/** Reduces an answer within 400 ms to one that counts once. A program may give it; a lasting answer needs a user who could read. */
 export function asPerson(reply: Reply, elapsedMs: number): Reply {
   if (reply.answer === undefined || elapsedMs >= readingMs) return reply;
   return { answer: lastingAs[reply.answer] ?? reply.answer, byItself: true };
 }
 
-/** What was answered, or why there is no answer, for the record. */
+/** Names the answer, or why there is none, for the record. */
 export function answerWords(reply: Reply): string {
   if (reply.answer === undefined) return reply.missing;
   return reply.byItself === true ? `${reply.answer}, by the editor itself` : reply.answer;
 }
 
-/** Asks a person. `shown` is called once the question is shown to them. Must not throw, except the reason of `signal`. */
+/** Asks the user. `shown` is called once the user sees the question. Must not throw, except the reason of `signal`. */
 export type Ask = (question: Question, signal: AbortSignal, shown?: () => void) => Promise<Reply>;
 
-/** One of the answers that a person can choose. */
+/** An answer that the user can choose. */
 export interface AnswerOption {
   readonly answer: Answer;
   readonly label: string;
@@ -53,51 +53,51 @@ export interface AnswerOption {
   readonly kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
 }
 
-/** A question to a person, as plain JSON. Its texts have no control or bidirectional characters. */
+/** A question to the user, as plain JSON. Its texts have no control or bidirectional characters. */
 export interface Question {
   readonly about: "run" | "read";
   /** Everything essential, in one line. */
   readonly title: string;
-  /** In this order; `allow_once` first. */
+  /** The options in the order in which they are shown; `allow_once` first. */
   readonly options: readonly AnswerOption[];
-  /** All that the skill wants, in words, where the title lists only a part of it. */
+  /** The permissions that the skill wants, in words; the title may list only some of them. */
   readonly wants: readonly string[];
-  /** What the skill wants beyond the version that was approved before, in words. */
+  /** The permissions that the skill wants beyond those of the version that was approved before, in words. */
   readonly widened: readonly string[];
-  /** Who signed the skill, that nobody did, or why the signature proves nothing, as a sentence. */
+  /** The signer of the skill, the fact that there is none, or why the signature proves nothing, as a sentence. */
   readonly signed?: string | undefined;
-  /** Which of the agent's tools the skill's author expects, as a sentence: nothing of it is granted. */
+  /** The agent's tools that the skill's author expects, as a sentence: the answer grants none of them. */
   readonly expects?: string | undefined;
-  /** What agents that load the skill themselves run on this machine, as a sentence: it needs no approval of ours. */
+  /** The commands that agents which load the skill themselves run here, as a sentence. They need no approval of acp-skills. */
   readonly hostCommands?: string | undefined;
-  /** Empty for the first version. */
+  /** The files that changed since the approved version; empty for the first version. */
   readonly changed: readonly ChangedFile[];
   readonly skill?: Pick<Subject, "name" | "version" | "digest"> | undefined;
-  /** The directory of the skill: the paths of its files are relative to it. */
+  /** The directory of the skill, to which the paths of its files are relative. */
   readonly directory?: string | undefined;
 }
 
-/** What a question about a skill is made from. */
+/** The facts from which a question about a skill is made. */
 export interface Asked extends Pick<TrustRequest, "subject" | "wants" | "expects"> {
   readonly calledBy?: Pick<CallingSkill, "name" | "digest"> | undefined;
-  /** What was approved of an earlier version. */
+  /** The approval of an earlier version. */
   readonly before?:
     { readonly version: string; readonly digest: string; readonly capabilities: Capabilities } | undefined;
-  /** What was approved of another skill of the name, which came from elsewhere. */
+  /** The approval of another skill of this name, which came from another source. */
   readonly another?: Pick<Grant, "from" | "source"> | undefined;
   readonly changed?: readonly ChangedFile[] | undefined;
-  /** Another skill whose name looks the same. */
+  /** The name of another skill that looks the same. */
   readonly lookAlike?: string | undefined;
-  /** Absent: nobody looked. */
+  /** The signature of the skill. Absent: it was not checked. */
   readonly signature?: Signature | undefined;
-  /** How far "trust" reaches; "once": there is no such option. */
+  /** How far "trust" reaches; "once": the question has no option "trust". */
   readonly reach: Reach;
 }
 
-/** Six names of each kind fit. */
+/** The maximum length of a title, enough for six names of each kind. */
 const maxTitleLength = 3_000;
 
-/** The question whether a skill may do what it wants. */
+/** Creates the question whether a skill may do what it wants. */
 export function askAboutSkill(asked: Asked): Question {
   const { subject, wants, calledBy, before, another, changed = [], lookAlike, signature, reach, expects = [] } = asked;
   const { name, version, digest, isOwn, origin, directory } = subject;
@@ -110,11 +110,11 @@ export function askAboutSkill(asked: Asked): Question {
     ...(lookAlike === undefined ? [] : [`not the same as ${quoted(lookAlike)}, which has a similar name`]),
   ].map((words) => `, ${words}`);
   const other = others.length === 0 ? "" : `${others.join("")},`;
-  // In most projects nobody signs anything: only the lines below the title say that.
+  // Most skills are unsigned, so only the lines below the title say that.
   const by = signature === undefined || signature.state === "unsigned" ? "" : `, ${signatureWords(signature)}`;
   const { shown, names } = whatOf(wants, before && news);
   const parts = [
-    // First what it wants, because some editors show 38 characters; others 85, which have room for the name, not for long lists.
+    // The permissions come first, because some editors show only 38 characters. Others show 85, which fit the name, but no long lists.
     `${shown}: run ${quoted(name)}${other} ${versionWords(version)} (${shortDigest(digest)}${from}${by})${since ?? ""}`,
     ...(names === "" ? [] : [names]),
     ...(calledBy === undefined ? [] : [`called by ${quoted(calledBy.name)} (${shortDigest(calledBy.digest)})`]),
@@ -137,7 +137,7 @@ export function askAboutSkill(asked: Asked): Question {
   };
 }
 
-/** The question whether models may read the skills that came with a project. */
+/** Creates the question whether models may read the skills that came with a project. */
 export function askAboutProject(
   project: string,
   skill: Pick<Subject, "name" | "hostCommands">,
@@ -163,10 +163,10 @@ function hostCommandWords({ hostCommands }: Pick<Subject, "hostCommands">): stri
   return toLongLine(`Agents that load it themselves run on this machine, before the model reads it: ${shown}`);
 }
 
-/** How many changed files a form names; of the others, it says the number. */
+/** The maximum number of changed files that a form names; the others are counted. */
 const maxNamed = 20;
 
-/** The whole question for those who see nothing else: its title, what is new and wanted, and which files changed. */
+/** Lists the whole question for forms without other fields: its title, what is new and wanted, and which files changed. */
 export function toLines(question: Question): readonly string[] {
   const { title, wants, widened, signed, expects, hostCommands, changed } = question;
   const unseen = wants.filter((words) => !widened.includes(words));
@@ -180,7 +180,7 @@ export function toLines(question: Question): readonly string[] {
   ];
 }
 
-/** A version is free text. */
+/** Quotes a version, which is free text. */
 function versionWords(version: string): string {
   return quoted(version, { longest: 64, plain: /^[0-9A-Za-z.+-]+$/ });
 }
@@ -205,7 +205,7 @@ function wordsOf(reach: Reach): string {
   return reach === "session" ? " for this session" : reach === "project" ? " in this project" : "";
 }
 
-/** Everything that a skill wants; what is new first. */
+/** Summarises the permissions that a skill wants; new ones first. */
 function whatOf(wants: Capabilities, news: Capabilities | undefined): ReturnType<typeof shortParts> {
   if (isNothing(wants)) return { shown: "Only its sandbox", names: "" };
   const all = shortParts(wants);
@@ -231,17 +231,17 @@ function toLongLine(text: string): string {
   return toLine(text, maxLineLength);
 }
 
-/** The braille blank draws nothing, too, and private characters what a font likes. */
+/** Characters that draw nothing, such as the braille blank, and private ones, which each font draws differently. */
 const misleadingCharacters = String.raw`[${unseenCharacters}\p{Co}\u{2800}]`;
 const misleading = new RegExp(misleadingCharacters, "gu");
 const misleadingInText = new RegExp(String.raw`(?![\n\t])${misleadingCharacters}`, "gu");
 
-/** A text of several lines in which a person sees every character. */
+/** Replaces unseen characters in a text of several lines, so that the user sees every character. */
 export function markUnseen(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(misleadingInText, "\u{FFFD}");
 }
 
-/** Characters that nobody sees could make a title look like another one. */
+/** Writes a text as one line and replaces unseen characters, with which a title could look like another one. */
 export function toLine(text: string, maxLength = maxTitleLength): string {
   const line = text.replace(/\s+/gu, " ").replace(misleading, "\u{FFFD}");
   return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;

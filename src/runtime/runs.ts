@@ -55,7 +55,7 @@ export { type RunStore, type StoredRun, diskRunStore, parseStoredRun, runRetenti
 
 type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
 
-/** What a run would do, as JSON for people. */
+/** A run that was checked but not started, as JSON for the user. */
 interface CheckedRun {
   readonly authorization: ExpectedAuthorization;
   readonly isolation: string;
@@ -66,11 +66,11 @@ export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, Ru
   readonly trust: AuthorizeOptions["trust"] & Pick<Trust, "blockersOf">;
   readonly configured: ConfiguredGrants;
   readonly records: Omit<RunStore, "close">;
-  /** Where runs are executed instead of here. */
+  /** The executor that takes runs instead of this process. */
   readonly executor?: RunExecutor | undefined;
-  /** Records that a run that goes beyond its sandbox starts. Never throws; returns why it could not. */
+  /** Records the start of a run that goes beyond its sandbox. Never throws; returns why it could not record the start. */
   readonly recordStart: (run: StartedRun) => Promise<string | undefined>;
-  /** Records that a secret was sent for code that does not have it. Must not throw. */
+  /** Records that a secret was sent for code that cannot read it. Must not throw. */
   readonly recordSent: (run: Omit<StartedRun, "isolation" | "by">, sent: SentStep) => void;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -81,7 +81,7 @@ export interface StartedRun {
   readonly spec: RunSpec;
   readonly caller: Pick<RunCaller, "caller" | "project">;
   readonly isolation: string;
-  /** What allows it, see `Authorization`. */
+  /** The grant or rule that allows the run, see `Authorization`. */
   readonly by: string;
 }
 
@@ -95,10 +95,10 @@ function unrecorded(skill: string, fault: string): SkillsError {
   return new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
 }
 
-/** How many events a record has; of further ones only the last is recorded. Blobs and called skills have lower limits of their own. */
+/** The maximum number of events in a record; of further events, only the end is recorded. Blobs and called skills have lower limits. */
 const maxRecordedEvents = 1_000;
 
-/** Skills invoked on other machines at a time. */
+/** The maximum number of skills that are invoked on other machines at a time. */
 const maxInvocations = 32;
 
 /** Runs as data: request → plan → authorize → queue → execute → record. */
@@ -106,7 +106,7 @@ export class Runs {
   readonly #options: RunsOptions;
   readonly #environment: ExecutionEnvironment;
   readonly #queue;
-  /** They wait for another machine and take no processor, so they keep nobody else waiting. */
+  /** The queue of runs on other machines. They use no processor here; in a queue of their own, they do not delay local runs. */
   readonly #invocations = new RunQueue({ concurrency: maxInvocations, maxWaiting: 4 * maxInvocations });
   /** Pins the configured grants to the bytes of the skills that exist now. Never rejects. */
   readonly notice: ReturnType<typeof createGrantPins> | undefined;
@@ -118,14 +118,14 @@ export class Runs {
     this.notice = options.configured.isEmpty ? undefined : createGrantPins(options.configured);
   }
 
-  /** Checks a request and writes it down. Throws what is wrong with the request itself. */
+  /** Checks a request and writes the spec of its run. Throws if the request itself is invalid. */
   async plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec> {
     const planning = { runId: this.#options.newRunId(), caller, signal };
     return await (request.type === "code" ? planCodeRun(planning, request) : planSkillRun(planning, request));
   }
 
   /**
-   * Everything that is checked before a run starts, without asking anybody. Throws SECRET_MISSING, SKILL_NOT_READY or
+   * Makes all checks that precede a run, without asking the user. Throws SECRET_MISSING, SKILL_NOT_READY, PERMISSION_DENIED or
    * SANDBOX_UNAVAILABLE.
    */
   async check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun> {
@@ -134,7 +134,7 @@ export class Runs {
     return { authorization, isolation: await this.#prepare(spec, caller, signal), spec };
   }
 
-  /** What would isolate the run; throws where this machine cannot run it. */
+  /** Returns the isolation that the run would have; throws if this machine cannot execute it. */
   async #prepare(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun["isolation"]> {
     const { executor } = this.#options;
     if (executor?.takes(spec) === true) return executor.name;
@@ -152,16 +152,16 @@ export class Runs {
   }
 
   /**
-   * Checks and runs. Once user code was started, the outcome is a result, whatever happens; before, it throws as `check` does, or
-   * RUNTIME_BUSY. Rejects with the reason of `signal`.
+   * Checks and executes a run. Before its code starts, rejects as `check` does, or with RUNTIME_BUSY. Once its code has started, rejects
+   * only for an internal failure. Rejects with the reason of `signal`.
    */
   async run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult> {
-    // One signal may be that of a whole turn; from the eleventh run on, Node would warn of a leak.
+    // All runs of a turn may share one signal; from the eleventh listener on, Node would warn of a leak.
     setMaxListeners(0, signal);
     const { trust, executor } = this.#options;
     const once: AllowedOnce = new Set();
     const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
-      // Before the queue: neither a refusal nor a person should have to wait.
+      // Authorize before the queue: neither a refusal nor a question to the user should wait for a turn.
       const by = await authorize(spec, caller, { trust, signal, once, ...this.#checksOf(spec, caller, signal) });
       if (executor?.takes(spec) === true) {
         const facts = await authorizationFacts(spec, caller, { trust, signal, once });
@@ -180,7 +180,7 @@ export class Runs {
     return result;
   }
 
-  /** Executes a run that another process has authorized, queued and records. Throws as `run` does. */
+  /** Executes a run that another process authorized, queued and records. Throws as `run` does. */
   async executeAuthorized({ by, ...run }: AuthorizedRun): Promise<EndedRun> {
     const { spec, caller } = run;
     const notify = (step: RunStep): void => {
@@ -191,26 +191,26 @@ export class Runs {
     return await executeRun({ ...run, notify, starts }, this.#environment);
   }
 
-  /** Runs a recorded run of any owner again and compares; see `replayRun`. For people only. */
+  /** Repeats a recorded run of any owner and compares the outcomes; see `replayRun`. For the user, never for models. */
   async replay(runId: string, caller: RunCaller, signal: AbortSignal): Promise<Replay> {
     const { records, newRunId } = this.#options;
     const run: ReplayOptions["run"] = (...given) => this.run(...given);
     return await replayRun(runId, caller, signal, { records, newRunId, environment: this.#options, run });
   }
 
-  /** Passes the run's events on, and stores its record from the moment that it is queued or started; the answer does not wait for that. */
+  /** Passes the run's events on and stores its record once it is queued or started. The answer does not wait for the record. */
   async #recorded(run: Omit<QueuedRun, "notify">, work: (run: QueuedRun) => Promise<EndedRun>): Promise<EndedRun> {
     const { now, records, recordSent } = this.#options;
     const { spec, caller, signal } = run;
     const createdAt = now();
-    /** Without what was printed. */
+    /** The events of the run without printed text. */
     const events: StoredRun["events"][number][] = [];
     const keep = (status: StoredRun["status"], outcome: Pick<StoredRun, "result" | "error"> = {}): void =>
       records.keep({ spec, createdAt, status, events: [...events], ...outcome });
     const notify = (step: RunStep): void => {
       if (step.type !== "printed" && (events.length < maxRecordedEvents || step.type === "ended"))
         events.push({ atMs: Math.max(0, now() - createdAt), ...step });
-      // A crash leaves this behind.
+      // After a crash, the record still has this status.
       if (step.type === "queued") keep("queued");
       if (step.type === "started") keep("running");
       if (step.type === "secret_sent") recordSent({ spec, caller }, step);
@@ -224,17 +224,17 @@ export class Runs {
     } catch (error) {
       const status = signal.aborted ? "cancelled" : "refused";
       notify({ type: "ended", status });
-      // The detail of a failure of ours is in the log.
+      // The details of an internal failure are in the log.
       const isOurs = !isSkillsError(error) || error.code === "INTERNAL";
       const { code, message } = isOurs ? { code: "INTERNAL", message: "Internal error." } : error;
-      // One that never had a place is not recorded: records of such runs would take those of others.
+      // A run that the queue refused is not recorded: its record could displace that of an executed run.
       if (code !== "RUNTIME_BUSY" || events.some(({ type }) => type !== "ended"))
         keep(status, signal.aborted ? {} : { error: { code, message } });
       throw error;
     }
   }
 
-  /** A run that is killed together with this process has been recorded, if it could use anything beyond its sandbox. */
+  /** Records the start of a run that can go beyond its sandbox, so that it is recorded even if this process is killed with it. */
   #startOf({ spec, caller, notify }: QueuedRun, by: string): CurrentRun["starts"] {
     return async (step) => {
       const isInside = isNothing(spec.needs) && !isRemote(spec);
@@ -245,7 +245,7 @@ export class Runs {
     };
   }
 
-  /** A skill that code inside calls: in the turn of the outermost run, with what is left of its time. */
+  /** Executes a skill that the code of a run calls, in the turn of the outermost run and with the rest of its time. */
   async #runNested(
     call: NestedCall,
     { spec: outer, caller, once, refused }: CurrentRun,

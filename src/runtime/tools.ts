@@ -31,7 +31,7 @@ type Tools = typeof tools;
 
 export const allTools = Object.values(tools) as readonly unknown[] as readonly Tool[];
 
-/** The tools a caller has, in the order in which they are listed. */
+/** Returns the tools that a caller has, in the order in which they are listed. */
 export function availableTools(names: readonly ToolName[] | undefined): readonly Tool[] {
   return names === undefined ? allTools : allTools.filter((tool) => names.includes(tool.name));
 }
@@ -42,7 +42,7 @@ export type ServedToolName = keyof Tools;
 /** The result of `read_blob`. */
 type ReadBlob = z.infer<Tools["read_blob"]["output"]>;
 
-/** A part of a blob, or with `save_as` the file it was written to. */
+/** A section of a blob or, with `save_as`, the file to which it was written. */
 type BlobOutput =
   | (Required<Omit<ReadBlob, "saved_as">> & { readonly saved_as?: never })
   | (Required<Pick<ReadBlob, "saved_as" | "size_bytes">> & { readonly content?: never });
@@ -109,8 +109,8 @@ export type ToolFormat = keyof typeof formats;
 export type ToolDefinitions = { readonly [Format in ToolFormat]: ReturnType<(typeof formats)[Format]> };
 
 /**
- * The tools as a model's API takes them; only those named, where names are given. Every call makes new objects. Throws INVALID_OPTIONS
- * for a format that is none.
+ * Returns all tools, or only those named, in the format of a model's API. Every call makes new objects. Throws INVALID_OPTIONS for an
+ * unknown format.
  */
 export function toolDefinitions<Format extends ToolFormat>(
   format: Format,

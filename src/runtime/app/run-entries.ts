@@ -2,7 +2,7 @@ import { inShort } from "../../skills/permissions.ts";
 import { type Ledger, type LedgerEntry, whoAndWhere } from "../ledger.ts";
 import type { RunsOptions, StartedRun } from "../runs.ts";
 
-/** Writes what runs do beyond their sandboxes into the ledger: never the path of a request, its headers or its body. */
+/** Records in the ledger what runs do beyond their sandboxes, but never the path, headers or body of a request. */
 export function recordInLedger(
   ledger: Pick<Ledger, "record" | "flush">,
   now: () => number,

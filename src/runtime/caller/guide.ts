@@ -55,7 +55,7 @@ export interface Guide {
   readonly source: SkillSource;
 }
 
-/** The guide for a set of tools; read and rendered at its first use. */
+/** Creates the guides for sets of tools; each is read and rendered at its first use. */
 export function createGuides(limits: ToolLimits): (tools: readonly ToolName[]) => Guide {
   const guides = new Map<string, Guide>();
   let template: string | undefined;
@@ -85,8 +85,8 @@ function readTemplate(): string {
 }
 
 /**
- * The guide for one caller: without lines about tools that the caller lacks, and without headings that have no lines left, with the limits
- * filled in. Pure.
+ * Renders the guide for one caller: fills in the limits, and removes lines about tools that the caller lacks and headings without lines.
+ * Pure.
  */
 export function renderGuide(template: string, tools: readonly ToolName[], limits: ToolLimits): string {
   const missing = toolNames.filter((name) => !tools.includes(name));
@@ -124,7 +124,7 @@ function rounded(value: number): string {
   return String(value >= 10 ? Math.floor(value) : Math.floor(value * 100) / 100);
 }
 
-/** The guide's directory, with SKILL.md as its only file. */
+/** Creates the guide's directory, with SKILL.md as its only file. */
 function toSource(content: Buffer): SkillSource {
   const file = joinPath(directory, "SKILL.md");
   const size = content.length;

@@ -4,13 +4,13 @@ import { maxRowTags } from "../../wire/tools.ts";
 /** The maximum number of words of a query that are used. */
 const maxWords = 16;
 
-/** The words of a query, in lower case, each once. */
+/** Splits a query into words, in lower case, each once. */
 export function toQueryWords(query: string): readonly string[] {
   return [...new Set(normalize(query).match(/[\p{L}\p{M}\p{N}]+/gu))].slice(0, maxWords);
 }
 
 /**
- * How well a skill matches the words: 0 if none of them is in its name, tags or description. More matching words outweigh better
+ * Ranks how well a skill matches the words: 0 if none of them is in its name, tags or description. More matching words outweigh better
  * matches. Pure, so that it can be a sort key for paging.
  */
 export function rankByWords(
@@ -33,7 +33,7 @@ export function rankByWords(
 /** Greater than the sum of all word scores. */
 const aWord = 1_000;
 
-/** 3 for the whole word, 2 for a prefix, 1 for a substring; a plural also matches its singular. */
+/** Returns 3 for the whole word, 2 for a prefix, 1 for a substring; a plural also matches its singular. */
 function levelOf(text: string, given: string): number {
   const word = given.length > 3 && given.endsWith("s") ? given.slice(0, -1) : given;
   let level = 0;

@@ -2,7 +2,7 @@ import { withoutControls, replaceInvisible } from "../../base/text/unsafe-charac
 
 /** One skill as listed for a model. */
 export interface RowOfSkill {
-  /** Its name and location, in characters that need no escaping. */
+  /** The name and location of the skill, in characters that need no escaping. */
   readonly label: string;
   /** Untrusted text; empty if absent. */
   readonly description: string;
@@ -12,8 +12,8 @@ export interface RowOfSkill {
 const descriptionLengths = [160, 120, 80, 60, 40, 0];
 
 /**
- * Skills as a list for a model: one line each, in at most `limit` bytes, and how many did not fit. A description is quoted as data on one
- * line, without control characters, and cannot close the tags around the list.
+ * Lists skills for a model: one line each, in at most `limit` bytes, and the number of skills that did not fit. A description is quoted as
+ * data on one line, without control characters, and cannot close the tags around the list.
  */
 export function toSkillRows(
   skills: readonly RowOfSkill[],

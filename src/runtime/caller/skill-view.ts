@@ -19,24 +19,24 @@ interface SeenOffer {
   readonly versions: readonly Skill[];
 }
 
-/** The skills that one caller sees; others behave exactly as absent. */
+/** The skills that one caller sees; all others behave exactly like absent ones. */
 export interface SkillView extends CallerSkills {
-  /** The newest version unless one is given. The errors name the nearest visible names. */
+  /** Finds the newest version unless one is given. The errors name the nearest visible names. */
   find(nameOrSlug: string, version?: string): SeenOffer;
-  /** In order of names, those after `after`; with `namespace`, only it and its dotted descendants. */
+  /** Yields the skills after the name `after`, in order of names; with `namespace`, only it and its dotted descendants. */
   after(after: string | undefined, namespace: string | undefined): Generator<Skill, void>;
 }
 
 type IsVisible = (skill: Skill) => boolean;
 
-/** What one caller sees at one moment. */
+/** The skills that one caller sees at one moment. */
 export interface SeenSkills {
   readonly skills: SkillView;
   /** The files of these skills. */
   readonly source: SkillSource;
 }
 
-/** What a caller sees now. `policy`: of the caller's project; `source`: the files of all skills. */
+/** Finds the skills that a caller sees now. `policy`: of the caller's project; `source`: the files of all skills. */
 export function seeSkills(
   caller: {
     readonly door: Door;
@@ -106,7 +106,7 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
     *after(after, namespace) {
       const { offers } = index;
       const placeOf = (name: string): number => firstFrom(offers, name);
-      // A NUL follows a name directly in the order of code points; no name has one.
+      // In the order of code points, a NUL follows a name directly; no name has one.
       const start = after === undefined ? 0 : placeOf(`${after}\0`);
       if (namespace === undefined) return yield* within(start, offers.length);
       yield* within(Math.max(placeOf(namespace), start), placeOf(`${namespace}\0`));
@@ -116,14 +116,14 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
   };
 }
 
-/** With its newest visible version; a prerelease only if there is no other. */
+/** Reduces an offer to its visible versions, with the newest of them; a prerelease only if there is no other. */
 function seen({ skill, versions }: OfferedSkill, visible: IsVisible): SeenOffer | undefined {
   const left = versions.filter(visible);
   const newest = left.includes(skill) ? skill : (left.find(({ version }) => !isPrerelease(version)) ?? left[0]);
   return newest && { skill: newest, versions: left };
 }
 
-/** Equal for names that people confuse, such as `deploy-prod`, `depl0y.prod` and `dep1oy-prod`. Names are ASCII. */
+/** Returns the same text for names that look alike, such as `deploy-prod`, `depl0y.prod` and `dep1oy-prod`. Names are ASCII. */
 function lookOf(name: string): string {
   return name
     .replaceAll(/[-.]/g, "")
@@ -157,20 +157,20 @@ function quote(text: string): string {
 interface SkillIndex {
   /** Ordered by canonical name, by code point. */
   readonly offers: readonly OfferedSkill[];
-  /** By canonical name and by slug. */
+  /** Finds a skill by canonical name or by slug. */
   find(nameOrSlug: string): OfferedSkill | undefined;
 }
 
 const indexes = new WeakMap<Snapshot, SkillIndex>();
 
-/** The index of a snapshot, created once. A skill with the guide's name does not replace the guide. */
+/** Returns the index of a snapshot, created once. A skill with the guide's name does not replace the guide. */
 function indexOf(snapshot: Snapshot): SkillIndex {
   const known = indexes.get(snapshot);
   if (known !== undefined) return known;
   const guide = guideSkill.skill;
   const others = snapshot.skills.filter(({ skill }) => skill.slug !== guide.slug && skill.name !== guide.name);
   const offers = [...others, guideSkill].sort((a, b) => byCodePoint(a.skill.name, b.skill.name));
-  // Most slugs are names, and are found in the list: a map of all of them would take as much memory as some of the skills.
+  // Most slugs are names and are found in the list. A map of all slugs would take as much memory as some of the skills.
   const bySlug = new Map(
     offers.flatMap((offer) => (offer.skill.slug === offer.skill.name ? [] : [[offer.skill.slug, offer] as const])),
   );
@@ -185,7 +185,7 @@ function indexOf(snapshot: Snapshot): SkillIndex {
   return index;
 }
 
-/** The index of the first skill whose name is not before `name`. */
+/** Returns the index of the first skill whose name is not before `name`. */
 function firstFrom(offers: readonly OfferedSkill[], name: string): number {
   let [low, high] = [0, offers.length];
   while (low < high) {
@@ -196,7 +196,7 @@ function firstFrom(offers: readonly OfferedSkill[], name: string): number {
   return low;
 }
 
-/** The doors through which models call; users call through the others. */
+/** The transports through which models call; the user calls through the others. */
 const doorsOfModels: readonly Door[] = ["mcp", "in-process"];
 
 export function isDoorOfModels(door: Door): boolean {
@@ -206,8 +206,8 @@ export function isDoorOfModels(door: Door): boolean {
 const hasHidden = new WeakMap<Snapshot, boolean>();
 
 /**
- * Which versions a caller sees: models see none with `disable-model-invocation: true`, and none that the policy denies;
- * callers over HTTP, of whom nobody knows who they are, none that it denies either. Undefined: all.
+ * Selects the versions that a caller sees; undefined: all. Models see none with `disable-model-invocation: true` and none that the policy
+ * denies. Callers over HTTP, whose identity is unknown, see none that the policy denies.
  */
 export function visibleTo(
   door: Door,
@@ -234,8 +234,8 @@ function hidesAny(snapshot: Snapshot): boolean {
 }
 
 /**
- * The files that one caller sees: none in the directory of a skill or version that is not visible, even if that directory is inside a
- * visible skill or reached by a link. A file belongs to the innermost skill that contains it.
+ * Limits files to those that one caller sees. Files of an invisible skill or version are hidden, even if its directory is inside a visible
+ * skill or reached by a link. A file belongs to the innermost skill that contains it.
  */
 function toVisibleSource(
   { files, bytes }: SkillSource,
@@ -249,7 +249,7 @@ function toVisibleSource(
   return { files: visibleFiles(files, isShown), bytes };
 }
 
-/** `isShown`: by the real path of each skill's directory. */
+/** Hides files. `isShown`: whether a skill is visible, by the real path of its directory. */
 function visibleFiles(files: SkillFiles, isShown: ReadonlyMap<string, boolean>): SkillFiles {
   function isHidden(real: string): boolean {
     for (let place = real; ; place = dirname(place)) {

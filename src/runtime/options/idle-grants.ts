@@ -4,8 +4,8 @@ import type { Catalog } from "../../skills/skillset.ts";
 import { parseGrant } from "../../wire/grant-text.ts";
 
 /**
- * The grants that allow nothing, and why: the name is misspelled, or the skill came with the project and the grant names no
- * digest. A path that is no skill is a project.
+ * Lists the grants that allow nothing, and why: the name is misspelled, or the skill is not the user's own and the grant names no digest.
+ * A path that is no skill counts as a project.
  */
 export function idleGrants(
   grants: readonly string[],
@@ -36,6 +36,6 @@ export function logIdleGrants(
     for (const { grant, reason } of idleGrants(grants, catalog))
       log("warning", `The grant ${grant} has no effect: ${reason}`);
   };
-  // A disk that cannot be read is reported by the catalog.
+  // The catalog reports a disk that cannot be read.
   catalog.ready.then(report, () => undefined);
 }

@@ -21,7 +21,7 @@ const newNames: Readonly<Record<keyof RenamedOptions, keyof SkillsOptions>> = {
   approve: "answerPermissions",
 };
 
-/** Warns once in a process of each name. */
+/** Replaces earlier names of options; warns once in a process of each. Throws INVALID_OPTIONS if both names are given. */
 export function withNewNames(given: object): object {
   const renamed = Object.entries(given).map(([name, value]) => {
     if (!Object.hasOwn(newNames, name)) return [name, value] as const;

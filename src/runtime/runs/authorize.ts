@@ -17,32 +17,32 @@ export {
   trustRequest,
 } from "./authorize/trust-request.ts";
 
-/** A caller as trust knows it. */
+/** Reduces a caller to the facts that trust knows. */
 export function askerOf(who: Requester): Asker {
   const { owner, caller, project, door, sessionId, subagent, ask, grants } = who;
   return { owner, caller, directory: project, door, sessionId, subagent, ask, grants };
 }
 
-/** What was allowed for one run, and the runs of skills that it calls, only. */
+/** The keys of requests that were allowed only for one run and for the runs that it calls, see `callKey`. */
 export type AllowedOnce = Set<string>;
 
 export interface AuthorizeOptions {
   readonly trust: Pick<Trust, "authorize" | "decide" | "policyFor" | "questionFor">;
   readonly signal: AbortSignal;
-  /** Whose code calls this skill, see `callersOf`. Default: people and models. */
+  /** The skills or models whose code calls this skill, see `callersOf`. Default: no code, but the user or a model. */
   readonly calledBy?: readonly Caller[];
   readonly once: AllowedOnce;
-  /** What was refused where the run was submitted, as `AllowedOnce` has it. */
+  /** The keys of requests that the process which submitted the run refused, see `callKey`. */
   readonly refused?: ReadonlySet<string> | undefined;
-  /** Throws where this machine cannot do it, whatever a person answers. */
+  /** Throws if this machine cannot execute the run, whatever the user answers. */
   readonly checkMachine?: () => Promise<unknown>;
-  /** Throws SANDBOX_UNAVAILABLE where what isolates code on this machine does not support that. */
+  /** Throws SANDBOX_UNAVAILABLE if the sandbox of this machine does not support that. */
   readonly checkSupport?: (program: RunSpec["program"], needs: Capabilities) => Promise<void>;
 }
 
 /**
- * Lets a run pass, or throws PERMISSION_DENIED; returns by what its skill is allowed. People are asked about the calls of other skills that
- * its code can make, too, because no time limit runs yet; a call that is refused is an error in that code when it makes it.
+ * Authorizes a run, or throws PERMISSION_DENIED; returns the grant or rule that allows its skill. The user is also asked about the other
+ * skills that its code can call, because no time limit runs yet. A refused call becomes an error in the code that makes it.
  */
 export async function authorize(spec: RunSpec, caller: RunCaller, options: AuthorizeOptions): Promise<string> {
   const { trust, signal, once } = options;
@@ -72,23 +72,23 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
   return by ?? "sandbox";
 }
 
-/** What an authorization rests on, for whoever has to see later whether it is still in force. */
+/** The facts behind an authorization, from which an executor sees later whether it is still in force. */
 export interface AuthorizationFacts {
-  /** Ids of the approvals that allow the run and what it mounts. */
+  /** The ids of the approvals that allow the run and its mounted skills. */
   readonly grants: readonly string[];
-  /** A block of any of them would refuse it. */
+  /** The blocks that would refuse the run; none of them exists yet. */
   readonly blockers: readonly Blocker[];
-  /** Calls that anything else than a stored approval allows, as `AllowedOnce` has them. */
+  /** The keys of calls that something other than a stored approval allows. */
   readonly calls: readonly string[];
-  /** Calls that nothing allows, whatever another machine would decide. */
+  /** The keys of calls that nothing allows here; an executor refuses them, whatever it would decide itself. */
   readonly refused: readonly string[];
-  /** Every skill whose bytes the run can need: those that it mounts, and those that its code, or theirs, can call. */
+  /** Every skill whose bytes the run can need: the mounted ones, and those that code can call, directly or through others. */
   readonly skills: readonly { readonly skill: Skill; readonly digest: string }[];
 }
 
 const grantId = /^grant_[0-9a-f]{16}$/;
 
-/** What a run that `authorize` let pass is allowed by, and all skills that it can need. Throws PERMISSION_DENIED if it is not any more. */
+/** Collects what allows a run that `authorize` let pass, and the skills that it can need. Throws PERMISSION_DENIED if nothing does. */
 export async function authorizationFacts(
   spec: RunSpec,
   caller: RunCaller,
@@ -137,7 +137,7 @@ async function skillsOf(spec: RunSpec, caller: RunCaller, signal: AbortSignal): 
   const digests = new Map<Skill, string>();
   for (const { slug, version, digest } of [...spec.mounts, ...spec.brokered])
     digests.set(caller.skills.find(slug, version).skill, digest);
-  // A map yields what is added while it is read.
+  // An iterated map also yields the keys that are added meanwhile.
   for (const skill of digests.keys())
     for (const called of presentDependenciesOf(skill, caller.skills))
       if (!digests.has(called)) digests.set(called, await hash(called, caller, signal));
@@ -148,7 +148,7 @@ function callKey({ subject, calledBy }: Pick<FullTrustRequest, "subject" | "call
   return JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest]);
 }
 
-/** Nobody has to approve what cannot run here. A run that cannot is refused; such a call fails in the code that makes it. */
+/** Whether a request can run here, so that the user is not asked in vain. Throws if the run cannot; a call fails when it is made. */
 async function isSupported(
   program: RunSpec["program"],
   { needs }: FullTrustRequest,
@@ -164,10 +164,10 @@ async function isSupported(
   }
 }
 
-/** What `authorize` would do, without asking. */
+/** The decision of `authorize`, or the question that it would ask. */
 export type ExpectedAuthorization = Authorization | { readonly allowed: "ask"; readonly question: string };
 
-/** Whether a run would pass, and by what the first of its skills is allowed; calls of other skills are decided when its code makes them. */
+/** Predicts whether `authorize` would let a run pass and what allows its first skill; calls of others are decided when they are made. */
 export async function expectAuthorization(
   spec: RunSpec,
   caller: RunCaller,
@@ -193,12 +193,12 @@ export async function expectAuthorization(
   return { allowed: true, by: by ?? "sandbox" };
 }
 
-/** A skill; undefined for code that the model wrote. */
+/** A skill whose code calls another one; undefined for code that the model wrote, and for the user or the model itself. */
 type Caller = CallingSkill | undefined;
 
 /**
- * Whose code makes the calls of a run: that of its skill or of the model, and of each mounted skill that came with a project, because
- * that code runs in the same process. A call must be allowed to all of them.
+ * Lists the skills whose code makes the calls of a run, or undefined for the model's code. Mounted skills that are not the user's own are
+ * among them, because their code runs in the same process. A call must be allowed to all of them.
  */
 export function callersOf({ skill: own, mounts }: RunSpec, caller: Pick<RunCaller, "skills">): readonly Caller[] {
   const toCaller = ({ name, slug, version, digest }: SkillVersion): CallingSkill => ({
@@ -210,7 +210,7 @@ export function callersOf({ skill: own, mounts }: RunSpec, caller: Pick<RunCalle
   return [own && toCaller(own), ...foreign.filter(({ isOwn }) => !isOwn)];
 }
 
-/** The run itself, the skills that it mounts, then the calls that its code can make, each once. */
+/** Yields the requests of a run, each once: for its skill, for the skills that it mounts, then for the calls that its code can make. */
 async function* requestsOf(
   spec: RunSpec,
   caller: RunCaller,
@@ -228,14 +228,14 @@ async function* requestsOf(
   const own = spec.skill && find(spec.skill);
   for (const mount of spec.mounts) digests.set(find(mount), Promise.resolve(mount.digest));
   if (own !== undefined && spec.skill !== undefined) {
-    // What the run gets is what its spec says.
+    // The run gets what its spec says, whatever the skill declares now.
     const needs = { ...noCapabilities, ...spec.needs };
     const version = { skill: own, digest: spec.skill.digest };
     for (const calledBy of outer)
       yield { request: trustRequest(version, caller, { needs, calledBy, signal }), isCall: false, program };
   }
   const callers = callersOf(spec, caller);
-  // Their code becomes part of the run without a call.
+  // The code of mounted skills runs without a call.
   for (const mount of spec.mounts) {
     const skill = find(mount);
     if (skill === own) continue;

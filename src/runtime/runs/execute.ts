@@ -14,34 +14,34 @@ import { type PreparedRun, type RunEnvironment, prepareSandboxRun } from "./exec
 
 export { checkSupport } from "./execute/prepare-run.ts";
 
-/** A run of a skill that another machine offers. No code of it runs here, so that no sandbox is needed. */
+/** A run of a skill that another machine offers. None of its code runs here, so it needs no sandbox. */
 export type RemoteRunSpec = RunSpec & { readonly program: Extract<RunSpec["program"], { readonly type: "remote" }> };
 
 export function isRemote(spec: RunSpec): spec is RemoteRunSpec {
   return spec.program.type === "remote";
 }
 
-/** A run at some depth of nesting. */
+/** A run, at any depth of nesting. */
 export interface CurrentRun {
   readonly spec: RunSpec;
   readonly caller: RunCaller;
   readonly notify: (step: RunStep) => void;
-  /** Announces the start, as the last step before it. Throws PERMISSION_DENIED where that has to be recorded, and cannot be. */
+  /** Announces the start, as the last step before it. Throws PERMISSION_DENIED if the start must be recorded and cannot be. */
   readonly starts: (step: Omit<Extract<RunStep, { readonly type: "started" }>, "type" | "by">) => Promise<void> | void;
   readonly signal: AbortSignal;
-  /** What was allowed for the outermost run only. */
+  /** The requests that were allowed for the outermost run only. */
   readonly once: AllowedOnce;
-  /** See `AuthorizeOptions`. */
+  /** The refused requests, see `AuthorizeOptions`. */
   readonly refused?: ReadonlySet<string> | undefined;
 }
 
-/** What a run shares with those that it calls, and with those that called it. */
+/** The state that a run shares with the runs that it calls and with those that called it. */
 export interface Nesting {
   /** 1 for the outermost run. */
   readonly depth: number;
-  /** Secrets of the runs around it: hidden in its output like its own. */
+  /** The secrets of the outer runs, masked in the output like the run's own secrets. */
   readonly hidden: readonly string[];
-  /** Shared by all depths. */
+  /** The budget that the runs of all depths share. */
   readonly budget: BlobBudget;
   readonly deadline: number;
   readonly calls: { count: number };
@@ -66,13 +66,13 @@ export interface ExecutionEnvironment extends RunEnvironment {
 /** A run that has ended. */
 export interface EndedRun {
   readonly result: RunResult;
-  /** What its code returned, for the run that called it, if one did: its own secrets are masked, those of the runs around it are theirs to get back. */
+  /** The value for the run that called this one. Its own secrets are masked in it; the outer runs may get theirs back. */
   readonly returned?: { readonly value: Json };
-  /** All that it stored, also where the result does not list them all. */
+  /** The ids of all blobs that the run stored, even if the result does not list them all. */
   readonly blobs: readonly string[];
 }
 
-/** Resolves what an authorized run needs, where it is executed. Throws as `prepareSandboxRun` and `prepareRemoteRun` do. */
+/** Resolves what an authorized run needs, in the process that executes it. Throws as `prepareSandboxRun` and `prepareRemoteRun` do. */
 export async function prepareRun(
   spec: RunSpec,
   caller: RunCaller,
@@ -85,8 +85,8 @@ export async function prepareRun(
 }
 
 /**
- * Executes an authorized run. Throws as `prepareRun` does. Once user code was started, it throws only failures of ours and the reason of
- * `signal`. `around` is what it shares with the run that called it.
+ * Executes an authorized run. Throws as `prepareRun` does; once user code has started, throws only internal failures and the reason of
+ * `signal`. `around`: the state shared with the run that called this one.
  */
 export async function executeRun(
   current: CurrentRun,
@@ -119,7 +119,7 @@ export async function executeRun(
         : openSecretRequests({ secrets: sent, open, clock, deadline: nesting.deadline, notify });
     await starts({ isolation, ...(packages !== undefined && { packages: packages.digest }) });
     const end = await execute({ ...record.host, ...(requests && { fetch: requests.fetch }) }, signal);
-    // The caller has gone: nobody can receive a result.
+    // The caller has gone: a result would have no receiver.
     if (end.type === "cancelled") signal.throwIfAborted();
     const durationMs = Math.max(0, Math.round(environment.clock.now() - start));
     const facts = { run, spec, caller, mask, nestedBlobs: called.blobs, durationMs, isolation };
@@ -132,12 +132,12 @@ export async function executeRun(
   }
 }
 
-/** A skill that code inside called did not complete; the sandbox raises it there as `SkillError`. */
+/** Creates the error for a called skill that did not complete; the sandbox raises it in the calling code as `SkillError`. */
 function callFailure(type: string, message: string, runId?: string): Error & SkillCallFailure {
   return Object.assign(new Error(message), { type, ...(runId !== undefined && { runId }) });
 }
 
-/** The skills that code inside a run calls, each in a sandbox of its own, and the blobs that they stored so far. */
+/** Creates the function by which the code of a run calls skills, each in a sandbox of its own, and the list of their blobs. */
 function callableSkills(outer: CurrentRun, nesting: Nesting, environment: ExecutionEnvironment) {
   const { clock, newRunId, runNested } = environment;
   const blobs: string[] = [];
@@ -156,7 +156,7 @@ function callableSkills(outer: CurrentRun, nesting: Nesting, environment: Execut
       outer.notify({ type: "skill_called", skill: skill.name, version, digest, calledRunId: runId });
       const leftMs = Math.max(1, nesting.deadline - clock.now());
       const ended = await runNested({ runId, skill, args, leftMs, signal }, outer, nesting).catch((error: unknown) => {
-        // The code inside gets a refusal as a model would; everything else is our fault and is reported here.
+        // The code inside gets a refusal like a model would; any other error is internal and is reported here.
         if (isSkillsError(error) && error.code !== "INTERNAL") throw callFailure(error.code, error.message);
         throw error;
       });
@@ -169,13 +169,13 @@ function callableSkills(outer: CurrentRun, nesting: Nesting, environment: Execut
 }
 
 /**
- * No sweep removes a blob that a run has mounted. Where one cannot be held, none is; where the disk cannot record a hold, the run goes
- * on: what it mounts is read before it starts.
+ * Holds the blobs that a run mounts, so that no sweep removes them. If one cannot be held, none is. If the disk cannot record a hold, the
+ * run goes on, because its blobs are read before it starts.
  */
 async function holdBlobs({ blobs, owner }: RunCaller, spec: RunSpec): Promise<() => Promise<void>> {
   const holds = await Promise.allSettled(spec.blobs.map(({ id }) => blobs.hold(owner, id)));
   const release = async (): Promise<void> => {
-    // A hold that cannot be released ends with this process; the run has ended, and has a result.
+    // A hold that cannot be released ends with this process; the run already has its result.
     await Promise.allSettled(holds.map(async (hold) => hold.status === "fulfilled" && (await hold.value())));
   };
   const isDiskRefusal = (error: unknown): boolean => isSkillsError(error) && error.facts.limit === "disk";

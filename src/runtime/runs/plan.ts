@@ -5,7 +5,7 @@ export { type CalledSkill, type SkillRunRequest, callsOf, planSkillRun } from ".
 
 export type RunArguments = Readonly<Record<string, Json>>;
 
-/** What is common to all requests. */
+/** The fields that all requests have. */
 export interface RequestedLimits {
   readonly inputBlobs?: readonly string[] | undefined;
   readonly timeoutMs?: number | undefined;
@@ -18,7 +18,7 @@ export interface CodeRunRequest extends RequestedLimits {
   readonly mountSkills?: readonly string[] | undefined;
 }
 
-/** Which run is planned, and for whom. */
+/** The id, the caller and the abort signal of a run that is planned. */
 export interface Planning {
   readonly runId: string;
   readonly caller: RunCaller;

@@ -12,7 +12,7 @@ import type { RunOutcome, RunResult, RunSpec } from "./run-spec.ts";
 
 export { writeWholeResult } from "./record/whole-result.ts";
 
-/** What ran, in a sandbox or elsewhere. */
+/** The program that ran, in a sandbox or elsewhere, with its limits and permissions. */
 export type RanProgram = Pick<SandboxRun, "runId" | "limits" | "network" | "project" | "isolation"> &
   Pick<RunSpec, "program">;
 
@@ -27,7 +27,7 @@ export interface RunFacts {
 }
 
 /**
- * How much one run may store as blobs, together with the skills that it calls: passes the content on to `put`, counted. Throws
+ * Passes content on to `put` and counts its bytes: the blobs of a run and of the skills that it calls are limited together. Throws
  * QUOTA_EXCEEDED beyond the budget; content that was not stored does not count.
  */
 export type BlobBudget = (
@@ -61,14 +61,14 @@ export function createBlobBudget(limits: { readonly maxBytes: number; readonly m
   };
 }
 
-/** What a run printed and made, as it happened. */
+/** The record of a running program: the text that it prints, and the blobs and files that it makes. */
 export interface RunRecord {
   readonly host: RunHost;
   /** Everything printed, in order of arrival; masked. Ends the recording. */
   readonly log: () => Promise<{ readonly text: string; readonly isCut: boolean }>;
-  /** What a script printed; masked. */
+  /** The bytes that a script printed to a stream; masked. */
   readonly stream: (name: "stdout" | "stderr") => BoundedBytes;
-  /** Ids, in order of creation. */
+  /** Blob ids, in order of creation. */
   readonly blobs: readonly string[];
   /** Output files that were stored. Their paths are masked, and so are those of `refused`. */
   readonly files: readonly { readonly path: string; readonly blobId: string }[];
@@ -76,7 +76,7 @@ export interface RunRecord {
   readonly refused: readonly { readonly path: string; readonly why: string }[];
 }
 
-/** How much of each of a script's streams is recorded; of a longer one the middle is dropped. */
+/** The maximum bytes that are recorded of each stream of a script; of a longer stream, the middle is dropped. */
 const maxStreamBytes = 8 * 1024 * 1024;
 
 export function recordRun(
@@ -147,8 +147,8 @@ export function recordRun(
 const maxSummaryLength = 1000;
 
 /**
- * The result of a run that has ended, and all blobs that it stored. What is too long for the result is stored as
- * blobs.
+ * Builds the result of a run that has ended, and lists all blobs that it stored. Output and logs that are too long for the result are
+ * stored as blobs.
  */
 export async function toRunResult(
   end: RunEnd,
@@ -185,7 +185,7 @@ export async function toRunResult(
   return { result, blobs };
 }
 
-/** As many ids as a result lists, first those that the program or the output names; further ones are listed in a blob. */
+/** Lists as many blob ids as fit, first those that the program or the output names; a blob lists further ones. */
 async function toOutputBlobs(blobs: readonly string[], named: readonly string[], caller: RunFacts["caller"]) {
   if (blobs.length <= maxReportedBlobs) return { output_blobs: [...blobs] };
   const ordered = [...new Set([...named, ...blobs])];
@@ -199,7 +199,7 @@ async function toOutputBlobs(blobs: readonly string[], named: readonly string[],
 
 type Outcome = Pick<RunResult, "summary"> & RunOutcome;
 
-/** Stores a part of the output that is too long for the result; undefined where it cannot be stored. */
+/** Stores a value or stream that is too long for the result; undefined if it cannot be stored. */
 type Spill = (kind: string, bytes: Uint8Array) => Promise<string | undefined>;
 
 async function toOutcome(end: RunEnd, record: RunRecord, facts: RunFacts, spill: Spill): Promise<Outcome> {
@@ -212,7 +212,7 @@ async function toOutcome(end: RunEnd, record: RunRecord, facts: RunFacts, spill:
   const value = isReturned ? await mask.json(end.value) : await scriptOutput(record, mask, spill);
   const output = await toOutput(value, spill);
   const given = isReturned ? end.summary : undefined;
-  // Masked before it is cut: half a secret would not be found.
+  // Mask before cutting: half a secret would not be found.
   const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : mask.plain(given));
   return { status: "completed", output, summary };
 }
@@ -222,14 +222,14 @@ function filesIn({ files }: RunRecord): string {
   return named.length === 0 ? "" : ` Output files: ${named.join(", ")}.`;
 }
 
-/** Short, without control sequences. */
+/** Shortens a text and removes its control sequences. */
 function toSummary(text: string): string {
   const plain = toPlainText(text).trim();
   const characters = Array.from(plain);
   return characters.length > maxSummaryLength ? `${characters.slice(0, maxSummaryLength - 1).join("")}…` : plain;
 }
 
-/** A small value as it is; a larger one as a reference to its blob. */
+/** Returns a small value as it is, and a larger one as a reference to its blob. */
 async function toOutput(value: Json, spill: Spill): Promise<Json> {
   const bytes = Buffer.from(JSON.stringify(value));
   if (bytes.length <= maxOutputBytes) return value;
@@ -244,7 +244,7 @@ async function spilled(bytes: Uint8Array, kind: string, text: string, spill: Spi
   return { truncated: true, ...(blobId !== undefined && { blob_id: blobId }), size_bytes: bytes.length, preview };
 }
 
-/** `{exit_code, stdout, stderr}`; where that is too long, the longer stream is stored as a blob first. */
+/** Returns `{exit_code, stdout, stderr}`; if that is too long, the longer stream is stored as a blob first. */
 async function scriptOutput(record: RunRecord, mask: Mask, spill: Spill): Promise<Json> {
   const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
   const texts = { stdout: await mask.longPlain(streams.stdout), stderr: await mask.longPlain(streams.stderr) };
@@ -257,13 +257,13 @@ async function scriptOutput(record: RunRecord, mask: Mask, spill: Spill): Promis
   return output;
 }
 
-/** Without serialising what is long. */
+/** Whether an output fits into the result; does not serialise long texts. */
 function isShort(output: Record<string, Json>): boolean {
   const isLong = Object.values(output).some((value) => typeof value === "string" && value.length > maxOutputBytes);
   return !isLong && Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes;
 }
 
-/** A full store must not take the result away from a run that has ended: the preview in its place says that there was more. */
+/** Stores a blob; undefined if that fails: a full store must not cost a finished run its result. The preview shows the loss. */
 async function keepIfPossible({ blobs, owner }: RunFacts["caller"], kind: string, bytes: Uint8Array) {
   try {
     return (await blobs.put(owner, kind, bytes)).id;
@@ -272,7 +272,7 @@ async function keepIfPossible({ blobs, owner }: RunFacts["caller"], kind: string
   }
 }
 
-/** The ids that a program returned as its output, as far as the caller can read them. */
+/** Returns the ids that a program returned as its output, as far as the caller can read these blobs. */
 async function ownedOf(ids: readonly string[], { blobs, owner }: RunFacts["caller"]): Promise<string[]> {
   const found = await Promise.all(ids.slice(0, 256).map((id) => blobs.stat(owner, id).catch(nothing)));
   return found.flatMap((blob) => blob?.id ?? []);

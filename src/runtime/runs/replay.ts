@@ -17,7 +17,7 @@ export interface Replay extends ReplayComparison {
   readonly replays: string;
   /** Whether the output is the same. */
   readonly same: boolean;
-  /** What no digest names, and may have changed: sentences for people. */
+  /** Sentences for the user about inputs that no digest names and that may have changed. */
   readonly notes: readonly string[];
   /** The spec of the new run. */
   readonly spec: RunSpec;
@@ -28,13 +28,13 @@ export interface ReplayOptions {
   readonly records: Pick<RunStore, "read" | "list">;
   readonly environment: Pick<RunEnvironment, "findPackages">;
   readonly newRunId: () => string;
-  /** Checks and runs, as any other run. */
+  /** Checks and executes the run like any other run. */
   readonly run: (spec: RunSpec, caller: RunCaller, signal: AbortSignal) => Promise<RunResult>;
 }
 
 /**
- * Runs a recorded run again, whoever its owner was, and compares. Throws NOT_EXECUTABLE if bytes that it used or made are gone, and
- * what any run throws that does not start.
+ * Repeats a recorded run of any owner and compares the outcomes. Throws NOT_EXECUTABLE if bytes that it used or made are gone, and the
+ * errors of any run that does not start.
  */
 export async function replayRun(
   runId: string,
@@ -89,20 +89,20 @@ function notesOf({ run, nested }: RecordedRun, { needs }: RunSpec, { limits_appl
   ];
 }
 
-/** What a run came to, without what no two runs share: ids, times and durations. */
+/** The outcome of a run, without ids, times and durations, which no two runs share. */
 export interface Outcome {
   readonly status: RunResult["status"];
-  /** Blobs are named by their contents. */
+  /** The output, with the ids of blobs replaced by the digests of their contents. */
   readonly output: Json | undefined;
-  /** Why the run failed; for a script with its exit code and what it printed. */
+  /** Why the run failed; for a script, with its exit code and printed text. */
   readonly error: Json | undefined;
   readonly blobs: readonly OutcomeBlob[];
-  /** What it said for people. */
+  /** The texts of the run for the user. */
   readonly said: Readonly<Record<"summary" | "message" | "logs", string>>;
 }
 
 interface OutcomeBlob {
-  /** The path of an output file. */
+  /** The path of an output file; undefined for other blobs. */
   readonly path: string | undefined;
   readonly kind: string;
   readonly sha256: string;
@@ -110,7 +110,7 @@ interface OutcomeBlob {
 
 type Ended = Pick<StoredRun, "events"> & { readonly result: RunResult };
 
-/** Reads what a run came to. Throws BLOB_NOT_FOUND if a blob of its output is no longer stored. */
+/** Reads the outcome of a run. Throws BLOB_NOT_FOUND if a blob of its output is no longer stored. */
 export async function readOutcome(
   { result, events }: Ended,
   blobs: Pick<BlobStore, "stat" | "read">,
@@ -148,7 +148,7 @@ async function readText(blobs: Pick<BlobStore, "read">, owner: string, id: strin
   return (await buffer(blobs.read(owner, id))).toString("utf8");
 }
 
-/** What decides of an error; messages and tracebacks may name times and addresses. */
+/** Returns the fields of an error that are compared; messages and tracebacks may name times and addresses. */
 function errorOf({ type, code, details = {} }: NonNullable<RunResult["error"]>): Json {
   const { exit_code: exitCode, stdout, stderr } = details as Readonly<Record<string, Json | undefined>>;
   return {
@@ -170,13 +170,13 @@ function mapTexts(value: Json, change: (text: string) => string): Json {
 const maxDifferences = 20;
 
 export interface ReplayComparison {
-  /** Empty where the output is the same; of more than 20 only the first. */
+  /** Empty if the output is the same; at most the first 20 differences. */
   readonly differences: readonly JsonDifference[];
-  /** What differs and does not count: what the runs said for people. */
+  /** Differences that do not count: those in the texts of the runs for the user. */
   readonly asides: readonly JsonDifference[];
 }
 
-/** How the outcome of a run differs from that of the run that it repeats. Pure. */
+/** Compares the outcome of a run with that of the run that it repeats. Pure. */
 export function compareOutcomes(before: Outcome, after: Outcome): ReplayComparison {
   const differences = [
     ...(before.status === after.status ? [] : [{ where: "status", before: before.status, after: after.status }]),
@@ -204,7 +204,7 @@ function blobDifferences(before: readonly OutcomeBlob[], after: readonly Outcome
   });
 }
 
-/** Contents by what they are: a path, or a kind. */
+/** Groups the digests of blobs by path or, for blobs without one, by kind. */
 function group(blobs: readonly OutcomeBlob[]): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   for (const { path, kind, sha256 } of blobs) {
@@ -214,7 +214,7 @@ function group(blobs: readonly OutcomeBlob[]): ReadonlyMap<string, readonly stri
   return groups;
 }
 
-/** Those of `all` that are not in `others`, each as often as it is more often there; sorted. */
+/** Returns the texts of `all` without those of `others`; a repeated text is removed as often as it is in `others`; sorted. */
 function without(all: readonly string[], others: readonly string[]): readonly string[] {
   const left = [...others];
   return all.toSorted().filter((one) => {
@@ -224,7 +224,7 @@ function without(all: readonly string[], others: readonly string[]): readonly st
   });
 }
 
-/** A place where two values differ, as text for people; undefined where there is nothing. */
+/** A position at which two values differ, as text for the user; a value is undefined if it has nothing there. */
 export interface JsonDifference {
   readonly where: string;
   readonly before?: string | undefined;
@@ -234,8 +234,8 @@ export interface JsonDifference {
 const maxShownLength = 120;
 
 /**
- * Where two JSON values differ, at most `limit` places; `where` starts with the given text and goes on as a JSON pointer. The order of
- * an object's keys is no difference. Recursive: values are at most 200 levels deep.
+ * Lists at most `limit` differences of two JSON values; `where` is the given text, continued as a JSON pointer. The order of an object's
+ * keys is no difference. Recursive: values are at most 200 levels deep.
  */
 export function jsonDifferences(
   where: string,
@@ -262,7 +262,7 @@ export function jsonDifferences(
   return found;
 }
 
-/** The first line in which two texts differ, from shortly before that. */
+/** Returns the first line in which two texts differ; of a long line, only the text from 20 characters before the difference. */
 export function textDifference(where: string, before: string, after: string): JsonDifference {
   const [left, right] = [before.split("\n"), after.split("\n")];
   const line = left.findIndex((text, index) => text !== right[index]);
@@ -281,7 +281,7 @@ function entriesOf(value: Json | undefined): ReadonlyMap<string, Json> | undefin
   return typeof value === "object" && value !== null ? new Map(Object.entries(value)) : undefined;
 }
 
-/** Short, as compact JSON. */
+/** Writes a value as compact JSON, shortened. */
 function toShown(value: Json | undefined): string | undefined {
   if (value === undefined) return undefined;
   const json = JSON.stringify(value);

@@ -10,44 +10,44 @@ import type { RunListener } from "../../wire/run-event.ts";
 
 /** The skills that a caller sees. */
 export interface CallerSkills {
-  /** By canonical name or slug. Throws SKILL_NOT_FOUND or VERSION_NOT_FOUND. */
+  /** Finds a skill by canonical name or slug. Throws SKILL_NOT_FOUND or VERSION_NOT_FOUND. */
   find(nameOrSlug: string, version?: string): { readonly skill: Skill; readonly versions: readonly Skill[] };
   /** Every version of every skill. */
   all(): Iterable<Skill>;
-  /** Whether a skill is from the user's own roots: grants apply to no others. */
+  /** Whether a skill is from the user's own roots: grants by name apply to no other skills. */
   isOwn(skill: Skill): boolean;
-  /** The directory of skills under which it was found. */
+  /** The root directory in which the skill was found. */
   rootOf(skill: Skill): string;
-  /** Where it was published; undefined for skills of this machine and its projects. */
+  /** The source that published the skill; undefined for skills of this machine and its projects. */
   remoteOf(skill: Skill): RemoteOrigin | undefined;
-  /** Another skill whose name looks the same as this one's. */
+  /** The name of another skill that looks the same as this skill's name. */
   lookAlike(skill: Skill): string | undefined;
-  /** The directories of the user's own skills, and those searched for them. No run changes anything there. */
+  /** The directories of the user's own skills, and those that are searched for them. No run changes anything in them. */
   ownDirectories(): readonly string[];
 }
 
-/** Who calls, as trust knows it, and what else of theirs a run may use. */
+/** A caller as trust knows it, with the project, the secrets and the listener of its runs. */
 export interface Requester extends Omit<Asker, "directory"> {
-  /** What people know the caller by, such as the agent's name. */
+  /** The name by which the user knows the caller, such as the agent's name. */
   readonly label?: string | undefined;
-  /** The session's directory: what a skill with permission for the project works on. */
+  /** The session's directory, on which a skill with permission for the project works. */
   readonly project?: string | undefined;
-  /** Which directory that was when the session was opened. Absent: whichever it is now. */
+  /** The identity of `project` when the session was opened. Absent: the directory at that path now. */
   readonly projectIdentity?: DirectoryIdentity | undefined;
-  /** Gets the events of the caller's runs. */
+  /** Receives the events of the caller's runs. */
   readonly onEvent?: RunListener | undefined;
-  /** Names of the secrets that its runs may get. Absent: all that this machine has. */
+  /** The names of the secrets that the caller's runs may use. Absent: all secrets of this machine. */
   readonly secrets?: readonly string[] | undefined;
 }
 
-/** Who requests a run. */
+/** A caller that requests runs, with the blobs and skills that they may use. */
 export interface RunCaller extends Requester {
   readonly blobs: BlobStore;
-  /** How much one run may store as blobs. */
+  /** The maximum bytes and number of blobs that one run may store. */
   readonly limits: { readonly runBlobs: { readonly maxBytes: number; readonly maxBlobs: number } };
   readonly skills: CallerSkills;
   readonly sourceOf: (skill: Skill) => SkillSource;
   readonly signatures: Pick<Signatures, "of">;
-  /** Reads nothing of a skill that is too large to be mounted. */
+  /** Hashes the files of a skill; reads none of a skill that is too large to be mounted. */
   readonly hashFiles: (skill: Skill, signal: AbortSignal) => Promise<HashedSkill>;
 }

@@ -17,17 +17,17 @@ import type { RunsOptions } from "../runs.ts";
 import { type RunStore, diskRunStore } from "./run-store.ts";
 import type { FoundSandbox } from "../../skills/environment.ts";
 
-/** What runs need, from the settings; the sandbox is opened with the first run. */
+/** The services that runs need, from the settings; the sandbox is opened with the first run. */
 export interface LocalRunEnvironment extends Omit<RunsOptions, "trust" | "configured" | "recordStart" | "recordSent"> {
-  /** What isolates code here, which is opened to find out, or why nothing does. */
+  /** Opens the sandbox to find out what isolates code here, or why nothing does. */
   findSandbox(): Promise<FoundSandbox>;
-  /** Which tiers are available. Opens each of them to find out. */
+  /** Opens each tier to find out which are available. */
   report(): Promise<readonly TierReport[]>;
   /** Releases the sandbox, if one was opened. */
   close(): Promise<void>;
 }
 
-/** Where `acp-skills install` puts packages. */
+/** Returns the directory of the packages that `acp-skills install` installs. */
 export function packagesIn(dataDirectory: string): string {
   return path.join(dataDirectory, "packages");
 }
@@ -36,21 +36,21 @@ export interface RunSettings {
   readonly dataDirectory: string;
   readonly secretsFile: string | undefined;
   readonly isolation: NonNullable<SandboxOptions["isolation"]>;
-  /** Hosts with private addresses that skills on other machines may be on. */
+  /** Hosts with private addresses that may offer skills on other machines. */
   readonly allowPrivate: readonly string[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Where the records of runs are. */
+/** Returns the directory of the records of runs. */
 export function runRecordsIn(dataDirectory: string): string {
   return path.join(dataDirectory, "runs");
 }
 
-/** Queued runs for each running one. */
+/** The maximum number of queued runs for each running one. */
 const waitingEach = 32;
 
-/** `openSandbox`: in place of the tiers; `records`: in place of those on disk. */
+/** Opens the environment of runs. `openSandbox` replaces the tiers of acp-skills; `records` replaces the records on disk. */
 export function openRunEnvironment(
   settings: RunSettings,
   given: { readonly openSandbox?: (() => Promise<Sandbox>) | undefined; readonly records?: RunStore | undefined } = {},
@@ -95,7 +95,7 @@ export function openRunEnvironment(
     return opened;
   });
 
-  /** Logged for the user only: the caller learns no path of this machine. */
+  /** Logs an unreadable secret for the user only: the caller learns no path of this machine. Throws other errors. */
   function tellUser(error: unknown): undefined {
     if (!isSkillsError(error) || error.code !== "UNREADABLE") throw error;
     log("warning", error.message);
@@ -118,7 +118,7 @@ export function openRunEnvironment(
       const cache = packagesIn(dataDirectory);
       const directory = await findPackagesOf(skill.directory, { requirements, python: python.executable, cache });
       if (directory === undefined) return undefined;
-      // What is installed does not change; what is installed anew is another directory.
+      // Installed packages do not change; a new installation is another directory.
       const key = JSON.stringify([directory, directoryIdentityOf(directory)]);
       const digest = digests.get(key) ?? digestOfPackages(directory);
       digests.set(key, digest);
@@ -176,7 +176,7 @@ function openLater(open: () => Promise<Sandbox>) {
   };
 }
 
-/** The endpoint is one that a person, or whoever a person trusts with that, has approved: also on this machine. */
+/** Invokes a skill on another machine, or on this one: the endpoint was approved by the user or on the user's behalf. */
 async function invoke(
   invocation: Invocation,
   { allowPrivate, clock, signal }: Pick<RunSettings, "allowPrivate" | "clock"> & { readonly signal: AbortSignal },

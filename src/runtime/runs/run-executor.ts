@@ -2,26 +2,27 @@ import type { AuthorizationFacts } from "./authorize.ts";
 import type { EndedRun, CurrentRun } from "./execute.ts";
 import type { RunSpec } from "./run-spec.ts";
 
-/** A run that was authorized, and what its spec does not say. */
+/** A run that was authorized, with the facts that its spec does not state. */
 export interface AuthorizedRun extends Omit<CurrentRun, "starts"> {
-  /** By what it is allowed, see `Authorization`. */
+  /** The grant or rule that allows the run, see `Authorization`. */
   readonly by: string;
 }
 
-/** A run that somebody else has to execute, with all that this needs. */
+/** A run for an executor outside this process, with the facts behind its authorization. */
 export interface SubmittedRun extends AuthorizedRun {
   readonly facts: AuthorizationFacts;
 }
 
-/** The port to where runs wait and are executed, where that is not this process. */
+/** The port to an executor outside this process, in which runs wait and are executed. */
 export interface RunExecutor {
-  /** What results of `check` name as their isolation. */
+  /** The name of the executor, which results of `check` give as their isolation. */
   readonly name: string;
-  /** Whether it executes such runs; others are executed by this process. */
+  /** Whether the executor takes such a run; this process executes all others. */
   takes(run: Pick<RunSpec, "program" | "needs">): boolean;
   /**
-   * Executes a run in its turn, and records it; `notify` gets that it is queued, the listener of the caller all other steps but its end. Rejects as `Runs.run` does, and with the reason of
-   * `signal`, which cancels the run. Its blobs are in the store of the caller when this resolves.
+   * Executes a run in its turn and records it. `notify` receives the step `queued`; the caller's listener receives the other steps, except
+   * the end. Rejects as `Runs.run` does; the reason of `signal` also cancels the run. Once this resolves, the caller's store has the run's
+   * blobs.
    */
   execute(run: SubmittedRun): Promise<EndedRun>;
 }

@@ -4,21 +4,21 @@ const mebibyte = 1024 * 1024;
 
 export const defaultTimeoutMs = 30_000;
 export const maxTimeoutMs = 600_000;
-/** Sizes in a result: its output as JSON, the preview of its log, the whole log. */
+/** The maximum bytes of a result's output as JSON, of its log preview, and of the whole log. */
 export const maxOutputBytes = 4096;
 export const maxLogPreviewBytes = 2048;
 export const maxLogBytes = mebibyte;
-/** How many blob ids a result names. */
+/** The maximum number of blob ids in a result. */
 export const maxReportedBlobs = 64;
-/** How many skills a run may call, and how deep. */
+/** The maximum number of skills that a run may call, and the maximum depth of these calls. */
 export const maxNestedRuns = 50;
 export const maxNesting = 4;
-/** How many blobs and skills a run may mount. */
+/** The maximum number of blobs and of skills that a run may mount, and the maximum bytes of these skills. */
 export const maxInputBlobs = 64;
 export const maxMountedSkills = 32;
 export const maxMountedBytes = 256 * mebibyte;
 
-/** Unless a request or the skill asks for less. */
+/** The limits of a run, unless its request or its skill sets lower ones. */
 export const defaultRunLimits: RunLimits = Object.freeze({
   timeoutMs: defaultTimeoutMs,
   memoryBytes: 512 * mebibyte,

@@ -2,14 +2,14 @@ import { SkillsError } from "../../base/errors.ts";
 
 export interface RunQueueOptions {
   readonly concurrency: number;
-  /** How many runs of all owners may wait; of one owner, at most as many as there are places left for others. */
+  /** The maximum number of waiting runs of all owners; one owner may have at most as many as there are free slots. */
   readonly maxWaiting: number;
 }
 
 /** Admits a few runs at a time, owners in turn (round robin). */
 export class RunQueue {
   readonly #options: RunQueueOptions;
-  /** Owners in the order of their next turn, with what admits their runs; no list is empty. */
+  /** The functions that admit waiting runs, by owner in the order of the next turns; no list is empty. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #count = 0;
   #running = 0;
@@ -19,8 +19,8 @@ export class RunQueue {
   }
 
   /**
-   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY when there is no place, and with the reason of `signal`.
-   * Who has a place keeps it: `admitted` is called at once with how many runs are running or queued before it, 0 if it has its turn.
+   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY if the queue is full, and with the reason of `signal`. A
+   * run that enters stays. `admitted` is called at once with the number of runs that are running or queued before it; 0: its turn starts.
    */
   async enter(owner: string, signal: AbortSignal, admitted?: (behind: number) => void): Promise<() => void> {
     signal.throwIfAborted();
@@ -46,7 +46,7 @@ export class RunQueue {
     });
   }
 
-  /** Ending a turn twice gives no second one to others. */
+  /** Starts a turn. The returned function ends it; a second call has no effect. */
   #takeTurn(): () => void {
     this.#running += 1;
     let isOver = false;

@@ -61,17 +61,17 @@ export const runSpec = z.strictObject({
   skill: skillVersion.exactOptional(),
   /** Skills copied into the sandbox, `skill` included. */
   mounts: z.array(skillVersion).readonly(),
-  /** Skills imported as stubs: each call runs in a sandbox of its own, and only exactly these bytes. */
+  /** Skills that are imported as stubs: each call runs exactly these bytes, in a sandbox of its own. */
   brokered: z.array(skillVersion).readonly(),
   blobs: z.array(blob).readonly(),
   limits,
-  /** The timeout is shorter than the one asked for. */
+  /** Whether the timeout is shorter than the requested one. */
   clamped: z.boolean(),
   needs: z.strictObject({
     network: z.array(z.string()).readonly(),
     /** Names, never values. */
     secrets: z.array(z.string()).readonly(),
-    /** Secrets that this machine sends to a host, for code that never has their values: `GH_TOKEN@api.github.com`. */
+    /** Secrets that this machine sends to a host for code that cannot read them: `GH_TOKEN@api.github.com`. */
     uses: z.array(z.string()).readonly().exactOptional(),
     project: z.enum(["none", "read", "write"]),
     /** "none": without a sandbox. */
@@ -81,16 +81,16 @@ export const runSpec = z.strictObject({
   session: z.string().exactOptional(),
   /** The session id of the subagent of that session that called. */
   subagent: z.string().exactOptional(),
-  /** Which door the call came through. */
+  /** The transport of the call. */
   door: z.string(),
-  /** What people know the caller by, such as the agent's name. */
+  /** The name by which the user knows the caller, such as the agent's name. */
   label: z.string().exactOptional(),
 });
 
 export type RunSpec = z.infer<typeof runSpec>;
 export type SkillVersion = z.infer<typeof skillVersion>;
 
-/** How a run ended, as every door reports it. */
+/** The result of a run, as every transport reports it. */
 export const runResult = z.strictObject({
   status: z.enum(["completed", "failed"]),
   run_id: z.string().describe("Stable identifier for this run"),
@@ -129,7 +129,7 @@ type WrittenResult = z.infer<typeof runResult>;
 
 export type RunFailure = NonNullable<WrittenResult["error"]>;
 
-/** What the status decides. The schema has no such alternatives: models' APIs want one object. */
+/** The fields that depend on the status. The schema has no such alternatives, because APIs of models require one object. */
 export type RunOutcome =
   { status: "completed"; output: unknown; error?: never } | { status: "failed"; error: RunFailure; output?: never };
 

@@ -12,18 +12,18 @@ import { inParallel } from "../../base/promises.ts";
 import { SkillsError } from "../../base/errors.ts";
 import { runResult, runSpec } from "./run-spec.ts";
 
-/** A run: what it was asked to do, and how far it got. */
+/** A run: its spec, its progress and its outcome. */
 const storedRunSchema = z.strictObject({
   spec: runSpec,
   /** Milliseconds since 1970. */
   createdAt: z.number(),
-  /** `interrupted`: the process that ran it ended before the run. */
+  /** `interrupted`: the process ended before the run that it executed. */
   status: z.enum(["queued", "running", "interrupted", "completed", "failed", "refused", "cancelled"]),
-  /** Without what was printed. `atMs` counts from `createdAt`. */
+  /** The events without printed text. `atMs` counts from `createdAt`. */
   events: z.array(z.looseObject({ atMs: z.number(), type: z.string() })).readonly(),
-  /** Present where the run started and ended. */
+  /** Present if the run started and ended. */
   result: runResult.exactOptional(),
-  /** Why it was refused. */
+  /** Why the run was refused. */
   error: z.strictObject({ code: z.string(), message: z.string() }).exactOptional(),
 });
 
@@ -34,10 +34,10 @@ export function parseStoredRun(value: unknown): StoredRun {
   return storedRunSchema.parse(value);
 }
 
-/** Limits of what is stored. */
+/** The limits of the stored records. */
 export interface RunRetention {
   readonly ttlMs: number;
-  /** How many runs of one owner are stored; of more, the oldest are removed. */
+  /** The maximum number of stored runs of one owner; the oldest ones beyond it are removed. */
   readonly maxRuns: number;
   readonly maxBytes: number;
 }
@@ -45,24 +45,24 @@ export interface RunRetention {
 /** The port to the records of runs. */
 export interface RunStore {
   /**
-   * Stores a record, some time later, in place of an earlier one of the same run; until it is stored, `read` finds it here. Never throws:
-   * a run does not depend on its record.
+   * Stores a record later, instead of an earlier one of the same run; until then, `read` returns it from memory. Never throws, because a
+   * run does not depend on its record.
    */
   keep(run: StoredRun): void;
-  /** Waits until everything so far is stored; whether a record of this run survives the end of this process. */
+  /** Waits until all records so far are stored. Returns whether a record of this run survives the end of this process. */
   stored(runId: string): Promise<boolean>;
-  /** Undefined where there is none, or no longer. */
+  /** Reads the record of a run; undefined if it was never stored or has been removed. */
   read(runId: string): Promise<StoredRun | undefined>;
-  /** Newest first. */
+  /** Lists the records, newest first. */
   list(): AsyncIterable<StoredRun>;
-  /** Waits for what is still being stored. */
+  /** Waits until all pending records are stored. */
   close(): Promise<void>;
 }
 
 export interface DiskRunStoreOptions extends Partial<RunRetention> {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** Reports records that cannot be stored, once until one can be again, and of damaged ones. */
+  /** Receives a warning if records cannot be stored, once until storing works again, and one for each damaged record. */
   readonly log: Log;
 }
 
@@ -72,7 +72,7 @@ interface RecordFile {
   readonly runId: string;
 }
 
-/** A run that has not ended yet names the process that runs it. */
+/** A record as it is on disk: if its run has not ended, it names the process that executes the run. */
 const recordedRun = storedRunSchema.extend({
   process: z.strictObject({ pid: z.number(), started: z.string(), space: z.string() }).exactOptional(),
 });
@@ -81,12 +81,12 @@ const sweepEveryMs = 60 * 60 * 1000;
 const nameForm = /^(\d{13})-(run_[A-Za-z0-9]{10,64})\.json$/;
 const temporaryForm = /^\.(\d{13})-.*\.tmp$/;
 
-/** Records that are written at a time. */
+/** The maximum number of records that are written at a time. */
 const writtenAtOnce = 16;
 
 /**
- * Records of runs as JSON files, `<owner's digest>/<created at>-<run id>.json`, in a directory that any number of processes may share.
- * Each is written to a temporary file and renamed. What has expired, or exceeds an owner's limits, is removed when records are stored.
+ * Opens the records of runs: JSON files `<owner's digest>/<created at>-<run id>.json`, in a directory that any number of processes may
+ * share. Each is written to a temporary file and renamed. Storing records also removes those that expired or exceed an owner's limits.
  */
 export function diskRunStore(directory: string, options: DiskRunStoreOptions): RunStore {
   return new DiskRunStore(directory, options);
@@ -95,17 +95,17 @@ export function diskRunStore(directory: string, options: DiskRunStoreOptions): R
 class DiskRunStore implements RunStore {
   readonly #directory: string;
   readonly #options: RunRetention & { readonly now: () => number; readonly log: Log };
-  /** Stored since the owner's directory was last pruned. */
+  /** The runs and bytes stored since an owner's directory was last pruned, by that directory. */
   readonly #unpruned = new Map<string, { runs: number; bytes: number }>();
-  /** What is not on disk yet, by run id; of several records of one run, only the last is written. */
+  /** The records that are not on disk yet, by run id; of several records of one run, only the last is written. */
   readonly #pending: Map<string, StoredRun>;
-  /** By run id, those that this process has written. */
+  /** The files that this process has written, by run id. */
   readonly #written: Map<string, RecordFile>;
   #last: Promise<void> = Promise.resolve();
-  /** Writes all that is pending when it starts; it has not started yet. */
+  /** The next write, which has not started yet. It writes all records that are pending when it starts. */
   #next: Promise<void> | undefined;
   #sweptAt = -Infinity;
-  /** This process, for runs that have not ended. */
+  /** The identity of this process, for records of runs that have not ended. */
   #process: ReturnType<typeof identifyProcess> | undefined;
   #isTold = false;
 
@@ -119,7 +119,7 @@ class DiskRunStore implements RunStore {
   keep(run: StoredRun): void {
     this.#pending.set(run.spec.runId, run);
     this.#next ??= this.#last = this.#last.then(async () => {
-      // After the answer to the call that made the run.
+      // Write after the call that caused the run was answered.
       await setImmediate();
       this.#next = undefined;
       await this.#writePending();
@@ -151,7 +151,7 @@ class DiskRunStore implements RunStore {
     await this.#last;
   }
 
-  /** What cannot be written stays pending, and is retried with the next record. */
+  /** Writes the pending records. A record that cannot be written stays pending and is retried with the next one. */
   async #writePending(): Promise<void> {
     let failure: string | undefined;
     await inParallel([...this.#pending], writtenAtOnce, async ([runId, run]) => {
@@ -200,7 +200,7 @@ class DiskRunStore implements RunStore {
     this.#unpruned.set(owner, stored);
   }
 
-  /** An owner's limits are exceeded by a tenth at most, for each process. */
+  /** Prunes all owners every hour, and one owner after each tenth of a limit. So each process exceeds a limit by at most a tenth. */
   async #pruneWhereDue(): Promise<void> {
     const { maxRuns, maxBytes, now } = this.#options;
     const isSweep = now() - this.#sweptAt >= sweepEveryMs;
@@ -216,7 +216,7 @@ class DiskRunStore implements RunStore {
     }
   }
 
-  /** Removes what has expired, what exceeds the limits of its owner, and what crashed processes left behind. */
+  /** Removes expired records, records that exceed the limits of their owner, and temporary files of crashed processes. */
   async #prune(owner: string): Promise<void> {
     const { ttlMs, maxRuns, maxBytes, now } = this.#options;
     let [runs, bytes] = [0, 0];
@@ -234,7 +234,7 @@ class DiskRunStore implements RunStore {
       if (isLeftOver || createdAt + ttlMs <= now() || runs > maxRuns || bytes > maxBytes)
         await rm(file, { force: true });
     }
-    // Fails, as it should, where there is still something in it.
+    // Fails, as intended, if the directory is not empty.
     if (runs === 0) await rmdir(owner).catch(() => undefined);
   }
 
@@ -261,7 +261,7 @@ class DiskRunStore implements RunStore {
         return process === undefined || isRunning(process) !== false ? run : { ...run, status: "interrupted" };
       this.#options.log("warning", `The run record ${file} was skipped: it is that of another run.`);
     } catch (error) {
-      // Removed meanwhile by another process.
+      // Another process removed the record meanwhile.
       if (systemCode(error) === "ENOENT") return undefined;
       const why = (error instanceof Error ? error.message : String(error)).slice(0, 200);
       this.#options.log("warning", `The run record ${file} was skipped: it is damaged or cannot be read (${why}).`);

@@ -54,7 +54,7 @@ function encode(content: string): Uint8Array {
   return Buffer.from(content, "utf8");
 }
 
-/** Base64 of RFC 4648; whitespace is ignored and padding is optional. */
+/** Decodes base64 of RFC 4648; whitespace is ignored and padding is optional. */
 function decode(content: string): Uint8Array {
   const text = content.replace(/[\t\n\r ]+/g, "");
   const digits = text.replace(/={1,2}$/, "");

@@ -83,7 +83,7 @@ export const describeSkill = defineTool({
   },
 });
 
-/** Undefined if it does not exist or a link points outside the skill's directory. */
+/** Reads SKILL.md; undefined if it does not exist or a link leads outside the skill's directory. */
 function readSkillMd({ files, bytes }: SkillSource, { file, directory }: Skill): FilePart | undefined {
   const real = files.resolve(file);
   return real !== undefined && isWithin(real, directory) ? bytes.head(real, maxReplyBytes) : undefined;
@@ -113,12 +113,12 @@ function filesOf(
   };
 }
 
-/** A skill's manifest as new JSON: from `skill.toml`, or composed from the frontmatter. */
+/** Returns a skill's manifest as new JSON: from `skill.toml`, or composed from the frontmatter. */
 function toManifest(skill: Skill): Record<string, unknown> {
   const { manifest, name, version, description, kind, namespace, tags, license, compatibility, allowedTools } = skill;
   if (manifest !== undefined) return toJsonObject({ ...manifest, name, namespace });
   const { network, secrets, uses = [], project, isolation } = permissionsOf(skill);
-  // What `metadata` requests.
+  // The permissions that `metadata` requests.
   const permissions = {
     ...(network.length > 0 && { network }),
     ...(secrets.length > 0 && { secrets }),
@@ -131,12 +131,12 @@ function toManifest(skill: Skill): Record<string, unknown> {
   return toJsonObject({ ...stated, allowed_tools: allowedTools, ...requested });
 }
 
-/** As in the catalog's reader: few aliases and little depth, so that the expanded document stays small. */
+/** The limits for YAML, those of the catalog's reader: few aliases and little depth keep the expanded document small. */
 const bounds = { maxAliases: 10, maxDepth: 20 };
 
 /**
- * The frontmatter of a SKILL.md with the types of YAML's core schema; dates stay strings. Never throws: of invalid YAML, what can be
- * recovered is returned as strings. Empty without YAML frontmatter.
+ * Reads the frontmatter of a SKILL.md with the types of YAML's core schema; dates stay strings. Never throws: from invalid YAML, the
+ * recoverable values are returned as strings. Empty without YAML frontmatter.
  */
 export function typedFrontmatter(bytes: Uint8Array): Record<string, unknown> {
   const found = findFrontmatter(bytes, true);
@@ -153,8 +153,8 @@ export function typedFrontmatter(bytes: Uint8Array): Record<string, unknown> {
 }
 
 /**
- * A JSON copy of a value, so that every door returns the same: dates and bigints become strings, infinities null. A value that is not a
- * mapping becomes an empty object.
+ * Copies a value as JSON, so that every transport returns the same: dates and bigints become strings, infinities null. A value that is not
+ * a mapping becomes an empty object.
  */
 function toJsonObject(value: unknown): Record<string, unknown> {
   const json = toJson(value);

@@ -72,7 +72,7 @@ function* unranked(skills: Iterable<Skill>): Generator<Ranked, void> {
   for (const skill of skills) yield { skill, rank: 0 };
 }
 
-/** The matching skills, best first, then by name; with a cursor position, only those after it. */
+/** Returns the matching skills, best first, then by name; with a cursor position, only those after it. */
 function ranked(skills: Iterable<Skill>, words: readonly string[], after: CursorPosition | undefined): Ranked[] {
   const found: Ranked[] = [];
   for (const skill of skills) {
@@ -87,12 +87,12 @@ function ranked(skills: Iterable<Skill>, words: readonly string[], after: Cursor
 
 const macBytes = 16;
 /**
- * Public on purpose: the code only detects forged or damaged cursors and protects no secret. So cursors survive a restart
- * and work through every door.
+ * Public on purpose: the code only detects forged or damaged cursors and protects no secret. So cursors survive a restart and work through
+ * every transport.
  */
 const key = "acp-skills list_skills cursor 1";
 
-/** The list that a cursor belongs to. */
+/** The list to which a cursor belongs. */
 export interface CursorList {
   readonly namespace?: string | undefined;
   /** The words of a query, separated by spaces. */
@@ -105,17 +105,17 @@ export interface CursorPosition {
   readonly rank?: number;
 }
 
-/** An opaque keyset cursor: "after this row of this list". */
+/** Writes an opaque keyset cursor: "after this row of this list". */
 export function toCursor({ namespace, query }: CursorList, { name, rank }: CursorPosition): string {
   const body = Buffer.from(JSON.stringify([namespace ?? null, name, ...(query === undefined ? [] : [query, rank])]));
   return Buffer.concat([macOf(body), body]).toString("base64url");
 }
 
-/** The row after which the page starts. Throws INVALID_CURSOR unless `toCursor` made this text for this list. */
+/** Reads the row after which the page starts. Throws INVALID_CURSOR unless `toCursor` made this text for this list. */
 export function fromCursor(cursor: string, { namespace, query }: CursorList): CursorPosition {
   const bytes = Buffer.from(cursor, "base64url");
   const body = bytes.subarray(macBytes);
-  // Decoding is lenient: only the one spelling that we write is ours.
+  // Decoding is lenient: only the one spelling that `toCursor` writes is accepted.
   const isOurs = bytes.toString("base64url") === cursor && macOf(body).equals(bytes.subarray(0, macBytes));
   if (!isOurs) throw invalidCursor("This cursor was not returned by list_skills.");
   type Body = [space: string | null, name: string, words?: string, rank?: number];

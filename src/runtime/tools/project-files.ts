@@ -30,7 +30,7 @@ export interface ProjectFiles {
   ): Promise<void>;
 }
 
-/** Those of a caller's session; `keepOut` is our data directory. Throws PERMISSION_DENIED if the session has no directory. */
+/** Opens the files of a session's project; `keepOut`: the data directory. Throws PERMISSION_DENIED if the session has no directory. */
 export function projectFilesOf(
   { project, projectIdentity }: Pick<Requester, "project" | "projectIdentity">,
   keepOut: string | undefined,
@@ -48,19 +48,19 @@ const createMode = 0o666;
 interface ProjectLimits {
   /** The directory that the project was when the session was opened. */
   readonly identity?: DirectoryIdentity | undefined;
-  /** A directory whose files are never part of the project. */
+  /** A directory whose files never belong to the project. */
   readonly keepOut?: string | undefined;
 }
 
 /**
- * Links inside the project are followed to targets that could be named themselves. Another process may replace a path at any moment:
- * the real path of an open file is checked after opening, and files are created relative to an open directory.
+ * Opens the files of a project; links are followed to targets that a caller could name. Another process may replace a path at any moment.
+ * So the real path of an open file is checked, and files are created relative to an open directory.
  */
 export function projectFiles(project: string, { identity, keepOut }: ProjectLimits = {}): ProjectFiles {
   const root = realPathOf(project, ".");
   if (identity !== undefined && !isSameDirectory(directoryIdentityOf(root), identity)) throw directoryReplaced(project);
 
-  /** The real path of a path of the project. */
+  /** Resolves a path of the project to a real path that may be used. */
   function locate(path: string, use: "read" | "written", asked = path): string {
     const real = realPathOf(join(root, ...path.split("/")), asked);
     if (!isWithin(real, root)) throw notInProject(asked, "leads outside the project");
@@ -68,7 +68,7 @@ export function projectFiles(project: string, { identity, keepOut }: ProjectLimi
     const fault = inside === "" ? undefined : projectPathFault(inside, use);
     if (fault !== undefined) throw notInProject(asked, `leads to a path that ${fault}`);
     if (use === "written" && leadsIntoGit(real, root)) throw notInProject(asked, "leads into a repository of git");
-    // If that does not exist, nothing leads into it.
+    // If `keepOut` does not exist, no path leads into it.
     if (
       keepOut !== undefined &&
       isWithin(
@@ -144,12 +144,12 @@ async function writeNew(
   }
 }
 
-/** Unlike a rename, a hard link fails if the file was created meanwhile. */
+/** Moves a file by a hard link, which, unlike a rename, fails if the target was created meanwhile. */
 function moveToNew(from: string, to: string, path: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    // Otherwise a file system without hard links.
+    // If not, the file system has no hard links.
     const isThere = systemCode(error) === "EEXIST" || lstatSync(to, { throwIfNoEntry: false }) !== undefined;
     if (isThere) throw fileTaken(path);
     renameSync(from, to);
@@ -180,7 +180,7 @@ function realPathOf(path: string, asked: string): string {
 /** Files that make editors and CI systems run commands, besides dot-files. */
 const settings =
   /^(?:jenkinsfile|(?:azure|bitbucket)-pipelines\.ya?ml|appveyor\.ya?ml|.*\.(?:code-workspace|sublime-(?:project|workspace)|iml|ipr|iws))$/i;
-/** Some file systems ignore these characters in names, so that `.git` has many spellings. */
+/** Characters that some file systems ignore in names, so that `.git` has many spellings. */
 const unseen = new RegExp(`[${unseenCharacters}]`, "u");
 const unfitForWindows = /[<>:"|?*]|[. ]$/;
 
@@ -209,7 +209,7 @@ export function projectPathFault(
   return undefined;
 }
 
-/** A path that names no file the caller may use; `fault` ends a sentence that starts with "The path". */
+/** Creates the error for a path that names no file the caller may use; `fault` ends a sentence that starts with "The path". */
 function notInProject(path: string, fault: string): SkillsError {
   const hint = "Use the path of a regular file, relative to the session's directory, with / as separator.";
   return new SkillsError("INVALID_PATH", `The path ${JSON.stringify(path.slice(0, maxShownLength))} ${fault}.`, {

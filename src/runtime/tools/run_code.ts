@@ -39,7 +39,7 @@ def main(args):
       timeoutMs: limits?.timeout_ms,
     } as const;
     const spec = await runs.plan(request, context, signal);
-    // The code can read the files of what is mounted, and return them.
+    // The code can read the files of mounted skills and return them.
     for (const { slug, version } of spec.mounts)
       await context.mayRead(context.skills.find(slug, version).skill, signal);
     return { output: await runs.run(spec, context, signal) };

@@ -13,23 +13,23 @@ export interface ToolCaller extends Requester {
   readonly door: Door;
   /** The skills of the caller's session; a call awaits `ready` first. A catalog satisfies this. */
   readonly skills: { readonly snapshot: Snapshot; readonly ready?: Promise<unknown> };
-  /** A version for which this returns false does not exist for the caller. Default: all exist. Must not throw. */
+  /** Whether a version exists for the caller. Default: all exist. Must not throw. */
   readonly visible?: ((skill: Skill) => boolean) | undefined;
-  /** The tools this caller has; others do not exist for the caller. Default: all. */
+  /** The tools that the caller has; others do not exist for it. Default: all. */
   readonly tools?: readonly ToolName[] | undefined;
-  /** The bytes that `execute_skill` must run, as the caller was shown them. Of others, it throws SKILL_NOT_READY. Default: any. */
+  /** The digest of the skill that the caller was shown; `execute_skill` throws SKILL_NOT_READY for others. Default: any digest. */
   readonly digest?: string | undefined;
 }
 
-/** What a tool works with during one call. */
+/** The services and facts that a tool uses during one call. */
 export interface RunContext extends RunCaller {
   readonly digest?: ToolCaller["digest"];
-  /** What the caller sees: looked up when it is first read, which code that needs no skills does not do. */
+  /** The skills that the caller sees, computed at the first access, which tools without skills never make. */
   readonly skills: SkillView;
   readonly limits: ToolLimits;
   /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions. */
   readonly mayRead: (skill: Skill, signal: AbortSignal) => Promise<void>;
-  /** The digest of a skill's files, for the record; undefined where that takes long or is not possible. */
+  /** Computes the digest of a skill's files for the ledger; undefined if that takes long or is not possible. */
   readonly digestOf: (skill: Skill, signal: AbortSignal) => Promise<string | undefined>;
   /** The guide for this caller. */
   readonly guide: () => Guide;
@@ -64,7 +64,7 @@ export interface Tool<Input = unknown, Output = unknown, Given = unknown> {
   ): ToolOutcome<NoInfer<Output>> | Promise<ToolOutcome<NoInfer<Output>>>;
 }
 
-/** Returns its argument. */
+/** Returns its argument, whose types follow from its schemas. */
 export function defineTool<Input, Output, Given>(tool: Tool<Input, Output, Given>): Tool<Input, Output, Given> {
   return tool;
 }

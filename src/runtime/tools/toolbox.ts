@@ -32,11 +32,11 @@ export interface ToolboxOptions {
   readonly signatures?: RunContext["signatures"];
   readonly log: Log;
   readonly trust: Pick<Trust, "mayRead" | "policyFor">;
-  /** Without it, the tools that execute throw SANDBOX_UNAVAILABLE. */
+  /** Executes runs. Absent: the tools that execute throw SANDBOX_UNAVAILABLE. */
   readonly runs?: Runs;
   /** Called once for each call, however it ended, and for each skill that code inside a run called. */
   readonly onUse?: (use: LedgerEntry) => void;
-  /** Our data directory, whose files are never part of a project. */
+  /** The data directory of acp-skills, whose files never belong to a project. */
   readonly dataDirectory?: string;
   /** The limits of the blob store. */
   readonly limits?: ToolLimits;
@@ -45,7 +45,7 @@ export interface ToolboxOptions {
   readonly newErrorId?: () => string;
 }
 
-/** How a call ended. */
+/** The end of a call, as the ledger records it. */
 type Ending = Pick<LedgerEntry, "outcome" | "code" | "runId" | "isolation" | "grant">;
 
 interface Done<Output> {
@@ -56,7 +56,7 @@ interface Done<Output> {
 
 const never = new AbortController().signal;
 
-/** The meta-tools, independent of any door. Each call is reported once, however it ended, and so are the skills that its code called. */
+/** The meta-tools, the same for every transport. Each call is reported once, however it ended, and so are the skills that it called. */
 export class Toolbox {
   readonly #options: ToolboxOptions;
   readonly #guideFor: ReturnType<typeof createGuides>;
@@ -67,8 +67,8 @@ export class Toolbox {
   }
 
   /**
-   * Calls a tool; the result is plain JSON, the same through every door. Throws only SkillsErrors, or the reason of `signal` once that is
-   * aborted. Our own failures are INTERNAL with an id; their details are in the log.
+   * Calls a tool; the result is plain JSON, the same for every transport. Throws only SkillsErrors, or the reason of `signal` once it is
+   * aborted. Internal failures are INTERNAL with an id; their details are in the log.
    */
   async call(name: string, args: unknown, caller: ToolCaller, signal = never): Promise<unknown> {
     return await this.#reported(name, caller, signal, askedIn(args), async (onEvent) => {
@@ -79,7 +79,7 @@ export class Toolbox {
     });
   }
 
-  /** Runs a recorded run of any owner again and compares, see `Runs`. For people only. Throws as `call` does. */
+  /** Repeats a recorded run of any owner and compares, see `Runs`. For the user, never for models. Throws as `call` does. */
   async replay(runId: string, caller: ToolCaller, signal = never): Promise<Replay> {
     return await this.#reported("replay", caller, signal, undefined, async (onEvent) => {
       const context = await this.#openContext(caller, signal, onEvent);
@@ -88,7 +88,7 @@ export class Toolbox {
     });
   }
 
-  /** What a call of a tool that executes would do, without doing it. Throws as `call` would before the run starts. */
+  /** Returns what a call of a tool that executes would do, without doing it. Throws as `call` would before the run starts. */
   async check(name: string, args: unknown, caller: ToolCaller): Promise<object | undefined> {
     try {
       const { tool, input, context } = await this.#prepare(name, args, caller, never, caller.onEvent);
@@ -98,7 +98,7 @@ export class Toolbox {
     }
   }
 
-  /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions, for doors that show files otherwise. */
+  /** Throws PERMISSION_DENIED if the caller is a model that may not read this skill's instructions. For transports that show files. */
   async mayRead(skill: Skill, caller: ToolCaller, signal: AbortSignal): Promise<void> {
     try {
       await this.#toRunContext(caller, undefined).mayRead(skill, signal);
@@ -108,7 +108,7 @@ export class Toolbox {
     }
   }
 
-  /** `asked`: the name that the call asks for. Throws what `work` throws, as an error for the caller; the reason of an aborted signal. */
+  /** Reports the end of `work`; `asked`: the skill name of the call. Throws the error of `work` for the caller, or the abort reason. */
   async #reported<Output>(
     name: string,
     caller: ToolCaller,
@@ -161,7 +161,7 @@ export class Toolbox {
     }
   }
 
-  /** A tool, its validated input, and what it works with once the caller's skills are known. */
+  /** Finds a tool, validates its input, and opens the context once the caller's skills are known. */
   async #prepare(
     name: string,
     args: unknown,
@@ -193,7 +193,7 @@ export class Toolbox {
     const guide: RunContext["guide"] = () => this.#guideFor(availableTools(caller.tools).map(({ name }) => name));
     const reportSkillCalls = onSkillCalls((skill, ending) => this.#report(caller, "execute_skill", ending, skill));
     let seen: SeenSkills | undefined;
-    // Once, so that a call sees one state of the skills; and not for calls that use none.
+    // At most once, so that a call sees one state of the skills; never for calls that use none.
     const see = (): SeenSkills => (seen ??= seeSkills(caller, trust.policyFor(caller.project), source));
     const sourceOf: RunContext["sourceOf"] = (skill) => (skill === guideSkill.skill ? guide().source : see().source);
     return {
@@ -223,12 +223,12 @@ export class Toolbox {
     };
   }
 
-  /** The skill of a name, if the caller sees it. */
+  /** Finds the skill of a name, if the caller sees it. */
   #skillNamed(name: string, caller: ToolCaller): Skill | undefined {
     return attempt(() => this.#toRunContext(caller, undefined).skills.find(name).skill, undefined);
   }
 
-  /** The error for the caller: refusals of tools and blobs unchanged, everything else without details. */
+  /** Converts an error for the caller: refusals of tools and blobs stay unchanged, all others lose their details. */
   #toCallError(error: unknown): SkillsError {
     const { log } = this.#options;
     if (!isSkillsError(error) || error.code === "INTERNAL") return toInternalError(error, this.#options);
@@ -240,7 +240,7 @@ export class Toolbox {
   }
 }
 
-/** The name that a call asks for. */
+/** Returns the skill name in the arguments of a call. */
 function askedIn(args: unknown): string | undefined {
   const name = typeof args === "object" && args !== null && "name" in args ? args.name : undefined;
   return typeof name === "string" ? name : undefined;
@@ -262,7 +262,7 @@ function checkOutput({ name, output: schema }: Tool, output: unknown): void {
 
 const cancelled: Ending = { outcome: "failed", code: "CANCELLED" };
 
-/** The outcome of a call that returned: a result with `status: "failed"` means that the run failed. */
+/** Returns the outcome of a call that returned: a result with `status: "failed"` means that the run failed. */
 function endingOf(output: unknown): Ending {
   const { status, run_id: runId, error } = output as Partial<Record<string, unknown>>;
   const run = typeof runId === "string" ? { runId } : {};
@@ -272,13 +272,13 @@ function endingOf(output: unknown): Ending {
   return { outcome: "failed", ...(typeof why === "string" && { code: why }), ...run };
 }
 
-/** What isolates a run that starts, and what allows it. */
+/** Returns the isolation and the grant from the start of a run; nothing from other events. */
 function startOf(event: RunEvent): Pick<Ending, "isolation" | "grant"> {
   if (event.type !== "started") return {};
   return { isolation: event.isolation, ...(event.by !== undefined && { grant: event.by }) };
 }
 
-/** A listener that reports each skill that code inside a run called, once its own run has ended. */
+/** Creates a listener that reports each skill that code inside a run called, once the run of that skill has ended. */
 export function onSkillCalls(report: (skill: UsedSkill, ending: Ending) => void): RunListener {
   const called = new Map<string, { readonly skill: UsedSkill; readonly start?: Ending }>();
   return (event) => {

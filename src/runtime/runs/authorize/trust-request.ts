@@ -17,7 +17,7 @@ import { permissionsOf } from "../../../skills/permissions.ts";
 import type { ConfiguredGrants } from "../../trust/configured-grants.ts";
 import type { Standing } from "../../trust/personal-trust.ts";
 
-/** A skill as trust knows it, without its bytes. */
+/** Describes a skill as trust knows it, without the digest of its bytes. */
 export function subjectOf(
   skill: Skill,
   {
@@ -34,7 +34,7 @@ export function subjectOf(
   return { name, slug, version, isOwn, source, directory, license, hostCommands, origin };
 }
 
-/** An offered skill, or another version of it, as trust knows it. */
+/** Describes an offered skill, or another version of it, as trust knows it. */
 export function subjectOfOffered(
   { isOwn, sources, remote, ...offered }: OfferedSkill,
   source: SkillSource,
@@ -53,7 +53,7 @@ function originOf({ label, place, provenanceOf }: RemoteOrigin, directory: strin
   };
 }
 
-/** What a skill, with the bytes of a digest, wants to do. */
+/** Creates the request of a skill, with the bytes of a digest, for what it needs. */
 export function trustRequest(
   { skill, digest }: { readonly skill: Skill; readonly digest: string },
   caller: Pick<RunCaller, "skills" | "sourceOf" | "hashFiles" | "signatures">,
@@ -68,7 +68,7 @@ export function trustRequest(
     signature: () => caller.signatures.of(caller.sourceOf(skill), skill, digest),
     async files() {
       const hashed = await caller.hashFiles(skill, signal).catch((error: unknown) => {
-        // It changes, or was deleted, while its question is open.
+        // The skill was changed or deleted while its question was open.
         throw isSkillsError(error, "SKILL_NOT_READY") ? skillChanged(skill.name) : error;
       });
       if (hashed.digest !== digest) throw skillChanged(skill.name);
@@ -101,8 +101,8 @@ function* copyTexts(
 const never = new AbortController().signal;
 
 /**
- * Grants of the configuration that name no digest are for the bytes that a skill has when the process first sees it, however its files
- * change later. The returned function receives the skills of each call; it never rejects.
+ * Pins configured grants that name no digest to the bytes that a skill has when the process first sees it, however its files change later.
+ * The returned function receives the skills of each call; it never rejects.
  */
 export function createGrantPins(
   configured: ConfiguredGrants,
@@ -138,14 +138,14 @@ export function createGrantPins(
 /** The skills that cannot be used now, and why. */
 export type Standings = ReadonlyMap<Skill, Exclude<Standing, "ready">>;
 
-/** Finds out how skills stand, without asking anybody. Rejects with the reason of `signal`. */
+/** Finds the skills that cannot be used now, without asking the user. Rejects with the reason of `signal`. */
 export async function findStandings(
   offered: readonly OfferedSkill[],
   options: {
     readonly trust: Pick<Trust, "standings">;
     readonly source: SkillSource;
     readonly hasher: Pick<SkillHasher, "hash">;
-    /** Default: by the trusted root of this package. */
+    /** Default: signatures by the trusted root of this package. */
     readonly signatures?: Pick<Signatures, "of">;
     readonly asker: Pick<Asker, "owner" | "directory">;
     readonly signal: AbortSignal;

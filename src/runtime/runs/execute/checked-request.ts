@@ -5,22 +5,22 @@ import { type SecretHeader, targetOfSecretHost } from "../../../skills/permissio
 import type { SecretRequest } from "../../sandbox.ts";
 import { requestLimits } from "../../sandbox/frames.ts";
 
-/** A secret that is sent for a run, whose code does not have it. */
+/** A secret that is sent for a run whose code cannot read it. */
 export interface SentSecret extends SecretHeader {
   readonly name: string;
   readonly value: string;
-  /** As its manifest names them. */
+  /** The hosts that may receive the secret, as the skill's manifest names them. */
   readonly hosts: readonly string[];
 }
 
 /** A request as it is sent, without the secret. */
 interface CheckedRequest {
-  /** Rebuilt from its checked parts. */
+  /** The URL, rebuilt from its checked components. */
   readonly url: string;
   /** `host`, or `host:port`. */
   readonly host: string;
   readonly method: string;
-  /** Names in lower case. */
+  /** The headers by name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -30,13 +30,13 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 const headerText = /^[\t -~]*$/;
 
 /**
- * Headers of a connection, and those that change how the answer is written: a secret that comes back in parts, compressed or in another
- * encoding would not be found in it.
+ * Headers that code must not set: those of a connection, and those that change how the answer is encoded. A secret that comes back in
+ * pieces, compressed or in another encoding would not be found.
  */
 const ownHeaders =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding|accept-charset|range|if-range)$/;
 
-/** Checks a request that code asks for. Throws VALIDATION_ERROR, and PERMISSION_DENIED for a host that the secret is not sent to. */
+/** Checks a request of code. Throws VALIDATION_ERROR, and PERMISSION_DENIED for a host to which the secret is not sent. */
 export function checkRequest(request: SecretRequest, secret: SentSecret): CheckedRequest {
   const { method, body } = request;
   if (!methods.includes(method)) throw invalid(`The method ${shown(method)} is not one of ${methods.join(", ")}`);
@@ -68,7 +68,7 @@ function checkUrl(url: string, { name, hosts }: SentSecret): Pick<CheckedRequest
       `${name} is not sent to ${asked}: its skill names only ${hosts.join(", ")}.`,
     );
   const whole = `${asked}${path}`;
-  // The parser of URLs that connects must find the host that was checked.
+  // The URL parser that is used to connect must find the host that was checked.
   const parsed = URL.canParse(whole) ? new URL(whole) : undefined;
   if (parsed?.origin !== asked) throw invalid("The URL is not valid");
   return { url: parsed.href, host: toAuthority(target) };

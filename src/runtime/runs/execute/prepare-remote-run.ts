@@ -7,7 +7,7 @@ import { findMount, skillChanged } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import { type PreparedRun, type RunEnvironment, readSecrets } from "./prepare-run.ts";
 
-/** What a result has around its output: logs, ids, a summary. */
+/** The maximum bytes of a result besides its output: logs, ids, a summary. */
 const envelopeBytes = 64 * 1024;
 
 /** Resolves the secret of an authorized invocation. Throws SECRET_MISSING or SKILL_NOT_READY. */
@@ -20,7 +20,7 @@ export async function prepareRemoteRun(
   const [mount] = spec.mounts;
   const found = mount && (await findMount(mount, caller, signal));
   const remote = found?.skill.manifest?.remote;
-  // What was approved is the endpoint that the files of this digest name.
+  // The user approved the endpoint that the files of this digest name.
   if (remote?.endpoint !== program.endpoint || !isDeepStrictEqual(found && permissionsOf(found.skill), spec.needs))
     throw skillChanged(program.skill);
   const secrets = await readSecrets(spec, caller, environment);
@@ -53,7 +53,7 @@ function toRunEnd(end: InvocationEnd, host: string): RunEnd {
     case "failed": {
       const { type, message, details } = end.error;
       const more = details as Record<string, Json> | undefined;
-      // A code as ours are spelled; of others, nothing.
+      // Pass on only a code that is spelled like those of acp-skills.
       const [code] = /^[A-Z][A-Z0-9_]{0,63}$/.exec(end.error.code ?? "") ?? [];
       return {
         type: "raised",
@@ -66,7 +66,7 @@ function toRunEnd(end: InvocationEnd, host: string): RunEnd {
   }
 }
 
-/** What of the result stays there; first in the summary, which may be cut. */
+/** Names the results that stay on the other machine. The note precedes the summary, whose end may be cut. */
 function toNote({ blobs, output }: StaysThere, host: string): string {
   if (output) return `Only a preview of the output is here: ${host} keeps the rest.`;
   return `Blobs that the run created (${blobs}) stay on ${host} and cannot be read here.`;

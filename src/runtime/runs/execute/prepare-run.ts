@@ -32,19 +32,19 @@ import type { RunSpec } from "../run-spec.ts";
 import type { RanProgram } from "../record.ts";
 import type { OpenRequests, SentSecret } from "./secret-requests.ts";
 
-/** What runs need besides a spec and a caller. */
+/** The services that runs need besides a spec and a caller. */
 export interface RunEnvironment {
-  /** Throws SANDBOX_UNAVAILABLE where no tier is available. */
+  /** Opens the sandbox. Throws SANDBOX_UNAVAILABLE if no tier is available. */
   readonly sandbox: () => Promise<Sandbox>;
-  /** Runs code with all rights of the user. Only for a skill that a person has allowed that. Throws SANDBOX_UNAVAILABLE. */
+  /** Opens the tier without isolation: code has all rights of the user, who must allow that per skill. Throws SANDBOX_UNAVAILABLE. */
   readonly withoutSandbox: () => Promise<Sandbox>;
-  /** The value of a secret, for one skill; undefined where none is configured, or it cannot be read. */
+  /** Reads the value of a secret for one skill; undefined if none is configured or it cannot be read. */
   readonly readSecret: (name: string, skill: string) => Promise<string | undefined>;
-  /** Why a directory cannot be a run's project; undefined where it can. */
+  /** Why a directory cannot be a run's project; undefined if it can. */
   readonly refuseProject: (directory: string) => string | undefined;
-  /** The packages that a skill's requirements file asks for; undefined where they are not installed. */
+  /** Finds the packages that a skill's requirements file asks for; undefined if they are not installed. */
   readonly findPackages: (skill: Skill, requirements: Uint8Array) => Promise<InstalledPackages | undefined>;
-  /** Opens what sends secrets for a run, whose code does not have them. */
+  /** Opens the fetcher that sends secrets for a run whose code cannot read them. */
   readonly openRequests: OpenRequests;
   /** Invokes a skill on another machine; rejects only with the reason of `signal`. */
   readonly invoke: (invocation: Invocation, signal: AbortSignal) => Promise<InvocationEnd>;
@@ -52,19 +52,19 @@ export interface RunEnvironment {
 
 export interface InstalledPackages {
   readonly directory: string;
-  /** `sha256:…` of what is installed. */
+  /** `sha256:…` of the installed packages. */
   readonly digest: string;
 }
 
-/** An authorized run that can start, here or on another machine: everything that its spec only names is resolved. */
+/** An authorized run that can start here or on another machine: everything that its spec only names is resolved. */
 export interface PreparedRun {
-  /** What isolates it: a tier, or `remote`. */
+  /** The isolation of the run: a tier, or `remote`. */
   readonly isolation: string;
   readonly run: RanProgram & Pick<SandboxRun, "secrets">;
   readonly packages?: InstalledPackages | undefined;
-  /** The secrets that it may use without having them. */
+  /** The secrets that are sent for the run, whose code cannot read them. */
   readonly sent?: readonly SentSecret[];
-  /** Runs it. Throws only failures of ours, and the reason of `signal`. */
+  /** Executes the run. Throws only internal failures and the reason of `signal`. */
   readonly execute: (host: RunHost, signal: AbortSignal) => Promise<RunEnd>;
 }
 
@@ -87,7 +87,7 @@ export async function prepareSandboxRun(
   for (const mount of spec.mounts) mounts.push(await findMount(mount, caller, signal));
   const skills = mounts.map((mount) => toMountedSkill(caller.sourceOf(mount.skill), mount));
   const own = spec.mounts.findIndex(({ slug }) => slug === spec.skill?.slug);
-  // What was approved is what the skill of this digest requests.
+  // The user approved what the skill of this digest requests.
   const skill = mounts[own]?.skill;
   const declared = skill && permissionsOf(skill);
   const requested = declared?.isolation;
@@ -129,8 +129,8 @@ export async function prepareSandboxRun(
 }
 
 /**
- * Before a person approves something: throws SANDBOX_UNAVAILABLE if no answer could make it run here. Looks at nothing but what isolates
- * code on this machine.
+ * Throws SANDBOX_UNAVAILABLE if no answer of the user could make the program run here; called before the user is asked. Checks nothing but
+ * the sandbox of this machine.
  */
 export async function checkSupport(
   program: RunSpec["program"],
@@ -152,7 +152,7 @@ function expectSupport(sandbox: Sandbox, run: RunNeeds): void {
   throw new SkillsError("SANDBOX_UNAVAILABLE", refusal, { facts: { hint } });
 }
 
-/** Each secret of `uses` with its hosts, and the header that its skill names. */
+/** Lists the secrets of `uses`, each with its hosts and the header that its skill names. */
 function sentSecrets(uses: readonly string[], skill: Skill, values: Readonly<Record<string, string>>): SentSecret[] {
   const parts = uses.map(fromUse);
   return [...new Set(parts.map(({ name }) => name))].map((name) => ({
@@ -163,7 +163,7 @@ function sentSecrets(uses: readonly string[], skill: Skill, values: Readonly<Rec
   }));
 }
 
-/** The values of the secrets that a run needs. Throws SECRET_MISSING, also for one that this caller may not use. */
+/** Reads the secrets that a run needs. Throws SECRET_MISSING, also for a secret that this caller may not use. */
 export async function readSecrets(
   { skill, needs }: Pick<RunSpec, "skill" | "needs">,
   { secrets: allowed }: Pick<RunCaller, "secrets">,
@@ -185,7 +185,7 @@ export async function readSecrets(
   throw new SkillsError("SECRET_MISSING", message, { facts: { hint } });
 }
 
-/** A skill's files as the sandbox copies them: each is hashed while it is read, and must be the file that was planned. */
+/** Offers a skill's files to the sandbox, which copies them. Each is hashed while it is read, and must be the file that was planned. */
 export function toMountedSkill(source: SkillSource, { skill, files }: PlannedMount): MountedSkill {
   const { name, directory, manifest } = skill;
   const mounted = files.map((file): MountedFile => ({
@@ -207,7 +207,7 @@ export function toMountedSkill(source: SkillSource, { skill, files }: PlannedMou
   });
 }
 
-/** The packages of a skill; undefined if it asks for none. Throws SKILL_NOT_READY where they are not installed. */
+/** Finds the packages of a skill; undefined if it asks for none. Throws SKILL_NOT_READY if they are not installed. */
 export async function findPackages(
   mount: PlannedMount | undefined,
   { sourceOf }: Pick<RunCaller, "sourceOf">,
@@ -229,9 +229,9 @@ type ProjectCaller = Pick<RunCaller, "project" | "projectIdentity"> & {
 };
 
 /**
- * The session's directory as a run mounts it: exactly the directory that it was when the session was opened; undefined where the run
- * needs none. No run changes the user's own skills, which its grants are for: where they lie in the project they are read-only, and a
- * project inside of them is not writable. Throws PERMISSION_DENIED.
+ * Returns the project that a run mounts: the session's directory, which must still be the one that the session opened. Undefined if the
+ * run needs none. No run may change the user's own skills, because grants are for them. Inside the project they are read-only; a project
+ * inside of them is not writable. Throws PERMISSION_DENIED.
  */
 export function mountedProjectOf(
   { skill, needs }: Pick<RunSpec, "skill" | "needs">,
@@ -254,7 +254,7 @@ export function mountedProjectOf(
   if (projectIdentity !== undefined && !isSameDirectory(identity, projectIdentity)) throw directoryReplaced(directory);
   const project = { directory, writable: needs.project === "write", identity };
   if (!project.writable) return project;
-  // As they are spelled, too: a link could be replaced by something that it does not lead to.
+  // The paths as they are spelled, too: a run could replace a link by something that it does not lead to.
   const places = [...new Set(caller.skills.ownDirectories().flatMap((place) => [place, realPathOf(place)]))];
   const around = places.find((place) => isWithin(root, place));
   if (around !== undefined)
@@ -273,7 +273,7 @@ function denied(message: string, hint: string): SkillsError {
   return new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
 }
 
-/** The path itself where that fails: whoever uses it reports why. */
+/** Returns the real path, or the path itself if that fails: the code that uses it reports why. */
 function realPathOf(path: string): string {
   return attempt(() => realpathSync(path), path);
 }

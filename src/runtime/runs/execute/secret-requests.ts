@@ -10,30 +10,30 @@ import { type SentSecret, checkRequest, invalid } from "./checked-request.ts";
 
 export type { SentSecret } from "./checked-request.ts";
 
-/** Opens what makes the requests of one run. `origins`: where its secrets are sent, which a person approved. */
+/** Opens the fetcher for the requests of one run. `origins`: those that may receive its secrets, which the user approved. */
 export type OpenRequests = (origins: readonly string[]) => Promise<Pick<Fetcher, "fetch" | "close">>;
 
 export interface SecretRequestsOptions {
   readonly secrets: readonly SentSecret[];
   readonly open: OpenRequests;
   readonly clock: Clock;
-  /** When the run is over, on that clock. */
+  /** The end of the run, in milliseconds of `clock`. */
   readonly deadline: number;
   /** Must not throw. */
   readonly notify: (step: Extract<RunStep, { readonly type: "secret_sent" }>) => void;
 }
 
-/** The requests that a run makes with secrets which its code does not have. */
+/** The requests that a run makes with secrets which its code cannot read. */
 export interface SecretRequests {
   readonly fetch: NonNullable<RunHost["fetch"]>;
-  /** Ends what is under way. */
+  /** Ends the requests that are in progress. */
   close(): Promise<void>;
 }
 
-/** Printable ASCII, which every server reads as it is written. */
+/** Printable ASCII, which every server reads as it was sent. */
 const sendable = /^[!-~](?:[ -~]*[!-~])?$/;
 
-/** Throws SECRET_MISSING for a value that cannot be sent, or not be hidden. */
+/** Opens the requests of one run. Throws SECRET_MISSING for a value that cannot be sent or cannot be masked. */
 export function openSecretRequests(options: SecretRequestsOptions): SecretRequests {
   const { secrets, open, clock, deadline, notify } = options;
   for (const { name, value } of secrets) expectSendable(name, value);
@@ -64,7 +64,7 @@ export function openSecretRequests(options: SecretRequestsOptions): SecretReques
           method,
           headers: { ...headers, [header]: credentials },
           ...(request.body.length > 0 && { body: request.body }),
-          // One byte more: of an answer that is no success, what is beyond would be cut off, maybe inside of the value.
+          // One byte above the limit, to notice an error answer that is too long: it is cut off there, maybe inside the value.
           maxBytes: requestLimits.answerBytes + 1,
           timeoutMs: Math.round(timeoutMs),
           staysThere: true,
@@ -132,7 +132,7 @@ function expectSendable(name: string, value: string): void {
   if (what !== undefined) throw new SkillsError("SECRET_MISSING", `The value of ${name} ${what}.`);
 }
 
-/** The value, and what a server knows it as. */
+/** Lists the texts to mask: the value and, for Basic authentication, the decoded credentials and the password. */
 function hiddenValuesOf({ scheme, value }: SentSecret): readonly string[] {
   if (scheme?.toLowerCase() !== "basic") return [value];
   const plain = Buffer.from(value, "base64").toString();

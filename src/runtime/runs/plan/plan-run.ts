@@ -25,7 +25,7 @@ import { declaresSame } from "../../../skills/skillset.ts";
 
 const maxCodeBytes = 1024 * 1024;
 
-/** Checks a request to run code that the model wrote. Throws what is wrong with the request itself. */
+/** Plans a run of code that the model wrote. Throws if the request itself is invalid. */
 export async function planCodeRun(planning: Planning, request: CodeRunRequest): Promise<RunSpec> {
   const { code, entrypoint, args = {}, mountSkills = [] } = request;
   const refuse = (field: string, expected: string, actual: unknown): SkillsError =>
@@ -41,7 +41,7 @@ export async function planCodeRun(planning: Planning, request: CodeRunRequest): 
   return await toSpec(planning, { type: "code", code, entrypoint, args }, { ...split, request, tool: "run_code" });
 }
 
-/** Writes down a run whose request was checked. Throws BLOB_NOT_FOUND, and SKILL_NOT_READY where the skills are too large. */
+/** Writes the spec of a run whose request was checked. Throws BLOB_NOT_FOUND, and SKILL_NOT_READY if the skills are too large. */
 export async function toSpec(
   { runId, caller, signal, outer }: Planning,
   program: RunSpec["program"],
@@ -54,12 +54,12 @@ export async function toSpec(
   },
 ): Promise<RunSpec> {
   const { skill, mounted, brokered, request, tool } = parts;
-  // Another machine gets no blobs.
+  // A skill on another machine gets no blobs.
   const args = program.type === "script" ? program.argv : program.type === "remote" ? null : program.args;
   const blobs = await findBlobs(caller, tool, request.inputBlobs ?? [], args);
   const mounts = await planMounts(caller, mounted, signal);
   const called: SkillVersion[] = [];
-  // Each has a sandbox, and so the room, of its own.
+  // Each called skill has a sandbox of its own, and so all of its space.
   for (const one of brokered) called.push(...(await planMounts(caller, [one], signal)));
   const own = mounts.find(({ slug }) => slug === skill?.slug);
   return {
@@ -76,7 +76,7 @@ export async function toSpec(
   };
 }
 
-/** Who requests a run, as its spec says. */
+/** Returns the fields of a spec that identify the caller. */
 export function requesterOf(caller: Requester): Pick<RunSpec, "owner" | "session" | "subagent" | "door" | "label"> {
   const { owner, sessionId, subagent, door, label } = caller;
   return {
@@ -88,10 +88,10 @@ export function requesterOf(caller: Requester): Pick<RunSpec, "owner" | "session
   };
 }
 
-/** What code that the model wrote needs: nothing. */
+/** The needs of code that the model wrote: none. */
 export const noNeeds: RunSpec["needs"] = { network: [], secrets: [], project: "none" };
 
-/** Skills that other code can import directly, and those that need a sandbox of their own. */
+/** Splits skills into those that other code can import directly and those that need a sandbox of their own. */
 export function splitByNeeds(
   { sourceOf }: Pick<RunCaller, "sourceOf">,
   skills: readonly Skill[],
@@ -118,7 +118,7 @@ export interface PlannedMount {
   readonly files: HashedSkill["files"];
 }
 
-/** So that a spec which is run where it was planned has its skills walked once. */
+/** The mounts that this process planned: if it also executes the spec, it does not walk the skills again. */
 const planned = new WeakMap<SkillVersion, PlannedMount>();
 
 async function planMounts(caller: RunCaller, skills: readonly Skill[], signal: AbortSignal): Promise<SkillVersion[]> {
@@ -137,7 +137,7 @@ async function planMounts(caller: RunCaller, skills: readonly Skill[], signal: A
   return mounts;
 }
 
-/** The skill and the files that a mount names. Throws SKILL_NOT_READY where they are no longer those of its digest. */
+/** Finds the skill and the files that a mount names. Throws SKILL_NOT_READY if the files no longer match its digest. */
 export async function findMount(mount: SkillVersion, caller: RunCaller, signal: AbortSignal): Promise<PlannedMount> {
   const known = planned.get(mount);
   if (known !== undefined) return known;
@@ -160,7 +160,7 @@ export function skillTooLarge(name: string): SkillsError {
   return new SkillsError("SKILL_NOT_READY", `The skill ${name} is too large to be run.`, { facts });
 }
 
-/** The limits of one run: those requested, capped by the maximum and by the skill's own. */
+/** Computes the limits of a run: the requested ones, capped by the maximum and by the skill's own limits. */
 function limitsOf(
   asked: { readonly timeoutMs?: number | undefined; readonly leftMs?: number | undefined },
   skill?: Skill,
@@ -176,8 +176,8 @@ function limitsOf(
 const mebibyte = 1024 * 1024;
 
 /**
- * The blobs that a run mounts: those requested, which must exist, and any others of the caller's that an argument names
- *. Throws BLOB_NOT_FOUND.
+ * Finds the blobs that a run mounts: the requested ones, which must exist, and other blobs of the caller that an argument names. Throws
+ * BLOB_NOT_FOUND.
  */
 async function findBlobs({ blobs, owner }: RunCaller, tool: string, asked: readonly string[], args: Json) {
   const wanted = [...new Set(asked)];
@@ -194,7 +194,7 @@ async function findBlobs({ blobs, owner }: RunCaller, tool: string, asked: reado
   return [...found, ...others.filter((blob) => blob !== undefined)];
 }
 
-/** For errors with this code undefined; others are thrown. */
+/** Returns a handler that yields undefined for errors with this code and throws all others. */
 export function undefinedFor(code: SkillsError["code"]): (error: unknown) => undefined {
   return (error) => {
     if (!isSkillsError(error) || error.code !== code) throw error;
@@ -212,14 +212,14 @@ export function checkDepth(tool: string, args: Json): void {
   }
 }
 
-/** All values in a value, level by level. Not recursive: it is untrusted. */
+/** Yields all values inside a value, level by level. Not recursive, because the value is untrusted. */
 function* levelsOf(value: Json): Generator<readonly Json[]> {
   const inside = (holder: Json): readonly Json[] =>
     typeof holder === "object" && holder !== null ? Object.values(holder) : [];
   for (let level: readonly Json[] = [value]; level.length > 0; level = level.flatMap(inside)) yield level;
 }
 
-/** A file of a skill, with exactly the bytes that were hashed; undefined if it has others now, or is gone. */
+/** Reads a file of a skill with exactly the bytes that were hashed; undefined if the bytes changed or the file is gone. */
 export function readPlannedFile(
   { files, bytes }: SkillSource,
   directory: string,
@@ -235,12 +235,12 @@ export function readPlannedFile(
   return content !== undefined && hash("sha256", content, "hex") === sha256 ? content : undefined;
 }
 
-/** The digest of which it is known that the skill declares the same. */
+/** By skill, the digest whose files are known to declare the same as the skill. */
 const checked = new WeakMap<Skill, string>();
 
 /**
- * Whether a skill declares what the files of a digest declare; reads those files. False where the skill was read when its files were others,
- * or declares something in a file that the digest does not cover.
+ * Whether a skill declares what the files of a digest declare; reads those files. False if the skill was read from other bytes, or
+ * declares something in a file that the digest does not cover.
  */
 export async function isDeclared(skill: Skill, { digest, files }: HashedSkill, source: SkillSource): Promise<boolean> {
   if (digest !== undefined && checked.get(skill) === digest) return true;
@@ -252,7 +252,7 @@ export async function isDeclared(skill: Skill, { digest, files }: HashedSkill, s
   return isSame;
 }
 
-/** A digest is approved together with what the skill declares, so both must be of the same files. Throws SKILL_NOT_READY if they are not. */
+/** Checks that a skill and the files of its digest declare the same: they are approved together. Throws SKILL_NOT_READY if not. */
 export async function checkDeclared(skill: Skill, hashed: HashedSkill, source: SkillSource): Promise<void> {
   const isPlain = isNothing(permissionsOf(skill)) && (skill.allowedTools ?? []).length === 0;
   if (hashed.digest === undefined || isPlain || (await isDeclared(skill, hashed, source))) return;

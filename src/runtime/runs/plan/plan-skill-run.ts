@@ -31,7 +31,7 @@ export interface SkillRunRequest extends RequestedLimits {
 
 const tool = "execute_skill";
 
-/** Checks a request to run a skill. Throws what is wrong with the request itself. */
+/** Plans a run of a skill. Throws if the request itself is invalid. */
 export async function planSkillRun(planning: Planning, request: SkillRunRequest): Promise<RunSpec> {
   const { caller } = planning;
   const { name, version, args: given = {}, script } = request;
@@ -57,7 +57,7 @@ export async function planSkillRun(planning: Planning, request: SkillRunRequest)
 
 const nothingToMount = "none, because the skill runs on another machine";
 
-/** Calls the entrypoint of a skill, here or where it is. */
+/** Returns the program that calls a skill's entrypoint, here or on the machine that offers the skill. */
 export function programOf({ name, manifest }: Skill, args: Json): RunSpec["program"] {
   return manifest?.remote === undefined
     ? { type: "skill", skill: name, args }
@@ -93,7 +93,7 @@ async function scriptOf(
 const maxArgv = 256;
 const scriptInputs = { argv: { type: "array" }, stdin: { type: "string" } } as const;
 
-/** A script takes its arguments as text. */
+/** Checks the arguments of a script, which are text. Throws VALIDATION_ERROR. */
 function scriptArguments(args: RunArguments): { readonly argv: readonly string[]; readonly stdin?: string } {
   const { argv = [], stdin } = args as { argv?: Json[]; stdin?: string };
   if (argv.length > maxArgv) {
@@ -114,7 +114,10 @@ function notExecutable({ name }: Skill): SkillsError {
   });
 }
 
-/** Validates arguments against a manifest's `inputs`, and fills in its defaults; `blobs`: the ids that an argument of type `blob` names. Throws VALIDATION_ERROR that lists every violation. */
+/**
+ * Validates arguments against a manifest's `inputs` and fills in its defaults. `blobs`: the ids in arguments of type `blob`. Throws a
+ * VALIDATION_ERROR with the first 20 violations.
+ */
 function checkArgs(tool: string, args: RunArguments, inputs: Manifest["inputs"]) {
   if (inputs === undefined) return { args, blobs: [] };
   const declared = Object.entries(inputs);
@@ -159,7 +162,7 @@ function pointer(name: string): string {
 type FindSkill = Pick<CallerSkills, "find">;
 
 /**
- * The skills that a skill's manifest depends on, each in the newest version that satisfies the range. Throws SKILL_NOT_READY where one
+ * Finds the skills on which a skill's manifest depends, each in the newest version that satisfies the range. Throws SKILL_NOT_READY if one
  * is missing or not visible.
  */
 function dependenciesOf(skill: Skill, skills: FindSkill): readonly Skill[] {
@@ -183,7 +186,7 @@ export interface CalledSkill extends Capabilities {
   readonly skill: string;
 }
 
-/** The skills with permissions that a skill's code can call, directly or through its dependencies. */
+/** Lists the skills with permissions that a skill's code can call, directly or through its dependencies. */
 export function callsOf(skill: Skill, skills: FindSkill): readonly CalledSkill[] {
   const seen = new Set([skill]);
   for (const caller of seen) for (const called of presentDependenciesOf(caller, skills)) seen.add(called);
@@ -194,7 +197,7 @@ export function callsOf(skill: Skill, skills: FindSkill): readonly CalledSkill[]
   });
 }
 
-/** Without those that are missing, which prevent the run altogether. */
+/** Lists the dependencies of a skill; none if one is missing, which prevents the run altogether. */
 export function presentDependenciesOf(skill: Skill, skills: FindSkill): readonly Skill[] {
   try {
     return dependenciesOf(skill, skills);

@@ -1,4 +1,4 @@
-/** What a program says, made fit to leave the run: without control sequences, with secrets masked, and bounded. */
+/** Text of a program that leaves the run: without control sequences, with secrets masked, and limited in size. */
 
 import { type Steps, runInSlices } from "../../../base/promises.ts";
 import { isSkillsError, SkillsError } from "../../../base/errors.ts";
@@ -6,13 +6,11 @@ import type { Json, RunError } from "../../sandbox.ts";
 import { type MaskOptions, type MaskedStream, type SecretMask, maskSecrets } from "../../secrets/mask-secrets.ts";
 import { endOfText, startOfText } from "../../../base/text/content.ts";
 
-/**
- * Terminal control sequences (ECMA-48). No two parts can match the same character, so that matching takes linear time.
- */
+/** Terminal control sequences (ECMA-48). No two subpatterns match the same character, so that matching takes linear time. */
 const sequences =
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0090\u0098\u009b-\u009f]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-~]/g;
 
-/** A program's text without control sequences; line breaks and tabs stay. */
+/** Removes the control sequences from a program's text; line breaks and tabs stay. */
 export function toPlainText(text: string): string {
   return text
     .replace(sequences, "")
@@ -20,7 +18,7 @@ export function toPlainText(text: string): string {
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "");
 }
 
-/** Works as `toPlainText`, in slices, for bytes of any length. From a sequence longer than any terminal needs, only the beginning is removed. */
+/** Works like `toPlainText`, in slices, for bytes of any length. Of a sequence over 256 characters, only the beginning is removed. */
 export async function toLongPlainText(bytes: Buffer): Promise<string> {
   return await runInSlices(plainInSteps(bytes.toString("utf8")));
 }
@@ -38,7 +36,7 @@ function* plainInSteps(text: string): Steps<string> {
   return pieces.join("");
 }
 
-/** Where to cut without splitting a control sequence or a line break. */
+/** Returns the index at which to cut without splitting a control sequence or a line break. */
 function beforeSequence(text: string, end: number): number {
   const last = text
     .slice(end - maxSequenceLength, end)
@@ -46,7 +44,7 @@ function beforeSequence(text: string, end: number): number {
   return last < 0 ? end : end - maxSequenceLength + last;
 }
 
-/** The beginning and the end of a text that is longer than `limit` bytes, with its size between them. */
+/** Returns the beginning and the end of a text that is longer than `limit` bytes, with its size between them. */
 export function toPreview(text: string, limit: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= limit) return text;
@@ -60,18 +58,18 @@ export function toPreview(text: string, limit: number): string {
 /** Masks the secrets of one run in everything that leaves it. */
 export interface Mask {
   readonly text: (text: string) => string;
-  /** Control sequences are removed first: a secret interrupted by one is a secret again without it. */
+  /** Removes control sequences first, because a secret that one interrupts is whole again without it. */
   readonly plain: (text: string) => string;
-  /** Works as `plain`, in slices, for bytes of any length. */
+  /** Works like `plain`, in slices, for bytes of any length. */
   readonly longPlain: (bytes: Buffer) => Promise<string>;
   readonly json: (value: Json) => Promise<Json>;
   readonly error: (error: RunError) => Promise<RunError>;
-  /** For one stream of bytes; a secret may span two chunks. */
+  /** Opens the masking of one stream of bytes, in which a secret may span two chunks. */
   stream(): MaskedStream;
   iterable(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
-/** Masks the values of `others` too. Throws SECRET_MISSING for a secret that cannot be masked. */
+/** Creates a mask for `secrets` and the values of `others`. Throws SECRET_MISSING for a secret that cannot be masked. */
 export function createMask(
   secrets: Readonly<Record<string, string>>,
   others: readonly string[] = [],
@@ -151,12 +149,12 @@ export class BoundedBytes {
     const limit = this.#tailLimit;
     this.#tail.push(new Uint8Array(rest.subarray(Math.max(0, rest.length - limit))));
     this.#tailSize += this.#tail.at(-1)?.length ?? 0;
-    // Pieces that the tail no longer needs.
+    // Drop pieces that the tail no longer needs.
     while (this.#tailSize - (this.#tail[0]?.length ?? 0) >= limit) this.#tailSize -= this.#tail.shift()?.length ?? 0;
     joinMany(this.#tail);
   }
 
-  /** Everything, or both ends with a line between them that says how many bytes are missing. */
+  /** Returns the whole stream, or both ends with a line between them that says how many bytes are missing. */
   read(): Buffer {
     const end = Buffer.concat(this.#tail);
     if (!this.isCut) return Buffer.concat([...this.#head, end]);
@@ -171,12 +169,12 @@ export class BoundedBytes {
 
 const maxPieces = 256;
 
-/** Each piece costs a hundred bytes of its own: many small ones must not add up. */
+/** Joins many small pieces, because each costs about 100 bytes of memory itself. */
 function joinMany(pieces: Uint8Array[]): void {
   if (pieces.length > maxPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
 }
 
-/** Text on its way to a listener. */
+/** A batcher of text for a listener. */
 export interface LineBatcher {
   readonly push: (text: string) => void;
   /** Flushes an unfinished last line. */
@@ -187,7 +185,7 @@ const maxPieceLength = 2_048;
 const maxSent = 1_000;
 const maxCharacters = 64 * 1024;
 
-/** Passes text on by whole lines, batched as they arrive, up to a limit that keeps a flood from the listener. */
+/** Passes text on by whole lines, batched as they arrive, up to 1,000 pieces or 64 Ki characters, to protect the listener. */
 export function createLineBatcher(send: (text: string) => void): LineBatcher {
   let held = "";
   let sent = 0;

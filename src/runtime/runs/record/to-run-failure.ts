@@ -7,16 +7,16 @@ import { requirementsFile } from "../../../skills/skill.ts";
 const maxMessageBytes = 2000;
 const maxTypeLength = 128;
 const maxDetailBytes = 4096;
-/** Bytes; as JSON it may be twice as long and still fit. */
+/** In bytes; as JSON, a traceback may be twice as long and still fit. */
 const maxTracebackBytes = 1900;
 
-/** Why a run failed: a run that ended otherwise than by returning or exiting with 0, or lost an output file. */
+/** Explains the failure of a run that neither returned nor exited with 0, or that lost an output file. */
 export async function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }: RunFacts): Promise<RunFailure> {
   switch (end.type) {
     case "returned":
       return lostFiles(record);
     case "raised": {
-      // Neither our limits nor our remedies are those of another machine.
+      // The limits and remedies of this machine are not those of another one.
       if (run.program.type === "remote")
         return { ...toFailure(await mask.error(end.error)), ...(end.code !== undefined && { code: end.code }) };
       const limit = limitReached(end.error);
@@ -64,7 +64,7 @@ const limitFailures: Readonly<Record<Limit, (limits: RunLimits) => RunFailure>> 
   }),
 };
 
-/** The limit that the code inside ran into itself. */
+/** Finds the limit that the code inside reached, from its error. */
 function limitReached({ type, message }: RunError): Limit | undefined {
   if (type === "MemoryError") return "memory";
   return type === "OSError" && /No space left|quota exceeded/i.test(message) ? "disk" : undefined;
@@ -79,7 +79,7 @@ function toFailure({ type, message, details }: RunError): RunFailure {
   };
 }
 
-/** A traceback that is too long keeps its beginning and end; other details that are too long are left out. */
+/** Shortens a traceback that is too long to its beginning and end; leaves other details out if they are too long. */
 function fitDetails(details: NonNullable<RunError["details"]>): RunError["details"] {
   const { traceback } = details;
   const shortened =
@@ -103,7 +103,7 @@ async function scriptFailure(exitCode: number, record: RunRecord, mask: RunFacts
   };
 }
 
-/** A completed run would hide that an output file was lost. */
+/** Reports lost output files as a failure, because a completed run would hide them. */
 function lostFiles({ refused }: RunRecord): RunFailure {
   const files = refused.slice(0, 10).map(({ path, why }) => ({ path: toPlainText(path), why }));
   const [first] = files;
@@ -114,13 +114,13 @@ function lostFiles({ refused }: RunRecord): RunFailure {
   };
 }
 
-/** As Python and Node report a module that is not there. */
+/** The messages of Python and Node about a missing module. */
 const noModule = /ModuleNotFoundError: No module named '([\w.]+)'|Error: Cannot find (?:module|package) '([^'\n]+)'/;
-/** As libc, Python, Node, curl and git report a name that cannot be resolved, and a host that cannot be reached. */
+/** The messages of libc, Python, Node, curl and git about a name that cannot be resolved or a host that cannot be reached. */
 const noNetwork =
   /Name or service not known|Temporary failure in name resolution|nodename nor servname|getaddrinfo|ENOTFOUND|EAI_AGAIN|Could not resolve host|Network is unreachable|ENETUNREACH/;
 
-/** What usually fixes a failed run, by what it reported; undefined where nothing is usual. Pure. */
+/** Suggests what usually fixes a failed run, from its messages; undefined if nothing does. Pure. */
 export function failureHint(
   reported: string,
   run: Pick<RanProgram, "program" | "network" | "project" | "isolation">,
@@ -149,14 +149,14 @@ function networkHint({ program }: Pick<RanProgram, "program">): string {
   );
 }
 
-/** As Python, shells and Node word it where the kernel refuses a path below `/project`. */
+/** The messages of Python, shells and Node if the kernel refuses a path below `/project`. */
 const refusedPath =
   /(?:\[Errno (?:1|13|18)\] [^\n]*|EACCES: [^\n]*|EXDEV: [^\n]*)'\/project\/|\/project\/[^\n]*: (?:Permission denied|Operation not permitted|Invalid cross-device link)/;
 
 const readOnlyPaths =
   "A run cannot change .git, .agents, AGENTS.md, other settings of git, agents, editors and CI, and the user's own skills, cannot create, move or remove files directly in /project or in a directory that contains one of these, and cannot change modes and owners. Write to an existing subdirectory or to /output.";
 
-/** What to do where a run that may write to the project was refused a path of it; undefined where it was not. */
+/** Suggests what to do if a run that may write to the project was refused a path of it; undefined for other failures. */
 export function projectHint(text: string, { project }: Pick<RanProgram, "project">): string | undefined {
   return project?.writable === true && refusedPath.test(text) ? readOnlyPaths : undefined;
 }

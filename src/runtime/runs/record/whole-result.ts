@@ -4,12 +4,12 @@ import { parseUntrustedJson } from "../../../base/json/json-value.ts";
 import type { BlobStore } from "../../blobs.ts";
 import { defaultRunLimits } from "../run-limits.ts";
 
-/** The longest output that a result has in it for readers on other machines: as much as a run may return. */
+/** The maximum bytes of an output inside a result for readers on other machines: as many as a run may return. */
 export const maxWholeOutputBytes = defaultRunLimits.resultBytes;
 
 /**
- * The result of a run as JSON, with the whole output where that was stored as a blob: a reader on another machine could not read the blob.
- * An output of more than `maxWholeOutputBytes`, or one that is no longer stored, stays a reference.
+ * Writes the result of a run as JSON. An output that was stored as a blob is included, because a reader on another machine cannot read the
+ * blob. An output of more than `maxWholeOutputBytes`, or one that is no longer stored, stays a reference.
  */
 export async function writeWholeResult(
   result: Readonly<Record<string, unknown>>,
@@ -29,14 +29,14 @@ export async function writeWholeResult(
     const others = listed.filter((other) => other !== id);
     return Buffer.from(JSON.stringify({ ...result, output: value, output_blobs: others }));
   } catch (error) {
-    // Expired, removed, damaged, or a blob of the program's own that is not JSON.
+    // The blob expired, was removed or damaged, or is one of the program's own that is not JSON.
     signal.throwIfAborted();
     if (isSkillsError(error) || error instanceof SyntaxError) return asGiven();
     throw error;
   }
 }
 
-/** The blob that holds an output which was too long for the result. */
+/** Returns the id of the blob with an output that was too long for the result; undefined for other outputs. */
 export function storedOutput(output: unknown): string | undefined {
   if (typeof output !== "object" || output === null) return undefined;
   const { truncated, blob_id: id } = output as { readonly truncated?: unknown; readonly blob_id?: unknown };

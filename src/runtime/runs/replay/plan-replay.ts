@@ -10,9 +10,9 @@ import { byNewestVersion } from "../../../skills/manifest.ts";
 import type { Skill } from "../../../skills/skill.ts";
 
 /**
- * Writes down a recorded run again, for another caller: the same program, arguments and limits, on the same bytes. The caller that is
- * returned sees only the recorded skills, and reads the blobs of the recorded owner that the run used. Throws NOT_EXECUTABLE with
- * everything that is missing.
+ * Writes the spec of a recorded run again, for another caller: the same program, arguments and limits, on the same bytes. The returned
+ * caller sees only the recorded skills, and reads the blobs of the recorded owner that the run used. Throws NOT_EXECUTABLE with everything
+ * that is missing.
  */
 export async function planReplay(
   recorded: RecordedRun,
@@ -33,7 +33,7 @@ export async function planReplay(
   if (reasons.length > 0) throw notReplayable(spec.runId, reasons, skills.missing.length > 0 ? hint : undefined);
   const own = spec.skill && skills.find(spec.skill);
   const { program, skill, mounts, brokered, limits, clamped } = spec;
-  // What the skill declares, not what the record says: it is a file.
+  // The needs come from the skill, not from the record, which is a file that may have been changed.
   const needs = own === undefined ? noNeeds : permissionsOf(own);
   const again = { program, ...(skill && { skill }), mounts, brokered, blobs: spec.blobs, limits, clamped, needs };
   return { caller: seeing, spec: { ...again, runId, replays: spec.runId, ...requesterOf(caller) } };
@@ -42,7 +42,7 @@ export async function planReplay(
 const hint =
   "Replay it in the project where it ran (--cwd DIR), name the directory of the skill with --skills, or restore its files.";
 
-/** What a run used that no digest names. */
+/** Lists the inputs of a run that no digest names, each as the end of a sentence. */
 function unrecorded({ run, nested }: RecordedRun, skills: RecordedSkills): readonly string[] {
   const called = [run, ...nested].flatMap(({ spec }) => [...(spec.skill ? [spec.skill] : []), ...spec.brokered]);
   const reasons = called.flatMap((version) => {
@@ -59,7 +59,7 @@ function unrecorded({ run, nested }: RecordedRun, skills: RecordedSkills): reado
   return [...new Set(reasons)];
 }
 
-/** The blobs that a run, and the runs that it called, were given; not those that they made. */
+/** Finds the blobs that a run and the runs that it called were given, without those that they made. */
 async function findRecordedBlobs({ run, nested }: RecordedRun, store: BlobStore) {
   const { owner } = run.spec;
   const runs: readonly StoredRun[] = [run, ...nested];
@@ -78,7 +78,7 @@ async function findRecordedBlobs({ run, nested }: RecordedRun, store: BlobStore)
   return { missing, store: lending(store, owner, given) };
 }
 
-/** A store in which these blobs of another owner can be read, but not removed. */
+/** Returns a store in which these blobs of another owner can be read, but not removed. */
 function lending(store: BlobStore, owner: string, blobs: { has(id: string): boolean }): BlobStore {
   const ownerOf = (own: string, id: string): string => (blobs.has(id) ? owner : own);
   return {
@@ -90,7 +90,7 @@ function lending(store: BlobStore, owner: string, blobs: { has(id: string): bool
   };
 }
 
-/** Packages that are not those of the record. */
+/** Lists the packages that differ from those of the record, each as the end of a sentence. */
 async function changedPackages(
   { run, nested }: RecordedRun,
   skills: RecordedSkills,
@@ -137,12 +137,12 @@ async function readNested(records: Pick<RunStore, "list">, runId: string): Promi
     if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), run]);
   }
   const found: StoredRun[] = [...(children.get(runId) ?? [])];
-  // Grows while it is walked; a run has one parent, which is older.
+  // The list grows while it is iterated; that ends, because each run has one parent, which is older.
   for (const { spec } of found) found.push(...(children.get(spec.runId) ?? []));
   return found;
 }
 
-/** The error for a run that cannot be repeated exactly. Each reason is the end of a sentence. */
+/** Creates the error for a run that cannot be repeated exactly. Each reason is the end of a sentence. */
 export function notReplayable(runId: string, reasons: readonly string[], hint?: string): SkillsError {
   return new SkillsError("NOT_EXECUTABLE", `The run ${runId.slice(0, 80)} cannot be replayed: ${reasons.join("; ")}.`, {
     facts: { reasons, ...(hint !== undefined && { hint }) },
@@ -153,8 +153,8 @@ export function notReplayable(runId: string, reasons: readonly string[], hint?: 
 type RecordedSkills = Awaited<ReturnType<typeof findRecordedSkills>>;
 
 /**
- * Looks for skills by name and version, and by digest wherever they lie. One whose name is qualified now, or no longer is, because others
- * with that name came or went, is used under its recorded name: the code of a run refers to it.
+ * Finds skills by name, version and digest, in any directory. Other skills of a name may come or go, so that the name is qualified now, or
+ * no longer is. Such a skill is used under its recorded name, to which the code of the run refers.
  */
 async function findRecordedSkills({ run, nested }: RecordedRun, caller: RunCaller, signal: AbortSignal) {
   const found = new Map<string, Skill>();
@@ -180,10 +180,10 @@ async function findRecordedSkills({ run, nested }: RecordedRun, caller: RunCalle
   }
   const originalOf = (skill: Skill): Skill => originals.get(skill) ?? skill;
   return {
-    /** Why some of them cannot be used, each as the end of a sentence. */
+    /** Why some of the skills cannot be used, each as the end of a sentence. */
     missing,
     find: (version: SkillVersion): Skill | undefined => found.get(keyOf(version)),
-    /** A caller who sees only these skills, and for whom each has only these bytes. */
+    /** Returns a caller that sees only these skills, each with exactly these bytes. */
     seenBy: (whole: RunCaller): RunCaller => ({
       ...whole,
       skills: {
@@ -223,7 +223,7 @@ async function findSkill(
     try {
       if ((await hashFiles(skill, signal)).digest === digest) return skill;
     } catch (error) {
-      // One that cannot be read is not the one.
+      // A skill that cannot be read is not the recorded one.
       if (!isSkillsError(error) || error.code === "INTERNAL") throw error;
     }
   }

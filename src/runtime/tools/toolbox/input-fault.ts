@@ -10,7 +10,7 @@ import {
 import { asAvailable, nearest } from "../../../base/text/nearest.ts";
 import type { Tool } from "../tool.ts";
 
-/** Why the arguments of a call are refused: a VALIDATION_ERROR that lists every violation. `issues`: those that the schema found. */
+/** Creates the VALIDATION_ERROR for refused arguments, with the first 20 violations. `issues`: those that the schema found. */
 export function inputFault(
   { name, input }: Pick<Tool, "name" | "input">,
   args: unknown,
@@ -18,7 +18,7 @@ export function inputFault(
 ): SkillsError {
   if (typeof args !== "object" || args === null || Array.isArray(args))
     return invalidInput(name, [{ field: "", expected: "an object of parameters", actual: shown(args) }]);
-  // A message can have a million of them.
+  // A message can have a million unknown keys.
   const unknown = issues
     .slice(0, maxViolations)
     .flatMap((issue) =>
@@ -49,7 +49,7 @@ export function inputFault(
   return invalidInput(name, violations, nearestTo(first.key, parameters, parameters.filter(lacks)));
 }
 
-/** Where none is misspelt, one that the call lacks is meant rather than another one with a more similar name. */
+/** Suggests a parameter: a misspelt one first, then one that the call lacks, then the one with the most similar name. */
 function nearestTo(key: string, parameters: readonly string[], missing: readonly string[]) {
   if (parameters.length === 0) return { hint: "It takes no parameters.", available: [] };
   const available = nearest(key, parameters, asAvailable);
@@ -57,7 +57,7 @@ function nearestTo(key: string, parameters: readonly string[], missing: readonly
   return { hint: `Did you mean ${meant}?`, available: [...new Set([meant, ...available])].slice(0, asAvailable.count) };
 }
 
-/** The valid property names of an object at one path of the input. */
+/** Lists the valid property names of an object at one path of the input. */
 function parametersOf(input: unknown, inside: readonly PropertyKey[]): string[] {
   const shape = inside.reduce<unknown>((outer, key) => at(shapeOf(outer), [key]), input);
   return Object.keys(shapeOf(shape));
@@ -95,7 +95,7 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** A JSON pointer; long names are truncated like other untrusted text. */
+/** Writes a JSON pointer; long names are truncated like other untrusted text. */
 function pointer(path: readonly PropertyKey[]): string {
   return path.map((key) => `/${truncateText(String(key)).replace(/~/g, "~0").replace(/\//g, "~1")}`).join("");
 }
