@@ -5,7 +5,7 @@ import type { SkillsForm } from "./negotiation.ts";
 import { isRecord, type JsonRecord, recordAt } from "./messages/raw-message.ts";
 import type { ListAmendments } from "./skill-service.ts";
 
-/** Our messages to the editor. Notifications only, so that our ids cannot collide. */
+/** A message of acp-skills to the editor. It is always a notification, so that no id can collide with those of the agent. */
 export interface Notification {
   readonly jsonrpc: "2.0";
   readonly method: string;
@@ -13,8 +13,8 @@ export interface Notification {
 }
 
 /**
- * Sends what is new, again and again: each message waits until the editor has read the last. Call the returned function when there is
- * something new.
+ * Returns a function to call when there is something new to send. It calls `send` once the editor has read the previous message; calls in
+ * the meantime are combined.
  */
 export function sendWhenRead(send: (written: () => void) => void): () => void {
   let isUnread = false;
@@ -30,7 +30,7 @@ export function sendWhenRead(send: (written: () => void) => void): () => void {
   };
 }
 
-/** The list of skills as in the RFD, nested as every implementation expects. */
+/** Makes the notification with the list of skills as in the RFD, nested as every implementation expects it. */
 export function skillsMessage(
   sessionId: string,
   { method, kind, deltas }: SkillsForm,
@@ -41,7 +41,7 @@ export function skillsMessage(
   return notify(method, { sessionId, update });
 }
 
-/** The changes since the previous revision. `removed` has names. */
+/** Makes the notification with the changes to the list of skills since the previous revision. `removed` has names. */
 export function skillsDelta(
   sessionId: string,
   { method, kind }: SkillsForm,
@@ -60,8 +60,8 @@ export function skillsDelta(
 }
 
 /**
- * The list of commands. Each command of a skill has the skill's data in `_meta`; the message has only the number of skills, where
- * clients of every version find it; none for clients that said nothing about skills.
+ * Makes the notification with the list of commands. Each command of a skill has the skill's data in `_meta`. The `_meta` of the params has
+ * only the number of skills, where clients of every version find it. Clients that declare nothing about skills get no number.
  */
 export function commandsNotification(
   sessionId: string,
@@ -75,7 +75,7 @@ export function commandsNotification(
   });
 }
 
-/** The list of commands as amendments of the agent's own update. */
+/** Converts the list of commands to amendments of the agent's own update. */
 export function commandsAmendments(message: unknown, { annotated, added, skills, whole }: ListAmendments): Amendment[] {
   const params = recordAt(message, "params") ?? {};
   const update = recordAt(params, "update") ?? {};
@@ -95,7 +95,7 @@ export function commandsAmendments(message: unknown, { annotated, added, skills,
   ];
 }
 
-/** Sets single fields, in `_meta` too, so that the others keep their bytes. */
+/** Sets single fields, in `_meta` too, so that the bytes of the other fields stay as they are. */
 function fieldAmendments(command: unknown, path: Path, fields: JsonRecord): Amendment[] {
   return Object.entries(fields).flatMap(([field, value]) =>
     field === "_meta" && isRecord(value) && recordAt(command, "_meta") !== undefined
@@ -112,8 +112,8 @@ const encoded = new WeakMap<object, Buffer>();
 const comma = Buffer.from(",");
 
 /**
- * A message as one line of JSON. The items of its lists are encoded once and cached: sending a list of a thousand skills of which one
- * has changed costs little more than that one. Items must not be mutated afterwards.
+ * Encodes a message as one line of JSON. The items of its lists are encoded once and cached: if 1 of 1,000 skills has changed, only that
+ * one is encoded again. Items must not be mutated afterwards.
  */
 export function encodeMessage(message: object): Buffer {
   const pieces: Buffer[] = [];
@@ -122,7 +122,7 @@ export function encodeMessage(message: object): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Items of a list as JSON, separated by commas. */
+/** Encodes items of a list as JSON, separated by commas. */
 export function encodeItems(items: readonly unknown[]): Uint8Array {
   return Buffer.concat(items.flatMap((item, index) => (index === 0 ? [encodeItem(item)] : [comma, encodeItem(item)])));
 }

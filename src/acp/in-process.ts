@@ -23,7 +23,7 @@ import type { ReportOptions } from "./messages/report-tool-call.ts";
 export type { NewSession, SkillsHandle } from "./in-process/remote-skills.ts";
 export type { SkillsChange } from "./skill-service.ts";
 
-/** Options of `openSkills`, besides those that every door has. */
+/** Options of `openSkills`, besides those that all transports share. */
 export interface OpenSkillsOptions extends SkillsOptions {
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string;
@@ -32,21 +32,20 @@ export interface OpenSkillsOptions extends SkillsOptions {
   /** Skill versions for which this returns false are hidden from calls. Must not throw. */
   readonly visible?: (skill: Skill) => boolean;
   /**
-   * Asks the person whom the agent works for, before a skill does more than its sandbox allows, and before the model reads skills that
-   * came with a project that the person has not trusted. Resolves with their answer, undefined if there is none: then nothing is
-   * allowed. Without it nobody is asked.
+   * Asks the agent's user before a skill does more than its sandbox allows, and before the model reads skills of an untrusted project.
+   * Resolves with the user's answer, or undefined for none: then nothing is allowed. Without `ask` nobody is asked.
    */
   readonly ask?: AskPerson;
 }
 
-/** How the call is reported to the editor, as `tool_call` and `tool_call_update`. */
+/** The options for reporting a call to the editor, as `tool_call` and `tool_call_update`. */
 export type CallReport = Omit<ReportOptions, "name" | "args" | "log">;
 
 /** Options of one call of a tool. */
 export interface SkillsCallOptions {
   /** Cancels the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Recorded in the ledger; blobs belong to the session unless `owner` is given. */
+  /** The session's id, which the ledger records. Blobs belong to the session unless `owner` is given. */
   readonly sessionId?: string;
   /** The owner of the blobs that are written and read; blobs of other owners are not accessible. */
   readonly owner?: string;
@@ -58,17 +57,17 @@ export interface SkillsCallOptions {
   readonly report?: CallReport;
 }
 
-/** Arguments may be omitted if none is required. */
+/** The parameters of `call` after the name. The tool's arguments may be omitted if none is required. */
 type Arguments<Name extends ServedToolName> =
   Record<string, never> extends ToolInput<Name>
     ? [args?: ToolInput<Name>, options?: SkillsCallOptions]
     : [args: ToolInput<Name>, options?: SkillsCallOptions];
 
-/** The tools in this process, with skills that are watched for changes. */
+/** The tools, callable from this process, and the skills, which are watched for changes. */
 export interface Skills extends SkillsHandle {
   /**
-   * Calls a tool; the result is the same plain JSON as over MCP, ACP and HTTP. Rejects only with a SkillsError or the reason of
-   * `signal`. A name that is not known at compile time, such as a model's, accepts any arguments and returns `unknown`.
+   * Calls a tool; the result is the same plain JSON as over MCP, ACP and HTTP. Rejects only with a SkillsError or the reason of `signal`.
+   * With a name that is not known at compile time, such as a model's, it accepts any arguments and returns `unknown`.
    */
   call<Name extends ServedToolName>(name: Name, ...rest: Arguments<Name>): Promise<ToolOutput<Name>>;
   call<Name extends string>(
@@ -76,15 +75,15 @@ export interface Skills extends SkillsHandle {
     args?: unknown,
     options?: SkillsCallOptions,
   ): Promise<unknown>;
-  /** The tools in the format of a model's API. */
+  /** Returns the tools in the format of a model's API. */
   tools<Format extends ToolFormat>(format: Format): ToolDefinitions[Format][];
-  /** The tools with the skills of one session, which may have a person of its own. They share the thread. */
+  /** Opens the tools with the skills of one session, which may have its own `ask`. All sessions share the thread. */
   forSession(session: NewSession & Pick<OpenSkillsOptions, "ask">): Skills;
 }
 
 /**
- * Opens the tools for agent authors who call their model themselves. They run on a worker thread, so that nothing blocks the
- * caller's. Resolves when the skills have been read. Throws INVALID_OPTIONS. The tools are loaded here, not with the package.
+ * Opens the tools for agent authors who call their model themselves. The tools run on a worker thread, so that nothing blocks the
+ * caller's. Resolves when the skills have been read. Rejects with INVALID_OPTIONS. The tools are loaded here, not with the package.
  */
 export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
   const settings = readOptions(options, { rules: ownRules });

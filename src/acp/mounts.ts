@@ -9,13 +9,13 @@ import type { WrapCommandOptions } from "./wrap-command.ts";
 import type { SkillService } from "./skill-service.ts";
 import { RemoteSkills, type NewSession, type SkillsHandle, withHandle } from "./in-process/remote-skills.ts";
 
-/** What an app, router or server of SDK 2.x is: its AgentConnector, with what `connect` returns. */
+/** An app, router or server of SDK 2.x: its AgentConnector, with the type that `connect` returns. */
 export interface Connectable<Connection> {
   connect(stream: Stream, options?: AgentConnectOptions): Connection;
 }
 
 /**
- * For agent authors on SDK 2.x: adds the skills of each session's directories to an app, router or server. All connections share one
+ * Adds the skills of each session's directories to an app, router or server, for agent authors on SDK 2.x. All connections share one
  * service thread. Throws SkillsError INVALID_OPTIONS.
  */
 export function withSkills<Connection>(
@@ -34,8 +34,8 @@ export function withSkills<Connection>(
 }
 
 /**
- * For agent authors: pass the returned stream to the agent instead of `stream`, and its editor gets the skills of each session's
- * directories. Works with every SDK version. Throws SkillsError INVALID_OPTIONS.
+ * Adds the skills of each session's directories to a stream, for agent authors on any SDK version. Pass the returned stream to the agent
+ * instead of `stream`. Throws SkillsError INVALID_OPTIONS.
  */
 export function wrapStream<Message>(
   stream: MessageStream<Message>,
@@ -48,9 +48,9 @@ export function wrapStream<Message>(
 }
 
 /**
- * Runs an agent command between `input` and `output`, with skills; resolves when the agent has exited. Messages that do not concern
- * skills are forwarded byte for byte. A command that cannot be started is logged, with exit code 127 or 126. `close` ends the agent as an
- * editor that leaves. Its code is loaded by the call. Rejects with SkillsError INVALID_OPTIONS.
+ * Runs an agent command between `input` and `output`, with skills. Resolves when the agent has exited. Messages that do not concern skills
+ * are forwarded byte for byte. A command that cannot be started is logged, with exit code 127 or 126. `close` ends the agent like an
+ * editor that exits. The code is loaded by the call. Rejects with SkillsError INVALID_OPTIONS.
  */
 export function wrapCommand(options: WrapCommandOptions): Promise<ExitStatus> & SkillsHandle {
   const closing = new AbortController();
@@ -81,7 +81,7 @@ interface SharedService {
   users: number;
 }
 
-/** Adds skills to streams. They share one service: loaded and opened for the first, closed after the last, reopened for the next. */
+/** Adds skills to streams, which share one service: opened for the first stream, closed after the last, reopened for the next. */
 function openMount(settings: Settings) {
   let current: SharedService | undefined;
   let isClosed = false;
@@ -92,7 +92,7 @@ function openMount(settings: Settings) {
     return current;
   }
 
-  /** Counts as one more stream until the end. */
+  /** Opens the skills of a session, which counts as one more open stream until the service is closed. */
   const openSession = (session: NewSession): RemoteSkills =>
     remoteSkills(isClosed ? Promise.resolve(undefined) : use().service, settings, session);
 
@@ -108,7 +108,7 @@ function openMount(settings: Settings) {
     },
     openSession,
     open: () => openSession({ cwd: process.cwd() }),
-    /** Messages of open streams pass unchanged from now on. */
+    /** Closes the service. Messages of open streams then pass unchanged. */
     async close() {
       isClosed = true;
       await closeOpened(current?.service);
@@ -116,7 +116,7 @@ function openMount(settings: Settings) {
   };
 }
 
-/** The skills of a session; those of no service are closed. */
+/** Opens the skills of a session; closed if there is no service. */
 function remoteSkills(
   service: Promise<SkillService | undefined>,
   settings: Settings,
@@ -129,7 +129,7 @@ function remoteSkills(
   return new RemoteSkills(serve, settings, session);
 }
 
-/** A failure to open was reported to the streams. */
+/** Closes a service. A failure to open it was reported to the streams already. */
 async function closeOpened(service: Promise<SkillService> | undefined): Promise<void> {
   const opened = await service?.catch(() => undefined);
   await opened?.close();

@@ -15,69 +15,69 @@ import type { Transport } from "./messages/server-entry.ts";
 
 export { knownAgents } from "./negotiation/agents.ts";
 
-/** What the client and the agent declared in `initialize`, as far as skills are concerned. */
+/** The declarations of the client and the agent in `initialize` that concern skills. */
 export interface Negotiation {
   readonly protocol: 1 | 2;
-  /** How the client asked for skills; undefined if it did not. */
+  /** The client's opt-in to skills; undefined if it did not opt in. */
   readonly optIn: OptIn | undefined;
   readonly jetbrains: boolean;
-  /** The client takes skills as `skill` entries of the list of commands (ACP v2, RFD "Agent Skills"). */
+  /** Whether the client takes skills as `skill` entries of the list of commands (ACP v2, RFD "Agent Skills"). */
   readonly takesSkillEntries: boolean;
-  /** Where in a prompt the agent itself takes `skill` blocks. */
+  /** The positions in a prompt at which the agent itself takes `skill` blocks. */
   readonly ownBlocks: "nowhere" | "first" | "anywhere";
-  /** The client shows forms (`elicitation/create`). */
+  /** Whether the client shows forms (`elicitation/create`). */
   readonly showsForms: boolean;
-  /** What the client declared wrongly, in sentences. */
+  /** The client's invalid declarations, as sentences. */
   readonly faults: readonly string[];
-  /** The client said something about skills. Others get commands as agents send them, without `_meta` of ours. */
+  /** Whether the client declared anything about skills. Other clients get commands as agents send them, without `_meta` of acp-skills. */
   readonly declaresSkills: boolean;
-  /** The client shows `notice` updates. */
+  /** Whether the client shows `notice` updates. */
   readonly notices: boolean;
-  /** How the agent connects to MCP servers. In v1 every agent supports stdio. */
+  /** The transports over which the agent connects to MCP servers. In v1 every agent supports stdio. */
   readonly transports: readonly Transport[];
-  /** The agent supports additions to its system prompt. */
+  /** Whether the agent supports additions to its system prompt. */
   readonly systemPrompt: boolean;
-  /** The agent's name, as it gave it. */
+  /** The agent's name, as it declares it; empty if it declares none. */
   readonly agent: string;
-  /** The editor's name, as it gave it. */
+  /** The editor's name, as it declares it; empty if it declares none. */
   readonly editor: string;
   readonly facts: AgentFacts;
-  /** The text of embedded resources reaches its model. */
+  /** Whether the text of embedded resources reaches the agent's model. */
   readonly takesResources: boolean;
-  /** The agent uses this package itself. */
+  /** Whether the agent uses this package itself. */
   readonly alreadyServed: boolean;
 }
 
-/** How a client that opted in wants to get skills. */
+/** The form in which a client that opted in wants to get skills. */
 interface OptIn {
-  /** As the notification `_acp-skills/skills_update`, which typed v1 SDK clients deliver. */
+  /** Whether the list is sent as the notification `_acp-skills/skills_update`, which typed v1 SDK clients deliver. */
   readonly notification: boolean;
-  /** Only changes after the first list. */
+  /** Whether only changes are sent after the first list. */
   readonly deltas: boolean;
-  /** As commands, too. */
+  /** Whether skills are sent as commands, too. */
   readonly commands: boolean;
 }
 
-/** How the list of skills itself is sent. */
+/** The form in which the list of skills is sent. */
 export interface SkillsForm {
   readonly method: typeof sessionUpdate | typeof skillsNotification;
-  /** The kind of the update. */
+  /** The value of the update's `sessionUpdate`. */
   readonly kind: typeof availableSkillsUpdate;
   readonly deltas: boolean;
 }
 
 /** The forms in which a connection gets its skills. */
 export interface Forms {
-  /** Undefined if the list itself is not sent. */
+  /** The form of the list of skills; undefined if the list is not sent. */
   readonly skills: SkillsForm | undefined;
-  /** As what skills stand in the list of commands: v2's `skill` entries, or commands; undefined if they do not. */
+  /** The form of skills in the list of commands: v2's `skill` entries, or commands; undefined if the list has none. */
   readonly commands: "skill" | "command" | undefined;
   readonly problems: boolean;
 }
 
 /**
- * Reads the params of an initialize request and the result that answered it. The fields of both versions are read,
- * because a request may be of a newer protocol than the answer.
+ * Reads the params of an initialize request and the result that answered it. The fields of v1 and v2 are read, because the request may be
+ * of a newer protocol than the answer.
  */
 export function negotiate(params: unknown, result: unknown): Negotiation {
   const protocol = isRecord(result) && Number(result["protocolVersion"]) >= 2 ? 2 : 1;
@@ -118,13 +118,13 @@ function nameIn(info: JsonRecord | undefined): string {
   return typeof name === "string" ? name : "";
 }
 
-/** What the client declares of `skill` entries, whatever it is. */
+/** Reads the client's declaration of `skill` entries, unchecked. */
 function skillEntries(protocol: 1 | 2, ofClient: readonly (JsonRecord | undefined)[]): unknown {
   if (protocol === 1) return undefined;
   return ofClient.map((capabilities) => recordAt(capabilities, "session", "commands")?.["skill"]).find(isGiven);
 }
 
-/** Capabilities are objects; anything else does not count as declared. */
+/** Reports a capability whose value is not an object: such a value does not count as declared. */
 function faultOf(capability: string, value: unknown, result: string): readonly string[] {
   if (!isGiven(value) || isRecord(value)) return [];
   return [`The editor declares ${capability} as ${quoted(JSON.stringify(value))}, not as an object: ${result}.`];
@@ -135,7 +135,7 @@ function ownBlocksOf(skill: JsonRecord | undefined): Negotiation["ownBlocks"] {
   return isRecord(skill["inline"]) ? "anywhere" : "first";
 }
 
-/** A client can opt in by our key in `_meta` or by `session.skills`. */
+/** Reads the client's opt-in, by the key of acp-skills in `_meta` or by `session.skills`. */
 function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefined {
   const declarations = ofClient.flatMap((capabilities) => [
     recordAt(capabilities, "_meta")?.[metaKey],
@@ -148,8 +148,8 @@ function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefin
 }
 
 /**
- * Chooses the forms, so that no client gets a skill twice unless it asks for that: the list if it opted in, else entries of the list of
- * commands. `announce: "rfd"` sends the list without opt-in.
+ * Chooses the forms, so that no client gets a skill twice unless it asks for that. A client that opted in gets the list of skills; others
+ * get entries of the list of commands. `announce: "rfd"` sends the list without opt-in.
  */
 export function chooseForms(
   { optIn, takesSkillEntries }: Pick<Negotiation, "optIn" | "takesSkillEntries">,
@@ -173,8 +173,8 @@ export function chooseForms(
 }
 
 /**
- * Chooses how the agent connects to our MCP server; undefined if it cannot. The HTTP configuration contains the access token, so
- * agents that leak it to other users get the stdio bridge, as do all agents if the calling user cannot be determined.
+ * Chooses the transport between the agent and the MCP server; undefined if there is none. The HTTP configuration contains the access
+ * token. Agents that leak it to other users get the stdio bridge, as do all agents if calling users cannot be identified.
  */
 export function chooseTransport(
   { transports, facts }: Pick<Negotiation, "transports" | "facts">,
@@ -200,7 +200,7 @@ function transportsOf(protocol: 1 | 2, ofAgent: unknown): readonly Transport[] {
   return (["http", "stdio"] as const).filter((transport) => Boolean(mcp?.[transport]));
 }
 
-/** Adds to an initialize response what will be sent, and where in prompts `skill` blocks are taken. */
+/** Adds to an initialize response the updates that will be sent, and whether prompts may contain `skill` blocks. */
 export function advertise(
   response: unknown,
   { protocol, ownBlocks }: Pick<Negotiation, "protocol" | "ownBlocks">,
@@ -213,7 +213,7 @@ export function advertise(
     ...(forms.skills === undefined ? [] : [nameOfForm(forms.skills)]),
     ...(forms.commands === undefined ? [] : [availableCommandsUpdate]),
   ];
-  // An agent that takes blocks itself decides where.
+  // An agent that takes blocks itself declares their positions.
   const takesBlocks = protocol === 2 && ownBlocks === "nowhere" && update.length > 0;
   const key = protocol === 2 ? "capabilities" : "agentCapabilities";
   return setFields(result, ["result"], {
@@ -224,7 +224,7 @@ export function advertise(
   });
 }
 
-/** Sets fields below `path`, where what is there is an object or nothing. Only objects at the ends of `fields` replace others. */
+/** Sets fields below `path`. Objects are merged, but the one at `metaKey` is replaced. An existing value that is no object stays. */
 function setFields(holder: JsonRecord, path: Path, fields: JsonRecord): Amendment[] {
   return Object.entries(fields).flatMap(([key, value]) => {
     const before = holder[key];
@@ -236,7 +236,7 @@ function setFields(holder: JsonRecord, path: Path, fields: JsonRecord): Amendmen
   });
 }
 
-/** The name of a form, as it is advertised and recorded. */
+/** Returns the name of a form, for the advertisement and the record. */
 export function nameOfForm({ method, kind }: SkillsForm): string {
   return method === sessionUpdate ? kind : method;
 }

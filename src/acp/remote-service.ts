@@ -21,8 +21,8 @@ export function openService(settings: Settings): SkillService {
 }
 
 /**
- * The service at the other end of a channel, so that it never blocks this thread. If its thread fails, that is logged; open sessions go
- * on without skills, and the next session gets a new thread.
+ * Opens the service at the other end of a channel, so that it never blocks this thread. A failure of its thread is logged. Open sessions
+ * then continue without skills, and the next session gets a new thread.
  */
 export function openRemoteService(settings: Settings, openChannel: OpenServiceChannel): SkillService {
   let current: ReturnType<typeof openThread> | undefined;
@@ -38,7 +38,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
     const connection = ++lastConnection;
     let thread: typeof current;
 
-    /** The thread that serves this connection; replaced only when a new session or call begins. */
+    /** Returns the thread that serves this connection. A dead thread is replaced only when a session or call begins. */
     function reach(begins: boolean): typeof current {
       if (thread?.client.isAlive === true || !begins || isClosed) return thread;
       thread = running();
@@ -56,7 +56,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
         ...args: Parameters<ServiceConnection[Method]>
       ): Promise<Awaited<ReturnType<ServiceConnection[Method]>>> => {
         const client = reach(false)?.client;
-        // Undefined if the thread ends first.
+        // The answer is undefined if the thread ends first.
         const answer = await client
           ?.call((call) => ({ kind: "ask", connection, method, args, call }))
           .catch(() => undefined);
@@ -108,7 +108,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
   };
 }
 
-/** One thread of the service, and the connections that it serves. */
+/** Opens a thread of the service, with the map of the connections that it serves. */
 function openThread({ log, clock }: Settings, openChannel: OpenServiceChannel) {
   const outlets = new Map<number, ServiceOutlet>();
   const client = new ThreadClient<ToService, FromService>({
@@ -136,7 +136,7 @@ function openThread({ log, clock }: Settings, openChannel: OpenServiceChannel) {
   return { client, outlets };
 }
 
-/** In-process messages may contain values that cannot be cloned; values that are not JSON are dropped. */
+/** Drops values that are not JSON from a message that cannot be cloned: in-process messages may contain functions. */
 function droppingFunctions(openChannel: OpenServiceChannel): OpenServiceChannel {
   return (received, ended) => {
     const channel = openChannel(received, ended);
@@ -152,12 +152,12 @@ function droppingFunctions(openChannel: OpenServiceChannel): OpenServiceChannel 
   };
 }
 
-/** The memory of shorter lines is not returned. */
+/** The minimum size of a line whose memory is returned. */
 const longLine = 64 * 1024;
 
 /**
- * Reports that a line was written. The memory of a long line is transferred back to the service's thread, whose garbage is collected
- * often; on this thread dozens of lists would pile up.
+ * Makes the message which reports that a line was written. It transfers the memory of a long line back to the service's thread, whose
+ * garbage is collected often. On this thread, the memory of dozens of lists would accumulate.
  */
 function giveBack({ line, bytes }: Extract<FromService, { kind: "line" }>): [ToService, ArrayBuffer[]?] {
   const { buffer } = bytes;

@@ -6,9 +6,9 @@ import { Routing, relayChain } from "./relay/relay-chain.ts";
 import { flush, lineWriter } from "./relay/relay-lines.ts";
 
 export interface RunProxyOptions {
-  /** From the conductor. */
+  /** The bytes from the conductor. */
   readonly input: Readable;
-  /** To the conductor; it is not ended. */
+  /** The bytes to the conductor. The stream is not ended. */
   readonly output: Writable;
   /** Ends the proxy before the conductor does. */
   readonly signal?: AbortSignal;
@@ -16,8 +16,8 @@ export interface RunProxyOptions {
 }
 
 /**
- * Adds skills as one proxy in a chain, which a conductor runs; resolves when the conductor has closed an end. The interceptor is the
- * wrapper's: only the envelopes are different. Rejects with SkillsError INVALID_OPTIONS.
+ * Adds skills as one proxy in a chain that a conductor runs. Resolves when the conductor has closed a stream. The interceptor is that of
+ * `wrapCommand`; only the envelopes differ. Rejects with SkillsError INVALID_OPTIONS.
  */
 export async function runProxy(
   { input, output, signal, options }: RunProxyOptions,
@@ -28,7 +28,7 @@ export async function runProxy(
   const routing = new Routing(settings.log);
   const send = lineWriter(output);
   const interceptor = intercept({
-    // Both go to the conductor, which knows what a response is for by its id; all else of ours is for the editor.
+    // Both write to the conductor, which routes a response by its id. All other messages of acp-skills are for the editor.
     toEditor: send,
     toAgent: (line) => send(line, () => undefined),
     waitedInLines: () => relay.waitedInLines(),

@@ -13,67 +13,67 @@ import type { McpCaller } from "../mcp/mcp-caller.ts";
 import type { McpAddress } from "../mcp/session-servers.ts";
 
 /**
- * The port between the relay, which carries messages and must never wait for long, and everything that reads skills or runs tools.
- * Only plain data crosses it, so that the two may live on different threads.
+ * The port between the relay and the service. The relay carries messages and must never wait for long; the service reads skills and runs
+ * tools. Only plain data crosses the port, so that the two may run on different threads.
  */
 export interface SkillService {
   /** Opens the skills and tools of one ACP connection. Never throws. */
   connect(outlet: ServiceOutlet): ServiceConnection;
-  /** Serves the skills and tools of these directories to the other end of a port, until that end or the service closes. */
+  /** Serves the skills and tools of the opening's directories to the other end of a port, until that end or the service closes. */
   serveSkills(port: MessagePort, opening: Opening): void;
   /** Releases everything. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
-/** What the service reports to one connection. Must not throw. */
+/** The callbacks with which the service reports to one connection. They must not throw. */
 export interface ServiceOutlet {
   /**
-   * Sends one line, with its line break, to the editor. `written` is called once, when the line was written or never will be: the
-   * service waits for it before it sends the next such line.
+   * Sends one line, with its line break, to the editor. `written` is called once, when the line was written or never will be. Until then,
+   * the service sends no other line of the same kind.
    */
   readonly send: (line: Uint8Array, written: () => void) => void;
-  /** Sends a request of ours to the editor; its response arrives at `editorReplied`. */
+  /** Sends a request of acp-skills to the editor. The response arrives at `editorReplied`. */
   readonly request: (id: string, line: Uint8Array) => void;
-  /** Cancels such a request, unless the editor has responded. */
+  /** Cancels a request of acp-skills, unless the editor has responded. */
   readonly withdraw: (id: string) => void;
-  /** One of the editor's own requests was answered. */
+  /** Called just before one of the editor's own requests is answered. */
   readonly answered: (id: string | number) => void;
-  /** The service has stopped because of an internal error: open requests will not be answered. */
+  /** Called when the service has stopped because of an internal error: open requests will not be answered. */
   readonly ended: () => void;
-  /** The index of skills for the next prompt, undefined for none. First called when the skills were read. */
+  /** Called with the index of skills for the next prompt, undefined for none. First called when the skills have been read. */
   readonly index: (key: SessionKey, index: SkillIndex | undefined) => void;
-  /** A run of the session has stored a blob. */
+  /** Called when a run of the session has stored a blob. */
   readonly blob: (key: SessionKey, id: string, facts: BlobFacts) => void;
   readonly log: Log;
 }
 
-/** The relay's number of a session, from the request that opens it. */
+/** The relay's number of a session, assigned with the request that opens the session. */
 export type SessionKey = number;
 
 /** A text that lists the available skills for the model. */
 export interface SkillIndex {
   readonly ticket: number;
   readonly text: string;
-  /** Part of its marks, by which it is recognised in a session's history. */
+  /** The label in the marks of the index, by which it is recognised in a session's history. */
   readonly label: string;
 }
 
-/** Where a session has skills: fields of the request that opens it. */
+/** The directories in which a session has skills, from the request that opens the session. */
 export interface Directories {
   readonly cwd: string | undefined;
   readonly additionalDirectories: readonly string[];
 }
 
-/** What the service needs to know to serve tools to a session's model. */
+/** The facts that the service needs to serve tools to a session's model. */
 export interface EquipRequest {
-  /** Undefined if the agent chooses it. */
+  /** The session's id; undefined if the agent chooses it. */
   readonly sessionId: string | undefined;
   readonly negotiation: Negotiation;
-  /** Undefined if its agent supports no MCP servers: its model reads the files of skills. */
+  /** The transport to the MCP server; undefined if the agent supports none. The model then reads the files of skills. */
   readonly transport: Transport | undefined;
-  /** The name of our server in this session. */
+  /** The name of the MCP server in this session. */
   readonly name: string;
-  /** Its server, if the agent has the address already; never from the relay. */
+  /** The function that serves the session at the address that the agent already has, if any. Never set by the relay. */
   readonly reserve?: Reserve | undefined;
 }
 
@@ -96,7 +96,7 @@ export interface InvokedSkill {
 
 /** A skill that the user invoked by name and the agent runs itself. */
 interface NativeSkill {
-  /** The command under which the agent shows it. */
+  /** The command under which the agent shows the skill. */
   readonly command: string;
 }
 
@@ -105,91 +105,91 @@ interface GoneSkill {
   readonly gone: string;
 }
 
-/** What became of an invocation; `refused`: why that of a block is not possible. */
+/** The result of an invocation. `refused` is the reason why the skill of a block cannot be invoked. */
 export type Invoked = InvokedSkill | NativeSkill | GoneSkill | { readonly refused: string };
 
-/** `/name` or `$name` in a text, or a `skill` block; `text`: the block of a prompt that needs the skill's text, whoever runs the skill. */
+/** The form of an invocation: `/name` or `$name` in a text, or a `skill` block. `text` is a block that always needs the skill's text. */
 export type InvocationForm = "/" | "$" | "block" | "text";
 
-/** `decided`: trust decides, and asks the person where nobody has; `sandboxed`: it needs nothing beyond its sandbox, which works. */
+/** Why the agent need not ask. `decided`: trust decides, or asks the user. `sandboxed`: the run stays in its sandbox, which works. */
 export type RunAnswer = "decided" | "sandboxed";
 
-/** A call of one of our tools that the agent has reported to its editor. */
+/** A call of a tool of acp-skills that the agent has reported to its editor. */
 export interface ReportedCall {
   readonly toolCallId: string;
   readonly tool: string;
-  /** Undefined if unknown. */
+  /** The input of the call; undefined if unknown. */
   readonly input: JsonRecord | undefined;
   readonly isOver: boolean;
-  /** The session id of the subagent that makes it; undefined if the session itself does, as far as is known. */
+  /** The session id of the subagent that makes the call; undefined if the session itself makes it, as far as is known. */
   readonly subagent?: string | undefined;
 }
 
-/** How the agent's list of commands is to be amended. */
+/** The amendments of the agent's list of commands. */
 export interface ListAmendments {
-  /** New fields of commands that the agent listed, by their place. */
+  /** The new fields of commands that the agent listed, by index. */
   readonly annotated: readonly (readonly [place: number, fields: JsonRecord])[];
-  /** JSON of the commands to append, separated by commas; empty for none. */
+  /** The JSON of the commands to append, separated by commas; empty for none. */
   readonly added: Uint8Array;
-  /** Instead of these changes, the list: some of the agent's commands are left out. */
+  /** The whole list, which replaces these changes if some of the agent's commands are omitted. */
   readonly whole?: readonly unknown[];
-  /** The number of skills in the amended list; undefined if it is not sent to the editor. */
+  /** The number of skills in the amended list; undefined if the number is not sent to the editor. */
   readonly skills: number | undefined;
 }
 
-/** A request of the editor for one of our tools. */
+/** A request of the editor for a tool of acp-skills. */
 export interface ToolRequest {
   readonly id: string | number;
   readonly method: string;
   readonly params: unknown;
 }
 
-/** What one connection asks of the service. Nothing rejects or throws. */
+/** The requests of one connection to the service. No method rejects or throws. */
 export interface ServiceConnection {
-  /** The agent has answered `initialize`: what the first session needs is loaded soon, unless that session begins before. */
+  /** Called when the agent has answered `initialize`. The code for the first session is loaded soon, unless that session begins before. */
   prepare(): void;
-  /** A request to open a session is on its way to the agent. */
+  /** Called when a request to open a session is on its way to the agent. */
   open(key: SessionKey, directories: Directories): void;
-  /** Opens our MCP server for the session: its entry for `mcpServers`. Undefined if it could not be opened; the reason is logged. */
+  /** Opens the session's MCP server. Returns its entry for `mcpServers`, or undefined if it could not be opened; the reason is logged. */
   equip(key: SessionKey, request: EquipRequest): MaybePromise<JsonRecord | undefined>;
-  /** The agent has opened the session: from now on the editor gets its skills. */
+  /** Called when the agent has opened the session. From then on, the editor gets the skills. */
   begin(key: SessionKey, request: BeginRequest): void;
-  /** The editor sent a message about this session. With the first prompt, updates that it may have dropped are repeated. */
+  /** Called when the editor sends a message about the session. The first prompt repeats updates that the editor may have dropped. */
   named(key: SessionKey, isPrompt: boolean): void;
-  /** The agent listed its commands; undefined: the list stays as it is. */
+  /** Called when the agent lists its commands. Returns the amendments; undefined if the list stays as it is. */
   agentListed(key: SessionKey, commands: readonly unknown[]): MaybePromise<ListAmendments | undefined>;
-  /** The list was forwarded without our amendments and must be sent again with them. */
+  /** Called when the list was forwarded without the amendments. It is then sent again with them. */
   listPassed(key: SessionKey): void;
-  /** Reads the skill that the user invoked, unless the agent runs it itself. Undefined if there is none. */
+  /** Reads the skill that the user invoked, unless the agent runs the skill itself. Undefined if there is no such skill. */
   invoke(key: SessionKey, name: string, form: InvocationForm): MaybePromise<Invoked | undefined>;
-  /** A person sent a prompt: what they did not answer may be asked again. Comes before `invoke`. */
+  /** Called when the user sends a prompt, before `invoke`. Questions that the user did not answer may then be asked again. */
   turnBegan(key: SessionKey): void;
-  /** Why the agent need not ask about a call of a tool that runs code; undefined if it should. */
+  /** Why the agent need not ask about a call of a tool that runs code; undefined if the agent should ask. */
   answersRun(key: SessionKey, tool: string, input: JsonRecord): MaybePromise<RunAnswer | undefined>;
-  /** The agent reported a call to its editor: its output is reported with the same id. */
+  /** Called when the agent reports a call to its editor. The output of the call is reported with the same id. */
   callReported(key: SessionKey, call: ReportedCall): void;
-  /** The index with this ticket was sent to the model. */
+  /** Called when the index with this ticket was sent to the model. */
   indexSent(key: SessionKey, ticket: number): void;
   /** Runs a call of the editor and sends the response. */
   callTool(request: ToolRequest): void;
-  /** The editor was sent a request of ours. */
+  /** Called when a request of acp-skills was sent to the editor. */
   questionShown(id: string): void;
-  /** The editor responded to a request of ours, so long after it was sent. */
+  /** Called when the editor responds to a request of acp-skills, with the editor's time in milliseconds. */
   editorReplied(id: string, reply: EditorReply, elapsedMs: number): void;
   /** Cancels a call of the editor. */
   cancelCall(id: string | number): void;
-  /** The user cancelled the turn: running calls of our tools end. Or the work of these subagents: those that they began end. */
+  /** Called when the user cancels the turn, or only the work of some subagents. The running calls of tools in it end. */
   cancelTurn(key: SessionKey, subagents?: readonly string[]): void;
-  /** The user cancelled one call of our tools, which the agent reported with this id. */
+  /** Called when the user cancels one call of a tool, which the agent reported with this id. */
   cancelToolCall(key: SessionKey, toolCallId: string): void;
   release(key: SessionKey): void;
-  /** Releases every session; nothing is sent afterwards. Idempotent; never rejects. */
+  /** Releases every session. Nothing is sent afterwards. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
 type MaybePromise<Value> = Value | Promise<Value>;
 
-/** To the service's thread. `connection` numbers ACP connections; `call` numbers calls whose result is awaited. */
+/** A message to the service's thread. `connection` numbers ACP connections; `call` numbers calls whose result is awaited. */
 export type ToService =
   | { readonly kind: "connect"; readonly connection: number }
   | {
@@ -199,17 +199,17 @@ export type ToService =
       readonly args: readonly unknown[];
       readonly call?: number;
     }
-  /** A line was written. */
+  /** Reports that a line was written. `spent` returns the memory of the line. */
   | { readonly kind: "written"; readonly line: number; readonly spent?: Uint8Array }
   | { readonly kind: "skills"; readonly port: MessagePort; readonly opening: Opening }
   | { readonly kind: "close" };
 
-/** From the service's thread, besides answers. */
+/** A message from the service's thread, other than an answer. */
 export type FromService =
   | { readonly kind: "line"; readonly connection: number; readonly line: number; readonly bytes: Uint8Array }
   | OutletCalls["request" | "withdraw" | "answered" | "index" | "blob"];
 
-/** Calls of an outlet's methods. */
+/** The messages that call an outlet's methods, by method. */
 type OutletCalls = {
   readonly [Method in keyof ServiceOutlet]: {
     readonly kind: "outlet";
@@ -223,31 +223,31 @@ type OutletCalls = {
 export interface Instructions {
   /** SKILL.md without its frontmatter. */
   readonly body: string;
-  /** True when `body` is only the beginning. */
+  /** Whether `body` is only the beginning. */
   readonly truncated: boolean;
-  /** Files beside SKILL.md, relative to the skill's directory, with `/`. */
+  /** The files beside SKILL.md, relative to the skill's directory, with `/`. */
   readonly files: readonly string[];
-  /** True when `files` is only the beginning. */
+  /** Whether `files` is only the beginning. */
   readonly moreFiles: boolean;
-  /** When SKILL.md was last changed: milliseconds since 1970. */
+  /** The time of SKILL.md's last change, in milliseconds since 1970. */
   readonly changedAt: number;
 }
 
-/** Serves this caller at the address that the agent has. */
+/** Serves a caller at the address that the agent already has. */
 export type Reserve = (caller: McpCaller) => McpAddress;
 
-/** Whose skills are served, to whom. */
+/** The session whose skills are served, and the abilities of the other end. */
 export interface Opening {
-  /** Absolute. */
+  /** The absolute path of the session's directory. */
   readonly cwd: string;
   readonly additionalDirectories: readonly string[];
-  /** Whether the other end decides which skills are visible; it says so with each call. */
+  /** Whether the other end decides which skills are visible. Each call then has the visible ones. */
   readonly asksVisible: boolean;
-  /** There is a person who can be asked. */
+  /** Whether the other end can ask the user. */
   readonly hasPerson: boolean;
 }
 
-/** The caller of a tool. */
+/** The facts about the caller of a tool. */
 export interface CallFacts {
   readonly sessionId: string | undefined;
   readonly owner: string | undefined;
@@ -255,14 +255,14 @@ export interface CallFacts {
 }
 
 export type ToSkills =
-  /** Answered when the skills have been read. */
+  /** Requests an answer when the skills have been read. */
   | { readonly kind: "open"; readonly call: number }
   | ({
       readonly kind: "call";
       readonly call: number;
       readonly name: string;
       readonly args: unknown;
-      /** The numbers of the skills that are visible; undefined for all. Skills that were not sent before are not. */
+      /** The numbers of the visible skills; undefined for all. Skills that were not sent before are not visible. */
       readonly visible: readonly number[] | undefined;
     } & CallFacts)
   | { readonly kind: "abort"; readonly call: number }
@@ -270,16 +270,16 @@ export type ToSkills =
   | { readonly kind: "answered"; readonly question: number; readonly reply: Reply }
   | { readonly kind: "list"; readonly call: number; readonly visible: readonly number[] | undefined };
 
-/** Which skills changed, by canonical name. */
+/** The skills that changed, by canonical name. */
 export interface SkillsChange {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** What the thread sends besides answers. */
+/** A message from the thread, other than an answer. */
 export type FromSkills =
-  /** When the skills have been read, and after every change. `numbered`: every version, if the other end decides which are visible. */
+  /** Sent when the skills have been read, and after each change. `numbered`: every version, if the other end decides which are visible. */
   | {
       readonly kind: "skills";
       readonly problems: readonly Problem[];
@@ -289,7 +289,7 @@ export type FromSkills =
   | { readonly kind: "print"; readonly call: number; readonly text: string }
   | { readonly kind: "ask"; readonly question: number; readonly asked: Question }
   | { readonly kind: "withdrawn"; readonly question: number }
-  /** There will be no skills. */
+  /** Reports why there will be no skills. */
   | { readonly kind: "failed"; readonly error: PlainError };
 
 /** The answer to a call. */

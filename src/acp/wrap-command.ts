@@ -17,9 +17,9 @@ import { type AgentCommand, type AgentProcess, type ExitStatus, startAgent } fro
 
 export { type AgentCommand, type AgentProcess, type ExitStatus, exitAs, startAgent } from "./relay/start-agent.ts";
 
-/** Signals that ask a process to exit; SIGBREAK exists on Windows only. */
+/** The signals that ask a process to exit. SIGBREAK exists on Windows only. */
 const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2", "SIGBREAK"] as const;
-/** How long an agent has to exit after its stdin was closed, and after SIGTERM. */
+/** The maximum time for an agent's exit after its stdin was closed, and again after SIGTERM. */
 const graceMs = 5_000;
 
 /** The source of signals: `process`. */
@@ -29,20 +29,20 @@ interface SignalSource {
 }
 
 export interface WrapCommandOptions extends AgentCommand {
-  /** From the editor. */
+  /** The bytes from the editor. */
   readonly input: Readable;
-  /** To the editor; it is not ended. */
+  /** The bytes to the editor. The stream is not ended. */
   readonly output: Writable;
-  /** Called when the agent has closed its stdout but still runs; all its output has been written. Must not throw. */
+  /** Called when the agent has closed its stdout but still runs, and all its output has been written. Must not throw. */
   readonly endOutput?: () => void;
   readonly options?: SkillsOptions;
 }
 
-/** What only `wrapCommand` gives, and replaceable parts, for tests. */
+/** The callbacks of `wrapCommand`, and dependencies that tests replace. */
 interface WrapDependencies extends InjectedOptions {
   readonly signals?: SignalSource;
   readonly platform?: NodeJS.Platform;
-  /** Ends the agent as an editor that leaves. */
+  /** Ends the agent like an editor that exits. */
   readonly closing?: AbortSignal;
   /** Called with the service once it is open; undefined if there is none. */
   readonly opened?: (service: SkillService | undefined) => void;
@@ -59,18 +59,18 @@ const optionNames = Object.keys({
   options: true,
 } satisfies Record<keyof WrapCommandOptions, true>);
 
-/** See `wrapCommand` in `acp/mounts.ts`. */
+/** Implements `wrapCommand` in `acp/mounts.ts`. */
 export async function wrapAgentCommand(
   options: WrapCommandOptions,
   dependencies: WrapDependencies = {},
 ): Promise<ExitStatus> {
   refuseUnknown(options, optionNames);
   const settings = readOptions(options.options, dependencies);
-  // The agent first: our modules are loaded while it starts.
+  // The agent comes first: the modules are loaded while it starts.
   const starting = startAgent(options, dependencies.platform);
   const loading = loadInterceptor(settings);
   loading.then(({ service }) => dependencies.opened?.(service)).catch(() => undefined);
-  // The timers of our clock do not keep the process alive while the last messages and the last processes are awaited; this one does.
+  // This timer keeps the process alive while the last messages and processes are awaited. The timers of the clock do not.
   const alive = setInterval(() => undefined, 2 ** 30);
   try {
     return await connect(await starting, loading, settings, options, dependencies);
@@ -90,7 +90,7 @@ export async function wrapAgentCommand(
   }
 }
 
-/** How long the editor's first request is waited for when there is no agent. */
+/** The maximum wait for the editor's first request if there is no agent. */
 const firstRequestMs = 1_000;
 
 /** Answers the editor's `initialize` with the reason why there is no agent. */
@@ -141,10 +141,10 @@ async function connect(
     if (closing?.aborted === true) ending.leave();
     closing?.addEventListener("abort", ending.leave);
     void fromAgent.ended.then(async () => {
-      // No more output: there is nothing left to serve. The agent may read on until the editor leaves.
+      // Without output, nothing is left to serve. With `endOutput`, the agent may read until the editor leaves.
       if (endOutput === undefined) ending.leave();
       await flush(output);
-      // How it exits says more than that it is silent.
+      // The agent's exit is a better reason than its closed output.
       if (initialization.isOpen()) await withinTime(agent.exited, clock, firstRequestMs);
       if (ended.agent) return;
       initialization.refuse(output, "Agent closed its output; run its command in a terminal. It had not started.");
@@ -184,7 +184,7 @@ function openEnding(agent: AgentProcess, clock: Clock) {
     stop = clock.after(graceMs, () => agent.killTree("SIGKILL"));
   };
   return {
-    /** The editor leaves: closes the agent's stdin; after a grace period the agent gets SIGTERM, then SIGKILL. */
+    /** Called when the editor leaves. Closes the agent's stdin; after a grace period each, the agent gets SIGTERM, then SIGKILL. */
     leave: () => {
       if (isLeaving) return;
       isLeaving = true;
@@ -196,12 +196,12 @@ function openEnding(agent: AgentProcess, clock: Clock) {
         killLater();
       });
     },
-    /** Forwards a signal; a grace period after SIGTERM, the agent gets SIGKILL. */
+    /** Forwards a signal. A grace period after SIGTERM, the agent gets SIGKILL. */
     forward: (signal: NodeJS.Signals) => {
       agent.kill(signal);
       if (signal === "SIGTERM") killLater();
     },
-    /** The agent has exited. */
+    /** Called when the agent has exited. */
     stop: () => {
       isLeaving = true;
       stop();
@@ -209,14 +209,14 @@ function openEnding(agent: AgentProcess, clock: Clock) {
   };
 }
 
-/** How long the stdout of an exited agent may be silent before it is abandoned: a child of the agent may hold it open. */
+/** The maximum silence on an exited agent's stdout, which is then abandoned: a child of the agent may hold it open. */
 const silence = 1_000;
-/** How long that stdout may be silent after the editor has left. */
+/** The maximum silence on an exited agent's stdout after the editor has left. */
 const silenceWithoutEditor = 100;
-/** The total time limit, regardless of how much output remains and how fast the editor reads. */
+/** The maximum total time, for any amount of remaining output and any speed of the editor. */
 const lastWordsLimit = 5_000;
 
-/** After the agent has exited, waits until its remaining output has reached the editor, within a time limit. */
+/** Waits until the remaining output of an exited agent has reached the editor, within a time limit. */
 async function passLastWords(
   relays: { readonly fromEditor: Relay; readonly fromAgent: Relay },
   output: Writable,

@@ -6,19 +6,19 @@ import { type ParentOptions, whenParentGone } from "../base/processes/live-proce
 import { privacyFault } from "./session-servers/private-directory.ts";
 
 export interface BridgeOptions extends ParentOptions {
-  /** From the agent. */
+  /** The bytes from the agent. */
   readonly input: Readable;
-  /** To the agent. */
+  /** The bytes to the agent. */
   readonly output: Writable;
-  /** The socket of the acp-skills process. */
+  /** The path of the socket of the acp-skills process. */
   readonly path: string;
   readonly log: Log;
   readonly platform?: NodeJS.Platform;
 }
 
 /**
- * Pipes bytes between stdio and the socket of the acp-skills process. Resolves when either end closes or the agent exits; false if
- * the socket cannot be used.
+ * Pipes bytes between stdio and the socket of the acp-skills process. Resolves when either end closes or the agent exits: with false if
+ * the socket could not be used.
  */
 export async function runBridge(options: BridgeOptions): Promise<boolean> {
   const { input, output, path, log, platform = process.platform } = options;

@@ -26,20 +26,20 @@ import { type PagedSource, createSkillResources } from "./skills/skill-source.ts
 export interface ServerOptions {
   /** Whether the client can be notified of changed skills. The tools never change. */
   readonly notifiesOfChanges: boolean;
-  /** The client declares the Skills extension. Other clients get no resources: agents would give their model tools for reading them. */
+  /** Whether the client declares the Skills extension. Other clients get no resources: agents would give the model tools to read them. */
   readonly declaresSkills: boolean;
-  /** The client shows a person the questions of a server, and answers requests of the server. */
+  /** Whether the client shows the user the questions of a server, and answers requests of the server. */
   readonly answersQuestions: boolean;
-  /** The request that the server is created for is answered with instructions. */
+  /** Whether the request for which the server is created is answered with instructions. */
   readonly hasInstructions: boolean;
 }
 
-/** Validates answers to questions. The default of the library, an Ajv for each server, is seven times as much code, and made at each request. */
+/** Validates answers to questions. The library's default, an Ajv per server, is 7 times as much code and is created for each request. */
 const validator = new CfWorkerJsonSchemaValidator();
 
 /**
- * Creates MCP servers for one caller, as the library asks for them: one per request over HTTP, one per connection over stdio. They serve
- * the caller's tools, and the Skills extension if the caller has the tools that show the same.
+ * Creates the factory of one caller's MCP servers: the library calls it for each request over HTTP and each connection over stdio. They
+ * serve the caller's tools, and the Skills extension if the caller has the tools that show the same.
  */
 export function createMcpServerFactory(app: McpApp, caller: McpCaller): (options: ServerOptions) => Promise<McpServer> {
   const { log, version } = app;
@@ -57,7 +57,7 @@ export function createMcpServerFactory(app: McpApp, caller: McpCaller): (options
       { name: "acp-skills", version },
       { capabilities, jsonSchemaValidator: validator, ...(about !== undefined && { instructions: about }) },
     );
-    // Not `registerTool`, which would validate input a second time, with other messages.
+    // `registerTool` is not used: it would validate input a second time, with other messages.
     server.server.setRequestHandler("tools/list", () => {
       caller.toolsListed?.();
       return { tools };
@@ -77,10 +77,10 @@ export function createMcpServerFactory(app: McpApp, caller: McpCaller): (options
   };
 }
 
-/** How long instructions wait for the skills to be read for the first time. */
+/** The maximum wait of instructions for the first read of the skills. */
 const readingMs = 2_000;
 
-/** The `instructions` for this caller's client. */
+/** Makes the `instructions` for this caller's client. */
 async function instructionsFor(
   { clock, policyFor, source }: Pick<McpApp, "clock" | "policyFor" | "source">,
   caller: McpCaller,
@@ -90,7 +90,7 @@ async function instructionsFor(
   return toInstructions(skills.after(undefined, undefined), caller);
 }
 
-/** The limit of the instructions in bytes: agents put them into every session's context, and Claude Code truncates them here. */
+/** The maximum size of the instructions. Agents put them into every session's context, and Claude Code truncates them at this size. */
 export const maxInstructionBytes = 2_048;
 
 const intro =
@@ -98,8 +98,8 @@ const intro =
   'describe_skill with its name and detail "full", and follow it.';
 
 /**
- * The `instructions` of the MCP server: how to use skills, and an index of as many as fit. Undefined for a caller without the tools to list
- * and read them.
+ * Writes the `instructions` of the MCP server: the use of skills, and an index of as many as fit. Undefined for a caller without the tools
+ * that list and read skills.
  */
 export function toInstructions(
   skills: Iterable<Skill>,
@@ -131,7 +131,7 @@ interface CalledTool {
     { readonly progressToken?: string | number | undefined; readonly [key: string]: unknown } | undefined;
 }
 
-/** Calls the tools for one caller. */
+/** Creates the handler of `tools/call` for one caller. */
 function createCallTool({ toolbox, log, clock }: McpApp, caller: McpCaller) {
   const suspended = new SuspendedCalls(clock);
   const limited = limitQuestions();
@@ -145,7 +145,7 @@ function createCallTool({ toolbox, log, clock }: McpApp, caller: McpCaller) {
     const { turn } = caller;
     const user = AbortSignal.any([turn, following?.signal].filter((one) => one !== undefined));
     try {
-      // Copied for each call: the session id may be known only after the server was opened.
+      // The caller is copied for each call: its session id may become known only after the server was opened.
       const context = {
         ...caller,
         ...(onEvent && { onEvent }),
@@ -198,13 +198,13 @@ function userCancelled(name: string, what: string): CallToolResult {
   return { content: [{ type: "text", text: `${name} was cancelled: the user cancelled ${what}.` }], isError: true };
 }
 
-/** The id of a call in the editor, as Claude sends it. */
+/** Reads the id of a call in the editor, as Claude sends it. */
 function toolCallIdIn(meta: CalledTool["_meta"]): string | undefined {
   const id = meta?.["claudecode/toolUseId"];
   return typeof id === "string" ? id : undefined;
 }
 
-/** A refusal is a tool result that the model reads; only an unknown tool is a protocol error. */
+/** Converts an error to a tool result, which the model reads. Throws ProtocolError only for an unknown tool. */
 function toErrorResult(error: WireError): CallToolResult {
   if (error.data.code === "METHOD_NOT_FOUND") {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, error.data);
@@ -212,7 +212,7 @@ function toErrorResult(error: WireError): CallToolResult {
   return { content: [{ type: "text", text: JSON.stringify(error) }], structuredContent: { ...error }, isError: true };
 }
 
-/** Sends the output of a run, and that it waits for others, as progress to a client that asked for it. */
+/** Creates a listener that sends a run's output to the client as progress, and reports when the run waits for others. */
 function toProgress(progressToken: string | number, notify: ServerContext["mcpReq"]["notify"], log: Log): RunListener {
   let progress = 0;
   const send = (message: string): void => {
@@ -227,7 +227,7 @@ function toProgress(progressToken: string | number, notify: ServerContext["mcpRe
   };
 }
 
-/** Requests for them are still answered: before 2026-07-28 an HTTP request does not say what its client supports. */
+/** Hides the resources, but still serves them: before 2026-07-28 an HTTP request does not declare what its client supports. */
 function hideResources({ server }: McpServer): void {
   const offered = Object.entries(server.getCapabilities()).filter(([name]) => name !== "resources");
   server.getCapabilities = () => Object.fromEntries(offered);
@@ -242,7 +242,7 @@ function openExtension({ list, get, read, readDirectory }: PagedSource, log: Log
 
 const toolsOfTheExtension: readonly ToolName[] = ["list_skills", "describe_skill", "read_skill_file"];
 
-/** Some agents hide tools behind a search; this keeps ours listed. */
+/** Some agents hide tools behind a search; this entry makes them list the tools of acp-skills. */
 const alwaysLoad = Object.freeze({ "anthropic/alwaysLoad": true });
 
 const errorSchema = Object.freeze({
@@ -252,8 +252,8 @@ const errorSchema = Object.freeze({
 });
 
 /**
- * A tool as listed. Its output schema also accepts our errors: clients on version 1 of the library validate the structured content of
- * errors against it, and would hide the error from the model.
+ * Converts a tool to its entry in the list, whose output schema also accepts errors of acp-skills. Clients on version 1 of the library
+ * validate errors against it, and hide an invalid error from the model.
  */
 function toListed({ outputSchema, ...tool }: McpTool): Tool {
   const { type, ...rest } = outputSchema satisfies ObjectSchema;
@@ -269,18 +269,18 @@ export function declaresSkillsExtension(message: unknown): boolean {
   );
 }
 
-/** Whether the client declares in this message that it shows forms. Before 2025-11-25 and where no mode is named, forms are meant. */
+/** Whether the client declares in this message that it shows forms. A declaration without a mode, as before 2025-11-25, means forms. */
 export function declaresForms(message: unknown): boolean {
   return capabilitiesIn(message).some(showsForms);
 }
 
-/** How a client can be asked during a call: since 2026-07-28 by its result, if the envelope declares forms; before by a request. */
+/** Chooses how to ask the client during a call: since 2026-07-28 by the result, if the envelope declares forms; before, by a request. */
 function howToAsk(envelope: unknown, answersQuestions: boolean): AskBy | undefined {
   if (envelope === undefined) return answersQuestions ? "request" : undefined;
   return showsForms(at(envelope, capabilitiesKey)) ? "result" : undefined;
 }
 
-/** `initialize` carries a client's capabilities, and since 2026-07-28 every request does. */
+/** Reads the client's capabilities in a message: in `initialize`, and since 2026-07-28 in every request. */
 function capabilitiesIn(message: unknown): readonly unknown[] {
   const params = at(message, "params");
   return [at(params, "capabilities"), at(at(params, "_meta"), capabilitiesKey)];

@@ -12,14 +12,14 @@ import { createDeferred } from "../base/promises.ts";
 import { type Ask, type Question, type Reply, asPerson, toLine, toLines } from "../runtime/question.ts";
 import type { RunListener } from "../wire/run-event.ts";
 
-/** How long a person has to answer. */
+/** The maximum time for the user's answer. */
 const answerMs = 5 * 60_000;
-/** The library's own timer, which is not `clock`, must not be the first. */
+/** The timeout of the library's own timer, which does not use `clock` and must not fire first. */
 const libraryTimeoutMs = 2 * answerMs;
-/** How many questions one client may have open. */
+/** The maximum number of open questions per client. */
 const maxOpen = 8;
 
-/** How the person at the client is asked: by a request of ours, or by a result that asks for input. */
+/** The way to ask the user at the client: a request of the server, or a result that asks for input. */
 export type AskBy = "request" | "result";
 
 /** Whether a client with these capabilities shows forms. */
@@ -30,7 +30,7 @@ export function showsForms(capabilities: unknown): boolean {
   return form !== null || url === null;
 }
 
-/** Refuses questions of one client while too many others are open. */
+/** Creates a wrapper that refuses a question to one client while `maxOpen` others are open. */
 export function limitQuestions(): (ask: Ask) => Ask {
   let open = 0;
   return (ask) => async (question, signal, shown) => {
@@ -44,7 +44,7 @@ export function limitQuestions(): (ask: Ask) => Ask {
   };
 }
 
-/** Asks by `elicitation/create`, in the revisions in which a server can send requests. */
+/** Creates an `Ask` that sends `elicitation/create`, for the revisions in which a server can send requests. */
 export function askByRequest(send: ServerContext["mcpReq"]["send"], clock: Clock): Ask {
   return async (question, signal, shown) => {
     signal.throwIfAborted();
@@ -68,7 +68,7 @@ export function askByRequest(send: ServerContext["mcpReq"]["send"], clock: Clock
 }
 
 const maxDetailLength = 200;
-/** One choice; every client shows the message before it. */
+/** Makes the form of a question: one choice, before which every client shows the message. */
 export function toForm(question: Question): ElicitRequestFormParams {
   const answer = { type: "string" as const, title: "Answer", enum: question.options.map(({ label }) => label) };
   return {
@@ -78,7 +78,7 @@ export function toForm(question: Question): ElicitRequestFormParams {
   };
 }
 
-/** What a client's response means; anything that is not exactly an answer allows nothing. */
+/** Converts a client's response to a reply. A response that is not exactly an answer allows nothing. */
 export function fromElicitResult(response: unknown, { options }: Pick<Question, "options">): Reply {
   const { action, content } = (response ?? {}) as Readonly<Record<string, unknown>>;
   if (action === "decline") return { answer: "not-now" };
@@ -89,11 +89,11 @@ export function fromElicitResult(response: unknown, { options }: Pick<Question, 
   return { missing: "failed", detail: "the client's response is none of the answers" };
 }
 
-/** A request: the first of a call, or one that continues it. */
+/** The request that begins a call, or one that continues it. */
 type Leg = Pick<ServerContext["mcpReq"], "signal" | "requestState"> & {
-  /** Untrusted. */
+  /** The client's responses, untrusted. */
   readonly inputResponses: Readonly<Record<string, unknown>> | undefined;
-  /** Notified of the run while this request is open. */
+  /** Receives the events of the run while this request is open. */
   readonly onEvent: RunListener;
 };
 
@@ -103,14 +103,14 @@ type Perform = (given: {
   readonly onEvent: RunListener;
 }) => Promise<CallToolResult>;
 
-/** A call that goes on while its client is asked. */
+/** A call that continues while its client is asked. */
 interface SuspendedCall {
   readonly result: Promise<CallToolResult>;
   readonly controller: AbortController;
   readonly waiting: OpenQuestion[];
-  /** The listener of the request that is open. */
+  /** The listener of the open request. */
   listener: RunListener | undefined;
-  /** Resolves with the next question. */
+  /** Resolves when a question may be waiting. */
   asked: ReturnType<typeof createDeferred<undefined>>;
 }
 
@@ -121,9 +121,9 @@ interface OpenQuestion {
 }
 
 /**
- * Asks by results (2026-07-28): a call that has a question is answered with it, goes on in the background, and the client sends the same
- * request again with the person's answer. The state that it sends along is an id that nobody else can guess and that counts once; the
- * request's other contents are ignored then.
+ * Asks by results (2026-07-28). The result of a call that asks is the question, and the call continues in the background. The client then
+ * sends the request again, with the user's answer and the state from the result. The state is an id that nobody else can guess and that is
+ * valid once. Everything else in the repeated request is ignored.
  */
 export class SuspendedCalls {
   readonly #clock: Clock;
@@ -133,7 +133,7 @@ export class SuspendedCalls {
     this.#clock = clock;
   }
 
-  /** Starts a call, or goes on with the one that the request belongs to. */
+  /** Starts a call, or continues the call to which the request belongs. */
   async answer(leg: Leg, perform: Perform): Promise<CallToolResult | InputRequiredResult> {
     const state = leg.requestState();
     if (state === undefined) return await this.#next(this.#start(perform), leg);
@@ -156,15 +156,15 @@ export class SuspendedCalls {
       waiting,
       listener: undefined,
       asked: createDeferred<undefined>(),
-      // Later, when `call` is there.
+      // `perform` runs later, when `call` is defined.
       result: Promise.resolve().then(() => perform({ ask, signal, onEvent })),
     };
-    // If the client never comes back, nobody waits for it.
+    // If the client never repeats its request, nobody awaits this promise.
     call.result.catch(() => undefined);
     return call;
   }
 
-  /** The result of the call, or the next question. */
+  /** Waits for the result of the call, or its next question. */
   async #next(call: SuspendedCall, { signal, onEvent }: Leg): Promise<CallToolResult | InputRequiredResult> {
     call.listener = onEvent;
     const abort = (): void => call.controller.abort(signal.reason);
@@ -175,7 +175,7 @@ export class SuspendedCalls {
         const result = await Promise.race([call.result, call.asked.promise]);
         if (result !== undefined) return result;
         call.asked = createDeferred();
-        // It may be closed already.
+        // The question may be closed already.
         const asked = call.waiting[0];
         if (asked !== undefined) return this.#suspend(call, asked);
       }

@@ -18,21 +18,21 @@ import { createMcpServerFactory, declaresForms, declaresSkillsExtension } from "
 
 export interface StdioStreams {
   readonly input: Readable;
-  /** Carries nothing but the protocol. */
+  /** The stream to the client, for the protocol only. */
   readonly output: Writable;
-  /** Aborted when the client has exited, even if a stream still seems open. */
+  /** The signal that is aborted when the client has exited, even if a stream still seems open. */
   readonly gone?: AbortSignal;
 }
 
-/** Largest message: the largest blob under the default limits fits even if JSON escapes every byte as six. */
+/** The maximum size of a message. The largest blob under the default limits fits even if JSON escapes every byte as 6 bytes. */
 const maxMessageBytes = 64 * 1024 * 1024;
 
-/** How long calls may go on after the client closed its end. */
+/** The maximum time that calls may continue after the client closed its end. */
 const lastAnswersMs = 5_000;
 
 /**
- * Serves one MCP client over stdio, in any revision. Resolves when the client closed its end and every request is answered or took too
- * long, or when the output is closed. Calls that still run are cancelled.
+ * Serves one MCP client over stdio, in any revision. Resolves when the output is closed or `gone` is aborted. After the client has closed
+ * its end, it resolves when every request is answered, at most 5 s later. Calls that still run are cancelled.
  */
 export async function serveMcp(app: McpApp, caller: McpCaller, streams: StdioStreams): Promise<void> {
   const { input, output, gone } = streams;
@@ -93,14 +93,14 @@ function notifyOfChange(server: McpServer, { log }: McpApp): void {
     );
 }
 
-/** Has no answer: it lasts as long as the connection. */
+/** The method of a request that gets no answer, because it lasts as long as the connection. */
 const endless = "subscriptions/listen";
 
 /**
- * MCP over two streams, one message per line. Unlike the library's transport it answers invalid messages as JSON-RPC requires, and answers
- * pending requests when its input ends, so that a file of requests can be piped in. `onMessage` gets every message before the server
- * does; it must not throw.
- * `ended` resolves when the input ended and every request is answered, or when the input failed.
+ * Opens MCP over two streams, one message per line. The library's transport does not answer invalid messages as JSON-RPC requires; this
+ * one does. It also answers pending requests after its input ends, so that a file of requests can be piped in. `onMessage` receives every
+ * message before the server does; it must not throw. `ended` resolves when the input has ended and every request is answered, or when the
+ * input failed.
  */
 function openLineTransport({ input, output }: StdioStreams, onMessage: (message: JSONRPCMessage) => void) {
   const unanswered = new Set<unknown>();
@@ -135,7 +135,7 @@ function openLineTransport({ input, output }: StdioStreams, onMessage: (message:
     }
   }
 
-  /** Not `send`: the id may be null, which the library's types do not allow. */
+  /** Answers an invalid message. The id may be null, which the types of the library's `send` do not allow. */
   function refuse(id: string | number | null, code: number, message: string): void {
     write({ jsonrpc: "2.0", id, error: { code, message } }).catch((error: unknown) =>
       transport.onerror?.(toError(error)),
@@ -185,7 +185,7 @@ function openLineTransport({ input, output }: StdioStreams, onMessage: (message:
   return { transport, ended };
 }
 
-/** Splits a byte stream into lines at `\n`; the last line may lack it. Throws for a line that is too long. */
+/** Splits a byte stream into lines at `\n`; the last line may lack it. Throws for a line of more than `maxMessageBytes`. */
 async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
   const lines = new LineBlocks();
   for await (const chunk of chunks) {
@@ -198,7 +198,7 @@ async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string,
 }
 
 function isMessage(value: unknown): value is JSONRPCMessage {
-  // Without this, a request with an invalid id would be taken for a notification.
+  // Without this check, a request with an invalid id would be taken for a notification.
   if (isObject(value) && "method" in value && "id" in value) return isJSONRPCRequest(value);
   return isJSONRPCNotification(value) || isJSONRPCResultResponse(value) || isJSONRPCErrorResponse(value);
 }

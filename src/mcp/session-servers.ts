@@ -2,14 +2,14 @@ import { type LoopbackAddress, openLoopbackServer } from "./session-servers/loop
 import type { McpCaller, McpApp } from "./mcp-caller.ts";
 import { type SocketAddress, openSocketServer } from "./session-servers/socket-server.ts";
 
-/** How one session's MCP server is reached: over HTTP, or through `acp-skills mcp-bridge` and a socket. */
+/** The address of one session's MCP server: over HTTP, or through `acp-skills mcp-bridge` and a socket. */
 export type McpAddress = LoopbackAddress | SocketAddress;
 
 /** The MCP servers of sessions, over both transports. */
 export interface SessionServers {
-  /** A port or socket is opened with the first call. Throws CLOSED after `close`. */
+  /** Opens a session's server, over HTTP at one port for all sessions, over stdio at its own socket. Rejects with CLOSED after `close`. */
   open(caller: McpCaller | Promise<McpCaller>, transport: "http" | "stdio"): Promise<McpAddress>;
-  /** Idempotent. */
+  /** Closes all servers. Idempotent. */
   close(): Promise<void>;
 }
 

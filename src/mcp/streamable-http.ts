@@ -15,7 +15,7 @@ import { asksForInstructions, createMcpServerFactory, declaresSkillsExtension } 
 
 /** One caller's MCP server over Streamable HTTP, for admitted requests. */
 export interface HttpMcp {
-  /** `take` counts the further messages of a batch: why they are refused. */
+  /** Answers a request. `take` receives the number of further messages of a batch, and returns a refusal if they are too many. */
   answer(
     request: IncomingMessage,
     response: ServerResponse,
@@ -26,13 +26,13 @@ export interface HttpMcp {
 }
 
 export interface HttpMcpOptions {
-  /** Bytes of one request. */
+  /** The maximum size of a request. */
   readonly maxBytes?: number;
-  /** Keys and values of a request's body. Default: any number, for agents of this machine's user. */
+  /** The maximum number of keys and values in a request's body. Default: unlimited, for agents of this machine's user. */
   readonly maxValues?: number;
-  /** Messages of one request. Default: as many as the library allows. */
+  /** The maximum number of messages in a request. Default: as many as the library allows. */
   readonly maxBatch?: number;
-  /** Whether all requests are of one client, so that one may cancel another. */
+  /** Whether all requests are of one client, so that one may cancel another. Default: true. */
   readonly isOneClient?: boolean;
 }
 
@@ -49,7 +49,7 @@ export function openHttpMcp(
     return makeServer({
       notifiesOfChanges: era === "modern",
       declaresSkills: declaresSkillsExtension(message),
-      // Before 2026-07-28 a server without sessions cannot send requests; since then it asks by its results.
+      // Before 2026-07-28 a server without sessions cannot send requests; since then it asks by results.
       answersQuestions: false,
       hasInstructions: asksForInstructions(message),
     });
@@ -64,7 +64,7 @@ export function openHttpMcp(
 
   return {
     async answer(request, response, take) {
-      // The handler refuses other types, whatever the body.
+      // The handler refuses other types, with any body.
       const isJson = isJsonContentType(request.headers["content-type"] ?? null);
       const bytes = isJson ? await readJsonBody(request, { maxBytes, maxValues }) : Buffer.alloc(0);
       const parsed = isRefusal(bytes) ? undefined : parseIfJson(bytes.toString("utf8"));
@@ -104,7 +104,7 @@ function bodyFault(bytes: Buffer, parsed: unknown, maxBatch: number): HttpRefusa
   return { status: 400, code: "INVALID_REQUEST", message };
 }
 
-/** Without the body, which is passed on parsed. */
+/** Converts a request, without its body, which is passed on parsed. */
 function toWebRequest({ headers, url = "" }: IncomingMessage, signal: AbortSignal): Request {
   const web = new Headers();
   for (const [name, value] of Object.entries(headers)) {
@@ -113,7 +113,7 @@ function toWebRequest({ headers, url = "" }: IncomingMessage, signal: AbortSigna
   return new Request(`http://${headers.host ?? ""}${url}`, { method: "POST", headers: web, signal });
 }
 
-/** Writes a web response. Resolves when all is written or the client disconnected; never rejects. */
+/** Writes a web response. Resolves when all is written or the client has disconnected; never rejects. */
 async function writeResponse(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
   response.writeHead(status, Object.fromEntries(headers));
   if (body === null) response.end();
@@ -123,8 +123,8 @@ async function writeResponse(response: ServerResponse, { status, headers, body }
 
 /**
  * The running requests of one session, so that they can be cancelled. Over HTTP before 2026-07-28, `notifications/cancelled` arrives in
- * another request than the one it cancels. It is matched by id; an id that two requests share cancels neither. Clients that cannot be
- * distinguished cannot cancel each other's requests.
+ * another request than the one it cancels. The two are matched by id; an id that two running requests share cancels neither. If several
+ * clients use the session, no request can cancel another one.
  */
 export class Exchanges {
   readonly #isOneClient: boolean;
@@ -148,7 +148,7 @@ export class Exchanges {
     };
   }
 
-  /** Cancels all of them. */
+  /** Cancels all running requests. */
   abortAll(): void {
     for (const controller of this.#running.keys()) controller.abort();
     this.#running.clear();

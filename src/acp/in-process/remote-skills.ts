@@ -24,7 +24,7 @@ interface RemoteCall extends CallFacts {
   readonly onPrint: ((text: string) => void) | undefined;
 }
 
-/** Where a session's skills are: what `session/new` says. */
+/** The directories of a session's skills, as in `session/new`. */
 export interface NewSession {
   readonly cwd: string;
   /** More directories whose default roots are searched for skills. */
@@ -36,24 +36,24 @@ interface RemoteSkillsOptions extends NewSession {
   readonly ask?: AskPerson | undefined;
 }
 
-/** Asks a person; undefined where they did not answer. `signal` is aborted when the answer is no longer needed. */
+/** Asks the user. Resolves with undefined if the user did not answer. `signal` is aborted when the answer is no longer needed. */
 export type AskPerson = (question: Question, signal: AbortSignal) => Promise<Answer | undefined>;
 
-/** The tools, and the skills of one directory, of a service that is on another thread. */
+/** The tools of a service on another thread, with the skills of one session. */
 export class RemoteSkills {
   readonly #log: Log;
   readonly #visible: RemoteSkillsOptions["visible"];
   readonly #thread: ThreadClient<ToSkills, FromSkills>;
   readonly #onPrint = new Map<number, RemoteCall["onPrint"]>();
-  /** Every version of the skills, by number, if `visible` decides about them. */
+  /** Every version of the skills, by number, if there is a `visible` to choose among them. */
   #numbered: readonly (readonly [number, Skill])[] = [];
-  /** The questions that are open. */
+  /** The open questions, by number. */
   readonly #questions = new Map<number, AbortController>();
   readonly #ask: RemoteSkillsOptions["ask"];
   readonly #listeners = new Set<(change: SkillsChange) => void>();
   problems: readonly Problem[] = [];
   #opened: Promise<unknown> | undefined;
-  /** Why there are none. */
+  /** Why the skills could not be read. */
   #failure: SkillsError | undefined;
 
   constructor(
@@ -80,7 +80,7 @@ export class RemoteSkills {
     });
   }
 
-  /** Resolves when the skills have been read; rejects with why there are none, and with CLOSED if the thread ends first. */
+  /** Resolves when the skills have been read. Rejects with the reason why that failed, or with CLOSED if the thread ends first. */
   async opened(): Promise<void> {
     if (this.#opened === undefined || !this.#thread.isAlive)
       this.#opened = this.#thread.call((call) => ({ kind: "open", call }));
@@ -89,12 +89,12 @@ export class RemoteSkills {
     });
   }
 
-  /** Releases what it uses on the thread. Idempotent; never rejects. */
+  /** Releases the session's resources on the thread. Idempotent; never rejects. */
   close(): Promise<void> {
     return this.#thread.close();
   }
 
-  /** The skills that are visible, as editors get them. Waits until they have been read. */
+  /** Lists the visible skills, as editors get them. Waits until they have been read. */
   async list(): Promise<readonly AvailableSkill[]> {
     await this.opened();
     const answer = await this.#thread.call((call) => ({ kind: "list", call, visible: this.#visibleNumbers() }));
@@ -106,7 +106,7 @@ export class RemoteSkills {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Rejects with a SkillsError, or with the reason of the signal. */
+  /** Calls a tool. Rejects with a SkillsError, or with the reason of the signal. */
   async call({ signal, onPrint, ...facts }: RemoteCall): Promise<unknown> {
     signal?.throwIfAborted();
     await this.opened();
@@ -186,7 +186,7 @@ export class RemoteSkills {
     }
   }
 
-  /** An exception of the caller's callback rejects the call that it belongs to. */
+  /** Passes output to the caller's callback, whose exception rejects and aborts the call. */
   #print(call: number, text: string): void {
     try {
       this.#onPrint.get(call)?.(text);
@@ -198,33 +198,33 @@ export class RemoteSkills {
 }
 
 /**
- * The skills that were added or opened: those of the working directory, or of the `cwd` of `openSkills`. They are read when they
- * are first asked for.
+ * The skills that were added or opened: those of the working directory, or of the `cwd` of `openSkills`. They are read when they are first
+ * used.
  */
 export interface SkillsHandle extends AsyncDisposable {
   /** Resolves when the skills have been read. Rejects with CLOSED. */
   readonly ready: Promise<void>;
-  /** The skills as editors get them. Waits until they have been read. Rejects with CLOSED. */
+  /** Lists the skills as editors get them. Waits until they have been read. Rejects with CLOSED. */
   list(): Promise<readonly AvailableSkill[]>;
   /** Calls `listener` after skills were added, changed or removed on disk; the returned function unsubscribes. */
   onChange(listener: (change: SkillsChange) => void): () => void;
-  /** The problems of all skills, whether visible or not; none before they were read; current until the next change. */
+  /** The problems of all skills, whether visible or not. Empty until the skills have been read; replaced with each change. */
   readonly problems: readonly Problem[];
-  /** The skills of one session, which may be elsewhere: pass on what `session/new` names. Close the handle with the session. */
+  /** Opens the skills of one session, in the directories that `session/new` names. Close the handle with the session. */
   forSession(session: NewSession): SkillsHandle;
   /** Stops watching, and releases everything. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
 interface HandleParts {
-  /** Called when its skills are first used. */
+  /** Called when the skills are first used. */
   readonly open: () => RemoteSkills;
   readonly openSession: (session: NewSession) => RemoteSkills;
-  /** Releases everything, whether or not it was opened. */
+  /** Releases everything, even if `open` was never called. */
   readonly close: () => Promise<void>;
 }
 
-/** Gives an object the members of a handle that it does not have. */
+/** Adds a handle's properties to an object, except those that the object already has. */
 export function withHandle<Target extends object>(
   target: Target,
   { open, openSession, close }: HandleParts,
@@ -249,7 +249,7 @@ export function withHandle<Target extends object>(
     close,
     [Symbol.asyncDispose]: close,
   };
-  // Not enumerable, because looking at them, as a copy does, would open the skills.
+  // The properties are not enumerable: a copy of the object would read them and so open the skills.
   for (const key of Reflect.ownKeys(handle))
     if (!Object.hasOwn(target, key))
       Object.defineProperty(target, key, { ...Object.getOwnPropertyDescriptor(handle, key), enumerable: false });

@@ -3,18 +3,18 @@ import { isRecord } from "./raw-message.ts";
 
 export type Path = readonly (string | number)[];
 
-/** Items of a list: values, or JSON of at least one, separated by commas. */
+/** Items of a list: values, or the JSON of at least one value, separated by commas. */
 export type Items = readonly unknown[] | { readonly json: Uint8Array };
 
 /**
- * A change to a message. The first kind sets the value at a path; at most its last key may be new. The second takes
- * `remove` items out of the array at a path, from `at` on, and puts `insert` there.
+ * A change to a message. The first kind sets the value at a path, of which only the last key may be new. The second kind replaces `remove`
+ * items of the array at a path, from index `at` on, by `insert`.
  */
 export type Amendment =
   | { readonly path: Path; readonly value: unknown }
   | { readonly path: Path; readonly at: number; readonly remove: number; readonly insert: Items };
 
-/** Applies amendments to a message as a value; the message itself is not changed, and untouched parts are shared. */
+/** Applies amendments to a copy of a message, which shares untouched values with the message. */
 export function amendValue(message: unknown, amendments: readonly Amendment[]): unknown {
   return amendments.reduce((value, amendment) => amendAt(value, amendment.path, amendment), message);
 }
@@ -25,7 +25,7 @@ function amendAt(value: unknown, path: Path, amendment: Amendment): unknown {
     if ("value" in amendment) return amendment.value;
     if (!Array.isArray(value)) throw notThere(amendment.path);
     const { at, remove, insert } = amendment;
-    // Not spread into arguments: thousands of them overflow the stack.
+    // Not `splice` with spread arguments: thousands of them overflow the stack.
     return [...(value as unknown[]).slice(0, at), ...toValues(insert), ...(value as unknown[]).slice(at + remove)];
   }
   if (Array.isArray(value) && typeof key === "number" && key in value)
@@ -48,9 +48,9 @@ export function notThere(path: Path): RangeError {
 export type Verdict =
   { readonly forward: true; readonly amendments?: readonly Amendment[] } | { readonly forward: false };
 
-/** It is forwarded unchanged. */
+/** The verdict that the message is forwarded unchanged. */
 export const untouched: Verdict = { forward: true };
-/** It is not forwarded: it was for us, or we have answered it. */
+/** The verdict that the message is not forwarded: it was addressed to acp-skills, or acp-skills has answered it. */
 export const notForwarded: Verdict = { forward: false };
 
 export function toVerdict(amendments: readonly Amendment[]): Verdict {

@@ -2,7 +2,7 @@ import { parseIfJson } from "../../base/json/json-value.ts";
 import { counted } from "../../base/text/code-points.ts";
 import { isRecord, type JsonRecord } from "./raw-message.ts";
 
-/** A run of code, as our tools return it. */
+/** The result of a run of code, as the tools return it. */
 interface Run {
   readonly status: "completed" | "failed";
   readonly summary: string;
@@ -19,7 +19,7 @@ export function isRun(output: unknown): output is Run {
   );
 }
 
-/** A result as text for a person: of a run, what it printed, else what it returned, and its summary. Undefined if it is not one of ours. */
+/** Converts a tool's result to text: for a run, its summary with its output or else its value. Undefined for a result of another tool. */
 export function textOf(output: unknown): string | undefined {
   if (isRun(output)) return runText(output);
   if (!isRecord(output)) return undefined;
@@ -31,7 +31,7 @@ export function textOf(output: unknown): string | undefined {
   if (typeof blob === "string" && content === undefined) return `Stored ${shown(size)} bytes as ${blob}.`;
   if (typeof content !== "string") return undefined;
   if (encoding === "base64") return `${shown(size)} bytes that are no text.`;
-  // The text of another program may be JSON around ours; only the guide has no encoding, and nothing else.
+  // Without an encoding, the content may be another program's wrapper. Only the guide's result has no encoding, and no other field.
   return encoding === "utf-8" || Object.keys(output).length === 1 ? content : undefined;
 }
 
@@ -65,7 +65,7 @@ function shown(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "?";
 }
 
-/** Why a call failed: the error of a run, or of a call that was refused. */
+/** Reads the error message of a failed run or a refused call; undefined for any other result. */
 export function reasonIn(output: unknown): string | undefined {
   if (!isRun(output)) return isFailure(output) ? output.message : undefined;
   const { type, message } = isRecord(output.error) ? output.error : {};
@@ -73,22 +73,22 @@ export function reasonIn(output: unknown): string | undefined {
   return typeof type === "string" ? `${type}: ${message}` : message;
 }
 
-/** An error as on the wire. */
+/** Whether a result is an error as on the wire. */
 function isFailure(output: unknown): output is { readonly message: string } {
   return isRecord(output) && "code" in output && typeof output["message"] === "string";
 }
 
-/** Where agents put the result of an MCP tool, nearest first. */
+/** The keys under which agents nest the result of an MCP tool, in the order in which they are tried. */
 const places = [
   ...["structuredContent", "result", "output", "content", "text"],
-  // In errors.
+  // The keys in errors.
   ...["functionResponse", "response", "error", "message"],
 ];
 const maxNested = 14;
-/** Longer JSON is not read. */
+/** The maximum length of JSON that is parsed, in characters. */
 export const maxJsonLength = 1_048_576;
 
-/** The result of one of our tools in the update that ends its call, as agents wrap it. Undefined if there is none. */
+/** Finds the result of a tool of acp-skills in the update that ends its call, in any wrapper. Undefined if there is none. */
 export function resultIn({ rawOutput, content }: JsonRecord): JsonRecord | undefined {
   return findResult(rawOutput, maxNested) ?? findResult(content, maxNested);
 }
@@ -99,7 +99,7 @@ function findResult(value: unknown, depth: number): JsonRecord | undefined {
   if (Array.isArray(value)) return findResult(value[0], depth - 1);
   if (!isRecord(value)) return undefined;
   const [isOurs, isError]: readonly boolean[] = [textOf(value) !== undefined, isFailure(value)];
-  // Text may be all that a result has, or JSON of the result; an agent may give our error as the message of its own.
+  // An object with only text may be the result, or wrap its JSON. An agent may wrap an error of acp-skills in its own error's message.
   if (isOurs && Object.keys(value).length > 1 && !isError) return value;
   for (const place of places) {
     const found = findResult(value[place], depth - 1);
@@ -108,7 +108,7 @@ function findResult(value: unknown, depth: number): JsonRecord | undefined {
   return isOurs ? value : undefined;
 }
 
-/** JSON, possibly between fences of Markdown, or behind what Copilot, Gemini CLI and qwen-code say about an error. */
+/** Parses JSON, possibly between Markdown fences, or after the words with which Copilot, Gemini CLI and qwen-code report an error. */
 function parse(text: string): unknown {
   if (text.length > maxJsonLength) return undefined;
   const [, fenced = text] = /^\s*```(?:json)?\n([^]*)\n```\s*$/.exec(text) ?? [];

@@ -11,12 +11,12 @@ import { type JsonRecord, isRecord, recordAt } from "./raw-message.ts";
 import { maxJsonLength, reasonIn, resultIn, textOf } from "./call-result.ts";
 import { servedTools } from "../../wire/tools.ts";
 
-/** What is known of a blob. */
+/** The known facts about a blob. */
 export interface BlobFacts {
   readonly size?: number;
-  /** Its MIME type. */
+  /** The MIME type of the blob. */
   readonly kind?: string;
-  /** The file that it was made from. */
+  /** The file from which the blob was made. */
   readonly path?: string;
 }
 
@@ -26,8 +26,8 @@ export type KnownBlobs = ReadonlyMap<string, BlobFacts>;
 type Kind = "read" | "execute" | "edit" | "other";
 
 /**
- * How a call is shown to the user, and its ACP kind: `Run skill rows.clean on table.csv`. The input may be unknown; `blobs` are those
- * that it may mention.
+ * Makes the title of a call for the user, such as `Run skill rows.clean on table.csv`, and its ACP kind. The input may be unknown. `blobs`
+ * are the blobs that the input may mention.
  */
 export function describeCall(
   tool: string,
@@ -76,7 +76,7 @@ function runTitle(name: string | undefined, args: JsonRecord, blobs: KnownBlobs)
   return `${script === undefined ? "Run" : `Run ${script} of`} ${skill}${on(values, args, blobs)}`;
 }
 
-/** What a call works on: short texts, files that were made blobs, and other blobs together. */
+/** Names the input of a call: short texts, files that were made blobs, and other blobs together. */
 function on(values: readonly unknown[], { input_blobs: inputs }: JsonRecord, blobs: KnownBlobs): string {
   const texts = values.filter(
     (value): value is string => typeof value === "string" && value !== "" && value.length <= maxSubjectLength,
@@ -102,7 +102,7 @@ function isBlob(text: unknown): boolean {
 
 const maxNameLength = 100;
 
-/** Its file, or its size and kind: `58 bytes of text/csv`. */
+/** Names a blob by its file, or by its size and kind: `58 bytes of text/csv`. */
 function describeBlob({ path, size, kind }: BlobFacts = {}): string {
   const shown = (text: string): string => quoted(text, { longest: maxNameLength });
   if (path !== undefined) return shown(path);
@@ -111,7 +111,7 @@ function describeBlob({ path, size, kind }: BlobFacts = {}): string {
   return `${sizeText(size)} of ${shown(type ?? "data")}`;
 }
 
-/** `3 blobs (1.2 MB)`; without the size if that of one is not known. */
+/** Names several blobs: `3 blobs (1.2 MB)`, without the size if the size of one is unknown. */
 function describeBlobs(blobs: readonly (BlobFacts | undefined)[]): string {
   let size: number | undefined = 0;
   for (const blob of blobs) size = size === undefined || blob?.size === undefined ? undefined : size + blob.size;
@@ -151,21 +151,21 @@ function oneLine(text: string): string {
   return line.length <= maxTitleLength ? line : `${line.slice(0, maxTitleLength - 1)}…`;
 }
 
-/** The title of a call that failed: what it was to do, and why it failed. Undefined if it did not fail. */
+/** Makes the title of a failed call, with the reason; undefined if the call did not fail. */
 export function describeFailure(title: string, output: unknown): string | undefined {
   const reason = reasonIn(output);
   return reason === undefined ? undefined : oneLine(`${title} failed (${reason.replace(/\.$/, "")})`);
 }
 
-/** A text as the content of a tool call. */
+/** Converts a text to the content of a tool call. */
 export function toTextContent(text: string): readonly JsonRecord[] {
   return [{ type: "content", content: { type: "text", text } }];
 }
 
-/** How many characters of code are shown. */
+/** The maximum number of characters of code that are shown. */
 const maxCodeLength = 65_536;
 
-/** The code that a call of `run_code` runs, as code in which every character is seen; undefined for any other call. */
+/** Shows the code that a call of `run_code` runs, with every invisible character marked; undefined for any other call. */
 export function codeContent(tool: string, input: unknown): readonly JsonRecord[] | undefined {
   const { code, language } = tool === "run_code" && isRecord(input) ? input : {};
   if (typeof code !== "string" || code === "") return undefined;
@@ -178,8 +178,8 @@ export function codeContent(tool: string, input: unknown): readonly JsonRecord[]
 }
 
 /**
- * The content of a message that first says what `run_code` runs: the code instead of the input as JSON, and before what else the agent
- * shows. Undefined if it stays.
+ * Makes the new content of the message that first reports the code of a `run_code` call. The code comes first and replaces the input as
+ * JSON; the agent's other content follows. Undefined if the content stays as it is.
  */
 function contentWithCode(toolCall: JsonRecord, { tool, input, isNew }: OwnCall): readonly unknown[] | undefined {
   const code = codeContent(tool, input);
@@ -197,9 +197,7 @@ function textIn(part: unknown): string {
   return typeof text === "string" && text.length <= maxJsonLength ? text : "";
 }
 
-/**
- * Amends a call of one of our tools so that the editor shows what it does instead of the tool's name, and how it ended instead of JSON.
- */
+/** Amends a call of a tool of acp-skills, so that the editor shows a title instead of the tool's name and text instead of JSON. */
 export function describeToPerson(toolCall: JsonRecord, path: Path, call: OwnCall): Amendment[] {
   const { title, kind } = describeCall(call.tool, call.input, call.blobs);
   const { status } = toolCall;
@@ -208,12 +206,12 @@ export function describeToPerson(toolCall: JsonRecord, path: Path, call: OwnCall
   const ended = text === undefined ? [] : [{ path: [...path, "content"], value: toTextContent(text) }];
   const failure = describeFailure(title, result);
   if (failure !== undefined) {
-    // For the agent, a tool that returns has completed.
+    // For the agent, a tool that returns a result has completed, even if the run failed.
     const failed = status === "failed" ? [] : [{ path: [...path, "status"], value: "failed" }];
     return [{ path: [...path, "title"], value: failure }, ...failed, ...ended];
   }
   const described = Object.entries({ title, kind }).flatMap(([key, value]) => {
-    // An update of only the status is unchanged.
+    // An update of only the status stays as it is.
     const isDue = toolCall[key] !== undefined || hasDescription(toolCall);
     return isDue && toolCall[key] !== value ? [{ path: [...path, key], value }] : [];
   });
@@ -221,13 +219,13 @@ export function describeToPerson(toolCall: JsonRecord, path: Path, call: OwnCall
   return [...described, ...ended, ...(code === undefined ? [] : [{ path: [...path, "content"], value: code }])];
 }
 
-/** Whether a message describes its call; a permission request with only an id gets a title too. */
+/** Whether a message describes its call. A permission request does, even with only an id, and so gets a title. */
 function hasDescription({ sessionUpdate, rawInput }: JsonRecord): boolean {
   return sessionUpdate !== "tool_call_update" || (isRecord(rawInput) && Object.keys(rawInput).length > 0);
 }
 
 /**
- * Removes "always allow" from a permission request for a tool that runs code: it would allow every skill, not only this one.
+ * Removes the "always allow" option from a permission request for a tool that runs code: it would allow every skill, not only this one.
  */
 export function withoutAlways(params: JsonRecord, { tool }: OwnCall): Amendment[] {
   const { options } = params;
@@ -236,7 +234,7 @@ export function withoutAlways(params: JsonRecord, { tool }: OwnCall): Amendment[
   return remaining.length === options.length ? [] : [{ path: ["params", "options"], value: remaining }];
 }
 
-/** Reports a call that the editor would first have seen in a permission request that we answered. */
+/** Reports a call that the editor would first have seen in a permission request, which acp-skills answered. */
 export function callAsked(sessionId: unknown, toolCall: JsonRecord, call: OwnCall): Notification {
   const content = contentWithCode(toolCall, call);
   const title = describeCall(call.tool, call.input, call.blobs);
@@ -246,12 +244,12 @@ export function callAsked(sessionId: unknown, toolCall: JsonRecord, call: OwnCal
 
 const allowed = toTextContent("Allowed by acp-skills: it runs in a sandbox, without network, secrets or your files.");
 
-/** The content of a call whose run was allowed on the person's behalf. */
+/** Makes the content of a call whose run was allowed on the user's behalf. */
 export function allowedRun({ tool, input }: OwnCall): readonly JsonRecord[] {
   return [...(codeContent(tool, input) ?? []), ...allowed];
 }
 
-/** Describes a call that was allowed on the person's behalf: an agent that defers tools may have shown it as one of another tool. */
+/** Describes a call that was allowed on the user's behalf. An agent that defers tools may have shown it as a call of another tool. */
 export function callAllowed(
   sessionId: unknown,
   { toolCallId }: JsonRecord,
@@ -267,13 +265,13 @@ export function isFinal(status: unknown): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
 
-/** A call of one of our tools, as an agent reports it to its editor. */
+/** A call of a tool of acp-skills, as an agent reports it to its editor. */
 export interface OwnCall {
   readonly tool: string;
-  /** Undefined if the agent has not reported it. */
+  /** The input of the call; undefined if the agent has not reported it. */
   readonly input: JsonRecord | undefined;
-  /** What the blobs of earlier calls are, for a person. */
+  /** The blobs of earlier calls, for the title. */
   readonly blobs?: KnownBlobs;
-  /** Its input was not known before this message. */
+  /** Whether the input was not known before this message. */
   readonly isNew?: boolean;
 }

@@ -2,30 +2,30 @@ import type { OnceLog } from "../../base/log.ts";
 import { type Answer, type Question, type Reply, asPerson, toLine } from "../../runtime/question.ts";
 import { isRecord, type JsonRecord, recordAt } from "./raw-message.ts";
 
-/** The editor's response to a question of ours, a permission request or a form, reduced to what counts. */
+/** The essential fields of the editor's response to a question of acp-skills, which is a permission request or a form. */
 export type EditorReply =
   | { readonly optionId: string }
-  /** The fields of a form that was sent. */
+  /** The fields of a form that the user submitted. */
   | { readonly form: FormFields }
   | { readonly declined: true }
   | { readonly cancelled: true }
-  /** Why it is no answer, as the end of a sentence. */
+  /** Why the response is no answer, as the end of a sentence. */
   | { readonly fault: string };
 
 interface FormFields {
   readonly answer: string;
-  /** What the person wrote. */
+  /** The reason that the user wrote. */
   readonly why?: string;
 }
 
 /** ACP's error for a cancelled request. */
 const requestCancelled = -32800;
 const maxOptionIdLength = 256;
-/** The limit for what a person writes, in characters. */
+/** The maximum length of the reason that the user writes, in characters. */
 const maxReasonLength = 2_000;
 const maxFaultLength = 200;
 
-/** Reads a response; anything that is not exactly an answer is a fault. */
+/** Reads a response. Anything that is not exactly an answer is a fault. */
 export function readEditorReply(message: unknown): EditorReply {
   const error = isRecord(message) ? message["error"] : undefined;
   if (error !== undefined && error !== null) return ofError(error);
@@ -45,7 +45,7 @@ export function readEditorReply(message: unknown): EditorReply {
   }
 }
 
-/** Exactly the fields that were asked for, as MCP and ACP have them: `{action, content}`. */
+/** Reads the response to a form, which MCP and ACP define alike: `{action, content}`. Fields that were not asked for are a fault. */
 function readForm({ action, content }: JsonRecord): EditorReply {
   if (action === "decline") return { declined: true };
   if (action === "cancel") return { cancelled: true };
@@ -60,14 +60,14 @@ function readForm({ action, content }: JsonRecord): EditorReply {
   return { form: { answer, why } };
 }
 
-/** How a question was asked, and the answers by what the editor sends for them. */
+/** The form in which a question was asked, with each answer by the option id or form value that the editor sends for it. */
 export interface AskedAs {
   readonly answers: ReadonlyMap<string, Answer>;
   readonly isForm: boolean;
   readonly about: Question["about"];
 }
 
-/** What a reply means for a question, so long after it was asked. */
+/** Converts the editor's reply to a question into a `Reply`, given the time since the question was asked. */
 export function fromEditorReply(
   given: EditorReply,
   asked: AskedAs,
@@ -80,7 +80,7 @@ export function fromEditorReply(
     logOnce("warning", "The editor answered a question before a person could read it, which counts once at most.");
     return reply;
   }
-  // Whether a project is trusted is nothing that a setting of the editor can decide.
+  // A setting of the editor must not decide whether a project is trusted.
   logOnce(
     "warning",
     "The editor trusted the skills of a project by itself, before a person could read the question. That does not count. Set the editor to ask, or run: acp-skills approvals grant --project",

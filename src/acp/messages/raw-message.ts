@@ -1,4 +1,4 @@
-/** Raw JSON-RPC messages: nothing is assumed that was not checked. */
+/** Reads raw JSON-RPC messages: nothing is assumed without a check. */
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -10,7 +10,7 @@ export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** The object found by following `keys` through objects; undefined if any step is not one. */
+/** Follows `keys` through objects. Undefined if any value on the way, or at the end, is not an object. */
 export function recordAt(value: unknown, ...keys: readonly string[]): JsonRecord | undefined {
   let current = value;
   for (const key of keys) {
@@ -20,12 +20,12 @@ export function recordAt(value: unknown, ...keys: readonly string[]): JsonRecord
   return isRecord(current) ? current : undefined;
 }
 
-/** The text of a content block; undefined for blocks of other types. */
+/** Reads the text of a content block; undefined for blocks of other types. */
 export function blockText(block: unknown): string | undefined {
   return isRecord(block) && block["type"] === "text" && typeof block["text"] === "string" ? block["text"] : undefined;
 }
 
-/** What a message is to JSON-RPC. */
+/** The kind of a JSON-RPC message, with the fields of that kind. */
 export type MessageKind =
   | { readonly kind: "request"; readonly id: string | number; readonly method: string; readonly params: JsonRecord }
   | { readonly kind: "notification"; readonly method: string; readonly params: JsonRecord }
@@ -51,7 +51,7 @@ export function readMessage(message: unknown): MessageKind {
   return { kind: "response", id, result: message["result"], failed };
 }
 
-/** Whether an id survives serialisation in our response: not every number does. */
+/** Whether an id is unchanged when a response repeats it: integers above 2^53 are not. */
 export function isExactId(id: string | number): boolean {
   return typeof id === "string" || Math.abs(id) <= Number.MAX_SAFE_INTEGER;
 }

@@ -7,7 +7,7 @@ import type { JsonRecord } from "./raw-message.ts";
 import { isRun, textOf } from "./call-result.ts";
 import { codeContent, describeCall, describeFailure, toTextContent } from "./describe-call.ts";
 
-/** Where and how a call is reported. */
+/** The session and form in which a call is reported. */
 export interface ReportOptions {
   readonly sessionId: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface ReportOptions {
   readonly send: (method: string, params: unknown) => unknown;
   /** The version of ACP that the editor speaks. Default: 1. */
   readonly protocol?: 1 | 2;
-  /** Default: a random UUID. */
+  /** The id of the call in the editor. Default: a random UUID. */
   readonly toolCallId?: string;
   /** Absolute paths of affected files, for editors that follow the agent. */
   readonly locations?: readonly string[];
@@ -25,13 +25,13 @@ export interface ReportOptions {
 
 /** A call that is reported to the editor. */
 export interface RunningCall {
-  /** Reports the output of running code to the editor; pass it on as the option of the same name. */
+  /** Reports the output of running code to the editor. Pass it on as the option of the same name. */
   readonly onPrint: (text: string) => void;
 }
 
 /**
- * For agent authors who call our tools themselves: makes a call and reports it to the editor, as `tool_call` and `tool_call_update` with
- * kind, title, locations, raw input and raw output. Returns or throws what the call does; failures to send are only logged.
+ * Makes a call and reports it to the editor, for agent authors who call the tools themselves. It sends `tool_call` and `tool_call_update`
+ * with kind, title, locations, raw input and raw output. Resolves or rejects like the call; failures to send are only logged.
  */
 export async function reportToolCall<Output>(
   options: ReportOptions,
@@ -74,22 +74,22 @@ export async function reportToolCall<Output>(
   }
 }
 
-/** A call that the editor knows. */
+/** The ids of a call that the editor knows. */
 export interface CallOfEditor {
   readonly sessionId: string;
-  /** Unique in the session. */
+  /** The id of the call, unique in the session. */
   readonly toolCallId: string;
 }
 
-/** A call of a tool, as it is reported to the editor. */
+/** The facts of a call that are reported to the editor. */
 type ReportedCall = Required<Omit<ReportOptions, "send" | "log">>;
 
-/** How a call ended; the error as on the wire. */
+/** The end of a call: its output, or its error as on the wire. */
 type CallEnd =
   | { readonly status: "completed"; readonly output: unknown }
   | { readonly status: "failed"; readonly error: { readonly message: string } };
 
-/** The update that reports a new call. */
+/** Makes the update that reports a new call. */
 function callStarted(call: ReportedCall): Notification {
   const { protocol, toolCallId, name, args, locations } = call;
   const content = codeContent(name, args);
@@ -107,8 +107,8 @@ function callStarted(call: ReportedCall): Notification {
 }
 
 /**
- * Reports the output of a running call. An update replaces the previous one, so that each has the whole text; the next one waits until
- * the editor has read the last.
+ * Returns a function that reports the output of a running call. Each update replaces the previous one and has the last `maxPrintedLength`
+ * characters. It waits until the editor has read the previous update.
  */
 export function followCall(
   call: CallOfEditor,
@@ -122,7 +122,7 @@ export function followCall(
   };
 }
 
-/** How many characters of output are shown: the last ones. */
+/** The maximum number of characters of output that are shown: the last ones. */
 export const maxPrintedLength = 4_096;
 
 function callPrinted(call: CallOfEditor, text: string): Notification {
@@ -131,13 +131,13 @@ function callPrinted(call: CallOfEditor, text: string): Notification {
   return update(call, { sessionUpdate: toolCallUpdate, toolCallId, status: "in_progress", content });
 }
 
-/** The update that reports the end of a call. */
+/** Makes the update that reports the end of a call. */
 function callEnded(call: ReportedCall, end: CallEnd): Notification {
   const { toolCallId, name, args } = call;
   const rawOutput = end.status === "completed" ? end.output : end.error;
   const text = end.status === "completed" ? textOf(end.output) : end.error.message;
   const title = describeFailure(describeCall(name, args).title, rawOutput);
-  // A failed run is a result, but a failed call to the user.
+  // A failed run is a result of the tool, but is shown to the user as a failed call.
   const status = isRun(rawOutput) ? rawOutput.status : end.status;
   return update(call, {
     sessionUpdate: toolCallUpdate,

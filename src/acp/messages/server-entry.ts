@@ -3,23 +3,23 @@ import { packageUrl } from "../../base/paths/location.ts";
 import type { Amendment, Path } from "./amend.ts";
 import { isRecord, type JsonRecord } from "./raw-message.ts";
 
-/** How an agent connects to our MCP server. */
+/** The transport between an agent and the MCP server of acp-skills. */
 export type Transport = "http" | "stdio";
 
-/** The program that connects stdio to our MCP server: this package's command line with the command `mcp-bridge`. */
+/** The program that connects stdio to the MCP server of acp-skills: the package's command line with the command `mcp-bridge`. */
 const bridge = {
   command: process.execPath,
   args: [fileURLToPath(packageUrl("cli/main.js")), "mcp-bridge"],
 } as const;
 
-/** The address of our server: a URL, or the path of a socket to which the bridge connects. */
+/** The address of acp-skills' MCP server: a URL, or the path of a socket to which the bridge connects. */
 export type ServerAddress =
   { readonly url: string; readonly headers: Readonly<Record<string, string>> } | { readonly path: string };
 
 const usualName = "skills";
 const list: Path = ["params", "mcpServers"];
 
-/** The name of our server in this session: `skills`, unless the editor has a server with that name. */
+/** Chooses the first name for acp-skills' server that no server of the editor has: `skills`, `skills-acp`, `skills-acp-2` and so on. */
 export function chooseServerName(mcpServers: unknown): string {
   const taken = new Set(serverNames(mcpServers));
   let name = usualName;
@@ -27,13 +27,13 @@ export function chooseServerName(mcpServers: unknown): string {
   return name;
 }
 
-/** The names of the editor's servers. */
+/** Reads the names of the servers in `mcpServers`. */
 export function serverNames(mcpServers: unknown): readonly string[] {
   if (!Array.isArray(mcpServers)) return [];
   return mcpServers.flatMap((server) => (isRecord(server) && typeof server["name"] === "string" ? server["name"] : []));
 }
 
-/** Our entry in `mcpServers`. In v1 only HTTP servers have a `type`; in v2 all servers do. */
+/** Makes the entry of acp-skills in `mcpServers`. In v1 only HTTP servers have a `type`; in v2 all servers do. */
 export function toServerEntry(name: string, address: ServerAddress, protocol: 1 | 2): JsonRecord {
   if ("url" in address) {
     const headers = Object.entries(address.headers).map(([name, value]) => ({ name, value }));
@@ -48,7 +48,7 @@ export function takesServer({ mcpServers }: JsonRecord): boolean {
   return mcpServers === undefined || mcpServers === null || Array.isArray(mcpServers);
 }
 
-/** Appends an entry to the editor's own servers. */
+/** Makes the amendment that appends an entry to the editor's own servers. */
 export function addServer({ mcpServers }: JsonRecord, entry: JsonRecord): Amendment {
   if (!Array.isArray(mcpServers)) return { path: list, value: [entry] };
   return { path: list, at: mcpServers.length, remove: 0, insert: [entry] };

@@ -1,41 +1,40 @@
 /**
- * What is known about agents: one row per agent. Each fact was observed by running the named version against a mock model
- * (`npm run test:agents`): what reached the model and the editor, and what the agent's files and answers did; or read in its source, where
- * the row says so.
+ * The known facts about agents, one row per agent. Each fact was observed with the named version and a mock model (`npm run test:agents`),
+ * in messages, in files or in the agent's answers. A few facts were read in the source, as their rows note.
  */
 
-/** How the tools of an MCP server are named; `{server}` is the server's name, `{word}` that name with only word characters. */
+/** The pattern of an MCP tool's name. `{tool}` is the tool, `{server}` the server's name, `{word}` that name with only word characters. */
 export type Spelling = string;
 
-/** Plain data: it crosses to the thread of the service. */
+/** Facts about an agent, as plain data: they are sent to the thread of the service. */
 export interface AgentFacts {
-  /** Its usual name. */
+  /** The agent's usual name. */
   readonly label: string;
-  /** How it names MCP tools; undefined if unknown. */
+  /** The agent's names for MCP tools; undefined if unknown. */
   readonly tools: { readonly forModel: Spelling; readonly forEditor: readonly Spelling[] } | undefined;
-  /** Its model gets the tools of MCP servers. */
+  /** Whether the model gets the tools of MCP servers. */
   readonly hasMcpTools: boolean;
-  /** It hides MCP tools from its model until they are searched for; the tools that find and call them. */
+  /** The tools that find and call MCP tools, if the agent hides MCP tools from its model until they are searched for. */
   readonly deferral: { readonly search: string; readonly call: string } | undefined;
-  /** The text of resources in a prompt reaches its model behind the words, with all other blocks, and it shows no address of ours for them. */
+  /** Whether the text of resources in a prompt reaches the model after the words, no block is lost, and no URI of them is shown. */
   readonly passesResources: boolean;
-  /** Skill directories that it reads itself, in a project and in the home directory. */
+  /** The skill directories that the agent reads itself, in a project and in the home directory. */
   readonly reads: { readonly project: readonly string[]; readonly home: readonly string[] } | undefined;
-  /** It lists the skills that it has read as commands. */
+  /** Whether the agent lists the skills that it has read as commands. */
   readonly listsSkills: boolean;
-  /** It lists commands after each session has been opened, so that our list can wait for its list. */
+  /** Whether the agent lists commands after each session has been opened, so that the list of acp-skills can wait for it. */
   readonly listsCommands: boolean;
-  /** Other users of the machine can read its configuration. */
+  /** Whether other users of the machine can read the agent's configuration. */
   readonly leaksConfiguration: boolean;
-  /** Its editor first hears of a call when it is asked for permission. */
+  /** Whether the permission request is the first message to the editor about a call. */
   readonly asksFirst: boolean;
-  /** Texts that it adds to a permission request for a tool of ours; `{tool}` is the tool as its model knows it. */
+  /** The texts that the agent adds to a permission request for a tool of acp-skills; `{tool}` is the tool's name for the model. */
   readonly adds: readonly Spelling[];
-  /** Its option that allows one call and does nothing else, where it offers several. */
+  /** The option that allows one call and does nothing else, if the agent offers several options that allow one call. */
   readonly allowsOnce: string | undefined;
-  /** The content of a call that is running is what its model has written of the input so far. */
+  /** Whether the content of a running call is the input that the model has written so far. */
   readonly streamsInput: boolean;
-  /** Whether it asks the editor before a tool runs code, by default; undefined if unknown. */
+  /** Whether the agent asks the editor before a tool runs code, by default; undefined if unknown. */
   readonly asksBeforeCode: boolean | undefined;
 }
 
@@ -63,7 +62,7 @@ export function spell(spelling: Spelling, server: string, tool: string): string 
   return spelling.replace("{word}", toWord(server)).replace("{server}", server).replace("{tool}", tool);
 }
 
-/** A server's name as agents spell it in tool names. */
+/** Converts a server's name to the spelling that agents use in tool names. */
 export function toWord(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, "_");
 }
@@ -86,7 +85,7 @@ const unknownAgent: AgentFacts = {
   asksBeforeCode: undefined,
 };
 
-/** How qwen says that the model that decides in its mode "auto" gave no answer, and why. */
+/** Makes the sentence with which qwen-code reports why the model that decides in its mode "auto" gave no answer. */
 function notClassified(reason: string): Spelling {
   return `Auto Mode couldn't classify this action (${reason}). Review it manually. Switching to Default Mode is recommended if you want to continue without the classifier.`;
 }
@@ -94,10 +93,10 @@ function notClassified(reason: string): Spelling {
 const agents = [".agents/skills"];
 const claude = [".claude/skills"];
 
-/** By the name that an agent gives in its response to `initialize`. All of them list commands. */
+/** The known agents, by the name in their response to `initialize`. All of them list commands. */
 const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly label: string })[] = [
   {
-    // 0.100.0: tool_call has `name` and `_meta.claudeCode.toolName`; only skills of .claude are in the system prompt; `ps` shows mcpServers.
+    // 0.100.0: tool_call has `name` and `_meta.claudeCode.toolName`; the system prompt has only skills of .claude; `ps` shows mcpServers.
     agent: /\bclaude\b/i,
     label: "Claude",
     tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
@@ -106,7 +105,7 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     asksBeforeCode: true,
   },
   {
-    // 1.18.33: titles are tool names, the input follows the permission request; .agents comes before .claude; skills are read once.
+    // 1.18.33: titles are tool names; the input follows the permission request; .agents comes before .claude; skills are read once.
     agent: /^opencode$/i,
     label: "opencode",
     tools: { forModel: underscore, forEditor: [underscore] },
@@ -114,22 +113,22 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     asksBeforeCode: false,
   },
   {
-    // 7.7.9: made of opencode; a permission request comes before the call is reported, with the input as {mcpInput}.
+    // 7.7.9: a fork of opencode; a permission request, with the input as {mcpInput}, comes before the call is reported.
     agent: /^kilo$/i,
     label: "Kilo",
     tools: { forModel: underscore, forEditor: [underscore] },
     asksBeforeCode: false,
   },
   {
-    // 0.36.0, read in its source: titles are tool names, or the summary, description or title in the input, which no tool of ours has.
+    // 0.36.0, read in its source: titles are tool names, or the input's summary, description or title, which acp-skills' tools lack.
     agent: /^auggie$/i,
     label: "auggie",
     tools: { forModel: toolFirst, forEditor: [toolFirst] },
     asksBeforeCode: false,
   },
   {
-    // 2.6.0: title `mcp.skills.run_code`, rawInput {server, tool, arguments}; a permission request has only the id; in mode "agent"
-    // another model decides, else the editor is asked; skills are listed as `$name` and read when used.
+    // 2.6.0: title `mcp.skills.run_code`, rawInput {server, tool, arguments}; a permission request has only the id. In mode "agent"
+    // another model decides, else the editor is asked. Skills are listed as `$name` and read when used.
     agent: /^@agentclientprotocol\/codex-acp$/,
     label: "Codex",
     tools: { forModel: doubleUnderscore, forEditor: [dotted, doubleUnderscore] },
@@ -143,8 +142,8 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     passesResources: false,
   },
   {
-    // 0.61.0: the permission request is the first message about a call, its input is text; skills are in the system prompt, not commands;
-    // images beside a resource are dropped.
+    // 0.61.0: the permission request is the first message about a call; its input is text. Skills are in the system prompt, not commands.
+    // Images beside a resource are dropped.
     agent: /^gemini-cli$/,
     label: "Gemini CLI",
     tools: { forModel: singleUnderscore, forEditor: [suffixed, singleUnderscore] },
@@ -155,9 +154,9 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     asksBeforeCode: true,
   },
   {
-    // 0.24.4: MCP tools are found by tool_search and called by tool_call; titles are the input; _meta.toolName is the tool. In its mode
-    // "auto" another model decides; if that one gives no answer, the editor is asked, with an option that also changes the mode. Resources
-    // are put before the words.
+    // 0.24.4: MCP tools are found by tool_search and called by tool_call; titles are the input; _meta.toolName is the tool. In mode "auto"
+    // another model decides; if it gives no answer, the editor is asked, with an option that also changes the mode. Resources are put
+    // before the words.
     agent: /^qwen-code$/,
     label: "qwen-code",
     tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
@@ -182,8 +181,8 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
     asksBeforeCode: true,
   },
   {
-    // 2.1.0: a permission request has the tool's name as its title, no kind and no input, which was the content of the call before; a call of a
-    // subagent is reported by nothing else. Forks have no servers. Titles and replays show a resource as `<resource uri="…">`.
+    // 2.1.0: a permission request has the tool's name as its title, no kind and no input, which was the call's content before. A
+    // subagent's calls have no other report. Forks have no servers. Titles and replays show a resource as `<resource uri="…">`.
     agent: /^Kimi Code CLI$/,
     label: "Kimi Code",
     tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
@@ -205,7 +204,7 @@ const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly l
 
 const known = rows.map(({ agent, ...facts }) => ({ agent, facts: { ...unknownAgent, listsCommands: true, ...facts } }));
 
-/** What is known about the agent with this name. */
+/** Finds the facts about the agent with this name. */
 export function factsOf(name: string): AgentFacts {
   return known.find(({ agent }) => agent.test(name))?.facts ?? unknownAgent;
 }

@@ -6,8 +6,8 @@ interface Edit extends JsonValueRange {
 }
 
 /**
- * Applies amendments to a message as a line of JSON: everything else keeps its exact bytes, so that integers above 2^53 survive.
- * Amendments must not overlap. Throws if a path does not exist.
+ * Applies amendments to a message as a line of JSON. All other bytes stay as they are, so that integers above 2^53 survive. Amendments
+ * must not overlap. Throws RangeError if a path does not exist.
  */
 export function amendLine(line: Buffer, amendments: readonly Amendment[]): Buffer {
   const find = openFinder(line);
@@ -21,7 +21,7 @@ export function amendLine(line: Buffer, amendments: readonly Amendment[]): Buffe
   return Buffer.concat([...parts, line.subarray(copied)]);
 }
 
-/** Follows paths. Each container is read once, however many paths lead through it. */
+/** Creates a finder that follows paths. Each container is read once, even if several paths lead through it. */
 function openFinder(line: Buffer) {
   const whole = wholeValue(line);
   const containers = new Map<number, Container | undefined>();
@@ -30,7 +30,7 @@ function openFinder(line: Buffer) {
     if (!containers.has(from)) containers.set(from, readContainer(line, from));
     return containers.get(from);
   }
-  /** The place of a value; of duplicate keys the last counts, as in JSON.parse. */
+  /** Finds the range of a value. Of duplicate keys the last counts, as in JSON.parse. */
   function place(path: Path): JsonValueRange | undefined {
     let found: JsonValueRange | undefined = whole;
     for (const key of path) {
@@ -92,14 +92,14 @@ function insertLast(container: Container, json: Uint8Array): Edit {
 /** The values directly inside an object or array, in order. */
 type Container = {
   readonly from: number;
-  /** It has a value, or an amendment has inserted one. */
+  /** Whether the container has a value, or an amendment has inserted one. */
   isFilled: boolean;
 } & (
   | { readonly kind: "array"; readonly items: readonly JsonValueRange[] }
   | { readonly kind: "object"; readonly items: readonly (JsonValueRange & { readonly key: string | undefined })[] }
 );
 
-/** The object or array that begins at `from`; undefined if it is neither. */
+/** Finds the object or array that begins at index `from`; undefined for any other value. */
 function readContainer(line: Buffer, from: number): Container | undefined {
   const fields: (JsonValueRange & { readonly key: string | undefined })[] = [];
   if (readObject(line, from, (key, value) => fields.push({ ...value, key: readString(line, key) })) !== -1)

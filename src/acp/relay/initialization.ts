@@ -8,18 +8,18 @@ import type { LineFilter } from "./relay-lines.ts";
 
 type Passes = Pick<ByteInterceptor, "passFromEditor" | "passFromAgent">;
 
-/** The editor's `initialize`, followed until it is answered: an agent that cannot start is reported there, because editors show nothing else. */
+/** The editor's `initialize`, until it is answered. Its response reports if the agent cannot start: editors show nothing else. */
 export interface Initialization {
-  /** What the lines of both sides pass through: until it is answered, they are read as well. */
+  /** The filters for the lines of both sides. Until `initialize` is answered, they also read the lines. */
   readonly fromEditor: LineFilter;
   readonly fromAgent: LineFilter;
-  /** Resolves when the editor has sent it. Never rejects. */
+  /** Resolves when the editor has sent `initialize`. Never rejects. */
   readonly asked: Promise<void>;
-  /** The editor waits for no answer any longer. */
+  /** Called when the editor no longer waits for the response. */
   readonly editorLeft: () => void;
-  /** Whether it was sent and not answered. */
+  /** Whether `initialize` was sent and is not answered. */
   readonly isOpen: () => boolean;
-  /** Answers it with an error, if it was sent and not answered. Editors show about 70 characters: the reason and what to do come first. */
+  /** Answers an open `initialize` with an error. Editors show about 70 characters: the reason and the remedy come first. */
   readonly refuse: (output: Writable, message: string) => void;
 }
 
@@ -63,7 +63,7 @@ export function followInitialization({ passFromEditor, passFromAgent }: Passes):
     refuse(output, message) {
       if (!isOpen() || output.destroyed) return;
       end();
-      // An agent may have died in the middle of its answer.
+      // An agent may have died while it wrote a line.
       output.write(
         `${isLineOpen ? "\n" : ""}${JSON.stringify({ jsonrpc: "2.0", id: open, error: { code: agentFailed, message } })}\n`,
       );
@@ -71,10 +71,10 @@ export function followInitialization({ passFromEditor, passFromAgent }: Passes):
   };
 }
 
-/** A code that JSON-RPC leaves to implementations: CodeCompanion does not show errors with the code of an internal error. */
+/** The error code, one that JSON-RPC leaves to implementations: CodeCompanion does not show errors with the code of an internal error. */
 const agentFailed = -32010;
 
-/** The JSON objects among lines; anything else is skipped, and reported elsewhere. */
+/** Reads the JSON objects among lines. Other lines are skipped; the interceptor reports them. */
 function messagesIn(lines: Buffer): readonly JsonRecord[] {
   return lines.toString("utf8").split("\n").map(parseIfJson).filter(isRecord);
 }

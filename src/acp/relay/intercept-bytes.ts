@@ -10,22 +10,22 @@ import { encodeMessage } from "../emission.ts";
 import { type FindTexts, type Interest, createTextFinder } from "./interest.ts";
 import type { Flush, PassLines } from "./relay-lines.ts";
 
-/** An interceptor for newline-delimited JSON: takes blocks of whole lines and returns the bytes to write. */
+/** An interceptor for newline-delimited JSON. It takes blocks of whole lines and returns the bytes to write. */
 export interface ByteInterceptor {
   readonly passFromEditor: PassLines;
   readonly passFromAgent: PassLines;
-  /** The editor has closed its end. */
+  /** Called when the editor has closed its end. */
   readonly editorLeft: () => void;
-  /** Nothing is sent afterwards. */
+  /** Closes the interceptor, which then sends nothing. */
   readonly close: () => void;
 }
 
-/** Each writes a whole line, after what was written before. */
+/** The functions that write a whole line, after the lines that were written before. */
 export interface LineSinks {
-  /** `written` is called when the line was written, or never will be. */
+  /** Writes a line to the editor. `written` is called when the line was written, or never will be. */
   readonly toEditor: (line: Uint8Array, written: () => void) => void;
   readonly toAgent: (line: Buffer) => void;
-  /** How long this thread has waited for the rest of lines that had begun, in all, in milliseconds. */
+  /** The total time, in milliseconds, for which this thread has waited for the rest of lines that had begun. */
   readonly waitedInLines?: () => number;
 }
 
@@ -42,7 +42,7 @@ export function interceptBytes(
     reply: (message: object) => toAgent(encodeMessage(message)),
   });
   const { logOnce } = createOnceLog(settings.log);
-  /** Only lines that are parsed anyway are reported. */
+  /** Only lines that are parsed anyway are reported if they are invalid. */
   const toDirection = (from: Direction["from"], intercept: Direction["intercept"]): Direction => ({
     from,
     interests: interceptor.interests,
@@ -67,20 +67,20 @@ export function interceptBytes(
   };
 }
 
-/** One direction of an interceptor, as the bytes see it. */
+/** One direction of an interceptor, with the callbacks for its lines. */
 interface Direction {
   readonly from: "editor" | "agent";
   readonly interests: Interceptor["interests"];
   readonly intercept: (message: unknown) => Verdict | Promise<Verdict>;
   /** Called for a line that is not JSON. */
   readonly garbage: (line: string) => void;
-  /** Called for an amendment that failed; the line is forwarded unchanged. */
+  /** Called for an amendment that failed. The line is then forwarded unchanged. */
   readonly fault: (error: unknown) => void;
 }
 
 /**
- * Looks at a block of whole lines, from `start` on, and returns the bytes to write, after those that were flushed. Lines that cannot
- * concern us are not parsed and keep their bytes. A promise only if a verdict is one.
+ * Filters a block of whole lines, from index `start` on. Returns the bytes to write after the flushed ones; a promise only if a verdict is
+ * one. Lines that cannot concern acp-skills are not parsed and stay unchanged.
  */
 function passFrom(block: Buffer, start: number, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
   const passed: Buffer[] = [];
@@ -106,7 +106,7 @@ function passFrom(block: Buffer, start: number, direction: Direction, flush: Flu
   return passed.length === 1 ? passed : passed.filter((piece) => piece.length > 0);
 }
 
-/** The replacement of a line; undefined if it is unchanged. */
+/** Returns the bytes that replace a line, empty if it is not forwarded; undefined if it is unchanged. */
 function passLine(line: Buffer, direction: Direction): Buffer | undefined | Promise<Buffer | undefined> {
   const text = line.toString();
   const message = parseLine(line, text, direction);
@@ -138,7 +138,7 @@ function parseLine(line: Buffer, text: string, { garbage }: Direction): unknown 
 
 const newline = 10;
 
-/** The first line, from `start` on, that may concern us. */
+/** Finds the first line, from index `start` on, that may concern acp-skills. */
 function nextLine(block: Buffer, start: number, interest: Interest) {
   if (start >= block.length) return undefined;
   const found = interest === "everything" ? start : firstOf(block, start, interest);
@@ -151,7 +151,7 @@ function lineStart(block: Buffer, inside: number, start: number): number {
   return Math.max(block.lastIndexOf(newline, inside) + 1, start);
 }
 
-/** One finder for each of the few constant lists. */
+/** The finder of each list of texts. There are only a few constant lists. */
 const finders = new WeakMap<readonly string[], FindTexts>();
 
 function firstOf(block: Buffer, start: number, texts: readonly string[]): number {

@@ -7,9 +7,9 @@ import type { SkillService } from "../skill-service.ts";
 type Controller<Message> = TransformStreamDefaultController<Message>;
 
 /**
- * Puts an interceptor between a stream to the editor and the agent that gets the returned stream. Backpressure, closing and errors
- * pass in both directions; when either direction ends, all sessions are released and `released` is called, once. The interceptor is
- * loaded here, not with this module, so that importing the package stays cheap; messages wait for it.
+ * Puts an interceptor between a stream to the editor and the agent that gets the returned stream. Backpressure, closing and errors pass in
+ * both directions. When either direction ends, all sessions are released and `released` is called once. The interceptor's code is loaded
+ * by this call, so that importing the package stays cheap. Messages wait for it.
  */
 export function interceptStream<Message>(
   stream: MessageStream<Message>,
@@ -19,7 +19,7 @@ export function interceptStream<Message>(
 ): MessageStream<Message> {
   let toEditor: Controller<Message> | undefined;
   let toAgent: Controller<Message> | undefined;
-  /** Our messages that the editor's end has not taken, with their callbacks. */
+  /** The messages of acp-skills that the editor's end has not taken, with their callbacks. */
   const unread = new Map<unknown, () => void>();
   let interceptor: Interceptor | undefined;
   let isReleased = false;
@@ -38,7 +38,7 @@ export function interceptStream<Message>(
 
   function send(line: Uint8Array, written: () => void): void {
     const message = JSON.parse(Buffer.from(line).toString()) as Message;
-    // First, because a pending read receives the message immediately.
+    // This comes first, because a pending read receives the message immediately.
     unread.set(message, written);
     try {
       toEditor?.enqueue(message);

@@ -20,18 +20,18 @@ export interface InterceptorOptions {
     Settings,
     "announce" | "version" | "log" | "clock" | "tools" | "instructModel" | "answerPermissions"
   >;
-  /** Sends a line to the editor, after what was forwarded before. `written` is called when it was written, or never will be. */
+  /** Sends a line to the editor, after the lines forwarded before. `written` is called when the line was written, or never will be. */
   readonly send: (line: Uint8Array, written: () => void) => void;
-  /** How long this thread has waited for the rest of lines of the editor that had begun, in all, in milliseconds. */
+  /** The total time, in milliseconds, for which this thread has waited for the rest of lines that the editor had begun. */
   readonly waitedInLines?: () => number;
   /** Sends a response to the agent. */
   readonly reply: (message: PermissionGranted) => void;
 }
 
 /**
- * Decides about every message between an editor and its agent, in order; it knows neither bytes nor streams. Reading
- * skills and running tools is the service's work, on another thread: a message waits only for an answer that it needs, with a time
- * limit. An internal error never stops a message.
+ * Decides, in order, about every message between an editor and its agent; it knows neither bytes nor streams. The service reads skills and
+ * runs tools, on another thread. A message waits only for an answer that it needs, with a time limit. An internal error never stops a
+ * message.
  */
 export class Interceptor {
   readonly #options: InterceptorOptions;
@@ -43,9 +43,9 @@ export class Interceptor {
   readonly #sessions: Sessions;
   readonly #relayed: RelayedRequests;
   #isOpen = true;
-  /** Which messages may concern us, by the side that they come from. */
+  /** The texts of messages that may concern acp-skills, by the side that sends the messages. */
   readonly interests: { editor: Interest; agent: Interest } = { editor: "everything", agent: "everything" };
-  /** The agent's interest while calls of our tools are open. */
+  /** The interest in the agent's messages while calls of acp-skills' tools are open. */
   #withCalls: { readonly usual: Interest; readonly openCalls: readonly string[]; readonly texts: Interest } | undefined;
 
   constructor(options: InterceptorOptions) {
@@ -57,7 +57,7 @@ export class Interceptor {
     this.#requests = new EditorRequests((line) => send(line, () => undefined));
     this.#ownRequests = new OwnRequests({
       send: (line, written) => {
-        // Before it is sent: the response may arrive at once.
+        // This comes before sending: the response may arrive at once.
         this.#updateInterests();
         if (this.#isOpen) send(line, written);
       },
@@ -101,7 +101,7 @@ export class Interceptor {
     });
   }
 
-  /** A promise only if the service is asked; the messages behind it must wait. */
+  /** Decides about a message of the editor. Returns a promise only if the service is asked; the editor's next messages must then wait. */
   fromEditor(message: unknown): Verdict | Promise<Verdict> {
     return this.#guard(() => {
       if (this.#ownRequests.take(message)) return notForwarded;
@@ -126,7 +126,7 @@ export class Interceptor {
         case "request":
           return read.method === methods.requestPermission ? this.#permissionAsked(read.id, read.params) : untouched;
         case "response":
-          // One of the editor's calls of our tools: the agent was never asked, only we answer.
+          // An id of a call that only acp-skills answers: the agent never received the editor's request.
           return this.#relayed.answered(read, message) ?? (this.#requests.has(read.id) ? notForwarded : untouched);
         case "other":
           return untouched;
@@ -147,7 +147,7 @@ export class Interceptor {
       streamsInput: agreed.negotiation.facts.streamsInput,
       hasSubagents: this.#sessions.subagents.areShown,
     });
-    // How a call ended may be said with nothing but its id.
+    // The message that ends a call may name it only by its id.
     const { openCalls } = this.#sessions;
     if (openCalls.length === 0 || usual === "everything") this.interests.agent = usual;
     else {
@@ -157,7 +157,7 @@ export class Interceptor {
     }
   }
 
-  /** The editor has left: nothing waits for the agent's response to `initialize`, or for answers, any longer. */
+  /** Called when the editor has left: nothing waits for the response to `initialize`, or for answers, any longer. */
   editorLeft(): void {
     this.#relayed.editorLeft();
     this.#ownRequests.editorLeft();
@@ -225,7 +225,7 @@ export class Interceptor {
 
   #toolCalled(call: Extract<MessageKind, { readonly method: string }>, message: unknown): Verdict | Promise<Verdict> {
     if (call.kind === "notification") return notForwarded;
-    // The agent refuses it, with the exact id that the editor waits for.
+    // The agent will refuse the call, with the exact id that the editor waits for.
     const { id, method } = call;
     if (!isExactId(id)) return untouched;
     const start = (): Verdict => {
@@ -245,7 +245,7 @@ export class Interceptor {
     if (!(amended instanceof Promise)) return toVerdict(amended);
     return amended.then((result) => {
       if (!("code" in result)) return toVerdict(result);
-      // Otherwise the agent refuses it, with the exact id that the editor waits for.
+      // An inexact id is left to the agent, which will refuse the prompt with the exact id.
       if (!isExactId(id)) return untouched;
       this.#options.settings.log("warning", `A prompt was refused. ${result.message}`);
       if (this.#isOpen) this.#options.send(encodeMessage({ jsonrpc: "2.0", id, error: result }), () => undefined);

@@ -1,9 +1,9 @@
 import * as methods from "../../wire/methods.ts";
 
-/** Texts of which every message that may concern us contains at least one; `"everything"` if there is no such list. */
+/** A list of texts: a message that may concern acp-skills contains at least one. `"everything"` if there is no such list. */
 export type Interest = "everything" | readonly string[];
 
-/** Some serialisers escape slashes. */
+/** The texts of messages about sessions. Some serialisers escape slashes. */
 const sessions: Interest = ["session/", "session\\/", `"${methods.initialize}"`];
 const sessionsAndCalls: Interest = [
   ...sessions,
@@ -15,7 +15,7 @@ const sessionsAndCalls: Interest = [
 
 const sessionsCallsAndReplies: Interest = [...sessionsAndCalls, `"${methods.ownRequestPrefix}`];
 
-/** The editor's messages that may concern us after `initialize`: more if tools are served, and once we have requested something. */
+/** Returns the texts of the editor's messages that may concern acp-skills after `initialize`: more with tools, or after an own request. */
 export function editorInterest(state: Readonly<Record<"servesTools" | "hasRequested", boolean>>): Interest {
   const { servesTools, hasRequested } = state;
   if (!servesTools) return sessions;
@@ -25,14 +25,14 @@ export function editorInterest(state: Readonly<Record<"servesTools" | "hasReques
 const responses: Interest = ['"result"', '"error"'];
 
 /**
- * Parts of `available_commands_update`, of `user_message_chunk` (replayed prompts) and of `session_info_update` (titles). Each has an
+ * Segments of `available_commands_update`, of `user_message_chunk` (replayed prompts) and of `session_info_update` (titles). Each has an
  * underscore, so that all are found in one pass. A message that contains one by chance is parsed and forwarded.
  */
 const updates: Interest = ["_comma", "user_m", "_info_"];
-/** Those parts, and parts of `session/request_permission` and of the names of our tools. */
+/** The segments in `updates`, and segments of `session/request_permission` and of the names of the tools. */
 const updatesAndCalls: Interest = [...updates, "_perm", "_skil", "_blob", "_code"];
 const updatesAndResponses: Interest = [...updates, ...responses];
-/** With a part of `subagent_update`, if the editor is shown subagents; with updates of calls in progress: `_prog` stands in `in_progress`. */
+/** The lists for agents with tools: plain, with a segment of `subagent_update`, of `in_progress` (running calls), or of both. */
 const withTools: readonly (readonly string[])[] = [[], ["agent_u"], ["_prog"], ["agent_u", "_prog"]].map((more) => [
   ...updatesAndCalls,
   ...more,
@@ -40,8 +40,8 @@ const withTools: readonly (readonly string[])[] = [[], ["agent_u"], ["_prog"], [
 const withToolsAndResponses: typeof withTools = withTools.map((texts) => [...texts, ...responses]);
 
 /**
- * The agent's messages that may concern us: more if tools are served, while we wait for a response, if the editor is shown subagents, and if
- * only updates of running calls contain their input. The same list for the same state.
+ * Returns the texts of the agent's messages that may concern acp-skills. There are more if tools are served or subagents shown, while a
+ * response is awaited, or if only updates of running calls contain their input. Equal states get the same array.
  */
 export function agentInterest(
   state: Readonly<Record<"servesTools" | "awaits" | "streamsInput" | "hasSubagents", boolean>>,
@@ -52,35 +52,35 @@ export function agentInterest(
   return (awaits ? withToolsAndResponses : withTools)[index] ?? "everything";
 }
 
-/** More ids of calls are not searched for one by one. */
+/** The maximum number of calls whose ids are searched for one by one. */
 const maxSearched = 8;
-/** Every serialiser writes such ids alike. */
+/** The pattern of ids that every serialiser writes alike. */
 const plainId = /^[\w.:-]+$/;
 const anyCall: readonly string[] = ["_call"];
 
-/** Texts of which each update of these calls contains one, whatever else it says. */
+/** Returns the texts for these calls: every update of one of them contains at least one of the texts. */
 export function callInterest(ids: readonly string[]): readonly string[] {
   return ids.length > maxSearched || !ids.every((id) => plainId.test(id)) ? anyCall : ids.map((id) => `"${id}"`);
 }
 
-/** The first place, from `start`, of one of some texts; -1 if there is none. */
+/** Finds the first index, from `start` on, of any of some texts; -1 if there is none. */
 export type FindTexts = (block: Buffer, start: number) => number;
 
 const underscore = 95;
 
-/** A text, and where its first underscore is. */
+/** A text, with the index of its first underscore. */
 interface Anchored {
   readonly bytes: Buffer;
   readonly anchor: number;
 }
 
 /**
- * Texts with an underscore are found in one pass, however many they are, because underscores are rare in messages. Each of the others
- * takes a pass.
+ * Creates a finder of texts. One pass finds all texts with an underscore, because underscores are rare in messages. Each other text takes
+ * a pass.
  */
 export function createTextFinder(texts: readonly string[]): FindTexts {
   const plain = texts.filter((text) => !text.includes("_")).map((text) => Buffer.from(text));
-  /** By the byte behind the underscore. */
+  /** The texts with an underscore, by the byte after it. */
   const anchored = new Map<number, Anchored[]>();
   for (const text of texts.filter((other) => other.includes("_"))) {
     const bytes = Buffer.from(text);

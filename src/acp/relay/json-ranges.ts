@@ -1,14 +1,14 @@
 import { parseIfJson } from "../../base/json/json-value.ts";
 
-/** Finds values in the bytes of a line of JSON, so that they can be copied unread: numbers keep their digits. Nothing recurses. */
+/** Finds values in the bytes of a line of JSON, so that they can be copied unparsed: numbers keep their digits. Nothing recurses. */
 
 export interface JsonValueRange {
   readonly from: number;
-  /** Just behind the value. */
+  /** The index after the last byte of the value. */
   readonly to: number;
 }
 
-/** The value that a line consists of. Throws a SyntaxError if the line is not JSON. */
+/** Finds the range of the value that a line consists of. Throws SyntaxError if the line is not JSON. */
 export function wholeValue(line: Buffer): JsonValueRange {
   const from = skipBlanks(line, 0);
   const to = endOfValue(line, from);
@@ -16,7 +16,7 @@ export function wholeValue(line: Buffer): JsonValueRange {
   return { from, to };
 }
 
-/** Calls `see` with every field of the object that begins at `from`, or behind blanks. Returns where it ends; -1 if it is none. */
+/** Calls `see` with every field of the object at `from`, or after blanks. Returns the index after the object; -1 if there is none. */
 export function readObject(
   line: Buffer,
   from: number,
@@ -43,7 +43,7 @@ export function readObject(
   }
 }
 
-/** Calls `see` with every element of the array that begins at `from`, or behind blanks. Returns where it ends; -1 if it is none. */
+/** Calls `see` with every element of the array at `from`, or after blanks. Returns the index after the array; -1 if there is none. */
 export function readArray(line: Buffer, from: number, see: (element: JsonValueRange) => unknown): number {
   let at = skipBlanks(line, from);
   if (line[at] !== openBracket) return -1;
@@ -60,17 +60,17 @@ export function readArray(line: Buffer, from: number, see: (element: JsonValueRa
   }
 }
 
-/** Whether the JSON at a place is this text, without blanks or escapes; the usual form of every key and method. */
+/** Whether the JSON in a range is exactly this text, without blanks or escapes: the usual form of every key and method. */
 export function isText(line: Buffer, { from, to }: JsonValueRange, text: Buffer): boolean {
   if (to - from !== text.length) return false;
   for (let index = 0; index < text.length; index++) if (line[from + index] !== text[index]) return false;
   return true;
 }
 
-/** The string at a place; undefined if there is another value, or bytes that are no JSON. */
+/** Reads the string in a range; undefined if there is another value, or bytes that are no JSON. */
 export function readString(line: Buffer, { from, to }: JsonValueRange): string | undefined {
   if (line[from] !== quote) return undefined;
-  // With bad escapes, it is no string.
+  // With invalid escapes, the value is no string.
   const value = parseIfJson(line.toString("utf8", from, to));
   return typeof value === "string" ? value : undefined;
 }
@@ -111,7 +111,7 @@ function endOfContainer(line: Buffer, from: number): number {
   return -1;
 }
 
-/** How many bytes are examined here before Node searches for the next quote, which is faster in long strings only. */
+/** The number of bytes that are examined here before Node searches for the next quote, which is faster in long strings only. */
 const stretch = 64;
 
 function endOfString(line: Buffer, open: number): number {

@@ -2,14 +2,14 @@ import { hasNothingToDo, type Settings } from "../../runtime/options.ts";
 import type { ByteInterceptor, LineSinks } from "./intercept-bytes.ts";
 import type { SkillService } from "../skill-service.ts";
 
-/** Intercepts, with the service that was opened for it. */
+/** The interceptor that was loaded, with the service that was opened for it. */
 interface LoadedInterceptor {
   readonly intercept: (sinks: LineSinks) => ByteInterceptor;
-  /** To be closed after the interceptor; undefined if there is nothing to do. */
+  /** The service, which must be closed after the interceptor; undefined if there is nothing to do. */
   readonly service: SkillService | undefined;
 }
 
-/** Used if there is nothing to do; nothing is loaded. */
+/** The interceptor if there is nothing to do, for which no code is loaded. */
 const transparent: ByteInterceptor = {
   passFromEditor: (block) => [block],
   passFromAgent: (block) => [block],
@@ -17,7 +17,7 @@ const transparent: ByteInterceptor = {
   close: () => undefined,
 };
 
-/** Loads what intercepts, which is much code, and opens the service. */
+/** Loads the interceptor, which is much code, and opens the service. */
 export async function loadInterceptor(settings: Settings): Promise<LoadedInterceptor> {
   if (hasNothingToDo(settings)) return { intercept: () => transparent, service: undefined };
   const [{ interceptBytes }, { openService }] = await Promise.all([

@@ -6,8 +6,8 @@ import type { Routing } from "./relay-chain/routing.ts";
 export { Routing } from "./relay-chain/routing.ts";
 
 /**
- * Passes what the conductor sends back to it: what is from the editor goes to the successor, and what is from the agent to the
- * predecessor. Each of the two keeps its order, and does not wait for the other.
+ * Passes the conductor's messages back to it: those of the editor for the successor, those of the agent for the predecessor. The messages
+ * of each side stay in order, and neither side waits for the other.
  */
 export function relayChain(
   input: Readable,

@@ -3,22 +3,22 @@ import { systemClock, timeWaited } from "../../base/clock.ts";
 import { createDeferred } from "../../base/promises.ts";
 import { LineBlocks } from "../../base/json/line-blocks.ts";
 
-/** Passes blocks of lines on, in order: what arrives behind a line that waits for its verdict waits too. */
+/** A queue that passes blocks of lines on, in order. Lines after a line that waits for its verdict wait, too. */
 export interface LineQueue {
   push(blocks: readonly Buffer[]): void;
   /** Whether a line waits for its verdict. */
   isWaiting(): boolean;
-  /** How many bytes wait behind it. */
+  /** Returns the number of bytes that wait after that line. */
   waitingBytes(): number;
 }
 
-/** Writes what comes before a line that waits: it may wait for the response to one of these. */
+/** Writes the lines before a line that waits, which may wait for the response to one of them. */
 export type Flush = (pieces: readonly Buffer[]) => void;
 
-/** Takes a block of whole lines and returns the bytes to write, after those that it flushed. */
+/** Takes a block of whole lines, and returns the bytes to write after those that it flushed. */
 export type PassLines = (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
 
-/** What lines pass through; another `pass` may take the place of the first. */
+/** The filter of the lines; `pass` may be replaced at any time. */
 export interface LineFilter {
   pass: PassLines;
 }
@@ -26,12 +26,12 @@ export interface LineFilter {
 export interface LineQueueOptions {
   readonly filter: LineFilter;
   readonly write: (pieces: readonly Buffer[]) => void;
-  /** Called when nothing waits any longer. */
+  /** Called when no line waits any longer. */
   readonly idle: () => void;
 }
 
 export function createLineQueue({ filter, write, idle }: LineQueueOptions): LineQueue {
-  /** Blocks behind the one that waits for its verdict; undefined while none does. */
+  /** The blocks after the one that waits for its verdict; undefined while none waits. */
   let queue: Buffer[] | undefined;
   let queuedBytes = 0;
 
@@ -70,33 +70,33 @@ export function createLineQueue({ filter, write, idle }: LineQueueOptions): Line
 
 /** A one-way connection of two byte streams. */
 export interface Relay {
-  /** Resolves when the source has ended; what came from it may still wait to be passed on. Never rejects. */
+  /** Resolves when the source has ended; lines of it may still wait to be passed on. Never rejects. */
   readonly sourceEnded: Promise<void>;
-  /** Resolves when the source has ended and all of it was written to the sink. Never rejects. */
+  /** Resolves when the source has ended and all its lines were written to the sink. Never rejects. */
   readonly ended: Promise<void>;
-  /** How long this thread has waited for the rest of lines that had begun, in all, in milliseconds. */
+  /** Returns the total time, in milliseconds, for which this thread has waited for the rest of lines that had begun. */
   waitedInLines(): number;
   /** Whether bytes were passed on or held back since the last call. */
   isActive(): boolean;
-  /** Detaches from both streams; what the source still has stays there. */
+  /** Detaches from both streams. Unread data stays in the source. */
   stop(): void;
 }
 
-/** How many bytes are read behind a line that waits for its verdict: enough to notice that the source has ended. */
+/** The maximum number of bytes that are read after a line that waits for its verdict: enough to notice that the source has ended. */
 const queueLimit = 1024 * 1024;
 
-/** What passes the blocks of lines of a relay on. */
+/** The queue that passes a relay's blocks of lines on. */
 type Passing = Pick<LineQueue, "push" | "isWaiting" | "waitingBytes">;
 
 /**
- * Writes the lines of `source` to `sink` as the filter flushes and returns them, in order, with backpressure. When the sink has failed, the
- * source is drained, so that its writer can end. Bytes after the last line break are passed on too.
+ * Writes the lines of `source` to `sink` as the filter flushes and returns them, in order, with backpressure. If the sink fails, the
+ * source is drained, so that its writer can end. Bytes after the last line break are passed on, too.
  */
 export function relayLines(source: Readable, sink: Writable, filter: LineFilter): Relay {
   return relayBlocks(source, sink, (sinkAndIdle) => createLineQueue({ filter, ...sinkAndIdle }));
 }
 
-/** Relays lines as {@link relayLines} does, with a queue of the caller's. */
+/** Relays lines like {@link relayLines}, with the caller's queue. */
 export function relayBlocks(
   source: Readable,
   sink: Writable,
@@ -114,7 +114,7 @@ export function relayBlocks(
   const passing = open({
     write(pieces) {
       if (isSinkGone || pieces.length === 0) return;
-      // One system call for all of them.
+      // Corking makes one system call of all writes.
       sink.cork();
       for (const piece of pieces) sink.write(piece);
       sink.uncork();
@@ -179,7 +179,7 @@ export function relayBlocks(
   };
 }
 
-/** Writes lines; `written` is called when a line was written, or never will be. */
+/** Creates a function that writes lines. `written` is called when a line was written, or never will be. */
 export function lineWriter(output: Writable): (line: Uint8Array, written: () => void) => void {
   return (line, written) => {
     if (output.destroyed) written();

@@ -10,13 +10,13 @@ import { runProgram, spawnProcess } from "../../base/processes/spawn-process.ts"
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import { createProcessTree } from "../../base/processes/process-tree.ts";
 
-/** How a process ended. After a signal, `exitCode` is what a shell would report. */
+/** The exit code or signal with which a process ended. After a signal, `exitCode` is the number that a shell would report. */
 export interface ExitStatus {
   readonly exitCode: number;
   readonly signal?: NodeJS.Signals;
 }
 
-/** A command; its stdin and stdout are pipes, its stderr is inherited. */
+/** The command that starts an agent. Its stdin and stdout are pipes; its stderr is inherited. */
 export interface AgentCommand {
   readonly command: string;
   readonly args?: readonly string[];
@@ -32,15 +32,15 @@ export interface AgentProcess {
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Signals the agent and all its descendants. */
   readonly killTree: (signal: NodeJS.Signals) => void;
-  /** Records the agent's descendants: a launcher may exit and leave its program behind. */
+  /** Records the agent's descendants, because a launcher may exit before its program. */
   readonly updateTree: () => void;
-  /** Ends the descendants that the agent has left behind. Never rejects. */
+  /** Ends the descendants that outlive the agent. Never rejects. */
   readonly endRest: (clock: Clock, hurry: Promise<void>) => Promise<void>;
 }
 
 /**
- * Starts an agent; the process is spawned before this returns, except on Windows, where execa finds `.cmd` shims and is loaded
- * for it. Rejects with AGENT_NOT_FOUND or AGENT_NOT_EXECUTABLE.
+ * Starts an agent. The process is spawned before this returns, except on Windows: there, execa is loaded first, because it finds `.cmd`
+ * shims. Rejects with AGENT_NOT_FOUND or AGENT_NOT_EXECUTABLE.
  */
 export async function startAgent(
   agent: AgentCommand,
@@ -60,7 +60,7 @@ export async function startAgent(
     exited,
     kill(signal) {
       if (tree === undefined) endTree(child, signal);
-      // Its descendants can be found only while it runs.
+      // The descendants can be found only while the agent runs.
       else void tree.update().then(() => child.kill(signal));
     },
     killTree(signal) {
@@ -76,7 +76,7 @@ export async function startAgent(
   };
 }
 
-/** Wrapped in an object: execa's process is also a promise, which an async function would await. */
+/** A spawned process, wrapped in an object: execa's process is also a promise, which an async function would await. */
 interface Spawned {
   readonly child: Pick<ChildProcess, "stdin" | "stdout" | "pid" | "kill" | "once" | "on">;
 }
@@ -127,29 +127,29 @@ function toSkillsError({ command, cwd, env }: AgentCommand, error: unknown): Ski
   return new SkillsError("AGENT_NOT_EXECUTABLE", message, { cause: error, facts: { ...facts, hint } });
 }
 
-/** The file that a command names, if it lacks only the permission to execute. */
+/** Finds the file that a command names, if the file lacks only the permission to execute. */
 function findNotExecutable({ command, cwd = "", env = process.env }: AgentCommand): string | undefined {
   const places = command.includes("/") ? [""] : (env["PATH"] ?? "").split(delimiter);
   return places.map((place) => resolve(cwd, place, command)).find(lacksPermission);
 }
 
 function lacksPermission(path: string): boolean {
-  // Undefined if it is absent or not accessible.
+  // The result is undefined if the file is absent or not accessible.
   const stats = attempt(() => statSync(path), undefined);
   return stats?.isFile() === true && (stats.mode & 0o111) === 0;
 }
 
 /**
- * Ends a process on Windows with all its children: a `.cmd` shim runs its program as a child of cmd.exe. If taskkill fails, only the
+ * Ends a process on Windows with all its descendants: a `.cmd` shim runs its program as a child of cmd.exe. If taskkill fails, only the
  * process itself is killed.
  */
 export function endTree(child: Pick<ChildProcess, "pid" | "kill">, signal: NodeJS.Signals): void {
-  // By its full path: Windows searches the current directory, the user's project, first.
+  // taskkill is run by its full path: Windows searches the current directory, which is the user's project, first.
   const taskkill = join(process.env["SystemRoot"] ?? "C:\\Windows", "System32", "taskkill.exe");
   runProgram(taskkill, ["/pid", String(child.pid), "/T", "/F"], { windowsHide: true }).catch(() => child.kill(signal));
 }
 
-/** The part of `process` that is needed. */
+/** The fields of `process` that are needed. */
 interface EndingProcess {
   exitCode?: number | string | null | undefined;
   readonly pid: number;
@@ -157,8 +157,8 @@ interface EndingProcess {
 }
 
 /**
- * Ends this process as the agent ended, so that the parent sees the same: by the same signal, or with the same exit code.
- * For SIGUSR1 only the exit code is set, because that signal opens Node's debugger instead of ending the process.
+ * Ends this process like the agent, by the same signal or with the same exit code, so that the parent sees the agent's end. For SIGUSR1
+ * only the exit code is set, because that signal opens Node's debugger.
  */
 export function exitAs({ exitCode, signal }: ExitStatus, self: EndingProcess = process): void {
   self.exitCode = exitCode;

@@ -10,11 +10,11 @@ import { requirementsFile } from "../../skills/skill.ts";
 interface AnswerContext {
   readonly app: Pick<App, "policyFor" | "source" | "trust" | "findSandbox">;
   readonly skills: Pick<SessionSkills, "catalog" | "directory">;
-  /** The session as a caller of our tools. */
+  /** The owner of the calls: the session. */
   readonly owner: string;
 }
 
-/** Why the agent need not ask about a call that runs code; undefined if it should. Asks nobody. */
+/** Why the agent need not ask about a call that runs code; undefined if the agent should ask. The user is not asked here. */
 export async function answerRun(
   tool: string,
   input: JsonRecord,
@@ -28,7 +28,7 @@ export async function answerRun(
   return runs === "sandbox" && "tier" in (await app.findSandbox()) ? "sandboxed" : undefined;
 }
 
-/** Whether a skill's run could stay inside its sandbox, whatever the machine has. */
+/** Decides about the run of a skill as if the machine had a sandbox. */
 async function answerSkillRun(
   { name, version }: JsonRecord,
   { app, skills, owner }: AnswerContext,

@@ -18,23 +18,23 @@ import type { Directories, Instructions, ServiceConnection, SessionKey, SkillSer
 import type { GivenPorts } from "../../runtime/ports.ts";
 import type { Trust } from "../../runtime/trust.ts";
 
-/** How long after a session was equipped the tools are loaded, unless somebody calls one before: the skills of its first prompt come first. */
+/** The delay between equipping a session and loading the tools, unless one is called before: the skills of the first prompt come first. */
 const toolsMs = 1_000;
 
 interface LocalServiceOptions {
   readonly skillset?: Skillset;
   readonly ports?: GivenPorts;
-  /** Undefined if no tools are served. */
+  /** The tools. Default: those of `settings`; undefined if no tools are served. */
   readonly tools?: AgentTools | undefined;
-  /** Opens the servers of these tools. */
+  /** Opens the MCP servers of the default tools. */
   readonly openServers?: OpenServers;
   readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
   readonly environments?: SkillEnvironments;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
-/** The service on this thread: in the worker, or if no worker can be started. */
+/** Opens the service on this thread: in the worker, or where no worker can be started. */
 export function openLocalService(settings: Settings, options: LocalServiceOptions = {}): SkillService {
   const app = openApp(settings, { ...options.ports, ...(options.skillset && { skillset: options.skillset }) });
   const { now = Date.now, readInstructions: read = readInstructions } = options;
@@ -58,7 +58,7 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
     for (const port of ports) port.close();
   }
 
-  /** Without skills if they cannot be opened: the session continues. */
+  /** Opens a session's skills. If they cannot be opened, the session continues without skills. */
   function openSkills(directories: Directories, logOnce: OnceLog["logOnce"]): SessionSkills {
     try {
       const skills = app.openSession(directories);
@@ -192,7 +192,7 @@ function openConnection(
 
 type Signals = Pick<Trust, "consent" | "newTurn" | "endSession">;
 
-/** Notifies trust of what people do in sessions. This does not load trust: until something else does, consents are held back. */
+/** Passes the user's actions in sessions on to trust, without loading it. Until trust is loaded, consents are held back. */
 export function createTrustSignals({ onTrust }: Pick<App, "onTrust">): Signals {
   let trust: Trust | undefined;
   const consents = new Map<string, Set<string>>();

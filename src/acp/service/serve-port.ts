@@ -12,12 +12,12 @@ import type { FromService, FromSkills, ServiceConnection, SkillService, ToServic
 type Methods = Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
 type Ask = Extract<ToService, { kind: "ask" }>;
 
-/** How long after `initialize` everything is loaded, if the editor opens no session: an agent that waits for its tools then gets them without delay. */
+/** The delay between `initialize` and loading, if the editor opens no session. An agent that waits for its tools gets them at once. */
 const quietMs = 100;
 
 const openGiven = async (settings: Settings): Promise<GivenPorts> => await openParts(settings, "wrapper");
 
-/** For those who wait for the skills of a service that could not be loaded. */
+/** Refuses a request for the skills of a service that could not be loaded. */
 function refuseSkills(message: ToService, error: PlainError | undefined): void {
   if (message.kind !== "skills") return;
   if (error !== undefined) message.port.postMessage({ kind: "failed", error } satisfies FromSkills);
@@ -25,8 +25,8 @@ function refuseSkills(message: ToService, error: PlainError | undefined): void {
 }
 
 /**
- * Serves skills and tools to the other end of a port until that end closes. What reads skills and runs tools is much code: it is loaded
- * when the first session has the address of its MCP server.
+ * Serves skills and tools to the other end of a port until that end closes. The code that reads skills and runs tools is large. It is
+ * loaded when the first session has the address of its MCP server.
  */
 export function servePort(port: MessagePort, settings: Settings): void {
   const { log, clock } = settings;
@@ -34,14 +34,14 @@ export function servePort(port: MessagePort, settings: Settings): void {
   const servers = new EarlyServers(settings);
   let loading: Promise<SkillService | undefined> | undefined;
   let failure: PlainError | undefined;
-  /** What came before there was a reason to load. */
+  /** The messages that arrived before there was a reason to load. */
   const held: ToService[] = [];
   const connections = new Map<number, ServiceConnection>();
-  /** Callbacks for lines that are not written yet. */
+  /** The callbacks of lines that are not written yet, by number. */
   const unwritten = new Map<number, () => void>();
   let lastLine = 0;
 
-  /** Undefined if it could not be loaded: then this end is closed. */
+  /** Loads the service. Undefined if it could not be loaded: this end is then closed. */
   async function load(): Promise<SkillService | undefined> {
     try {
       const [{ openLocalService }, ports] = await Promise.all([import("./local-service.ts"), openGiven(settings)]);
@@ -63,7 +63,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
       send(line, written) {
         const number = ++lastLine;
         unwritten.set(number, written);
-        // A copy: small buffers share their memory, which can be transferred only once.
+        // This makes a copy: small buffers share their memory, which can be transferred only once.
         const bytes = new Uint8Array(line);
         post({ kind: "line", connection, line: number, bytes }, [bytes.buffer]);
       },
@@ -75,13 +75,13 @@ export function servePort(port: MessagePort, settings: Settings): void {
       answered: (id) => post({ kind: "outlet", connection, method: "answered", args: [id] }),
       index: (key, index) => post({ kind: "outlet", connection, method: "index", args: [key, index] }),
       blob: (...args) => post({ kind: "outlet", connection, method: "blob", args }),
-      // The other end notices when this one ends.
+      // The other end notices itself when this end closes.
       ended: () => undefined,
       log,
     });
   }
 
-  /** An error in one call is logged and ends nothing else. */
+  /** Calls a method of a connection. An error in one call is logged and ends nothing else. */
   async function ask({ connection, method, args, call }: Ask): Promise<void> {
     let value: unknown;
     try {
@@ -95,7 +95,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
     if (method === "close") connections.delete(connection);
   }
 
-  /** The agent waits for this answer only; requests to the server wait until the session is served. */
+  /** Answers with a server's address first, for which the agent waits. Requests to the server wait until the session is served. */
   async function equip({ call, ...message }: Ask): Promise<void> {
     const [key, request] = message.args as Parameters<ServiceConnection["equip"]>;
     const early = await servers.open(request);
@@ -108,7 +108,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
     early.drop();
   }
 
-  /** In order. */
+  /** Processes a message, after those that were held. */
   function take(message: ToService): Promise<void> {
     loading ??= load();
     for (const before of held.splice(0)) void process(before, loading);

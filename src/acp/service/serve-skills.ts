@@ -17,8 +17,8 @@ interface ServedSkillsOptions {
 }
 
 /**
- * Serves the tools over one session's skills to the other end of a port, until one of both closes. What fails is logged and closes the
- * port: other sessions are on the same thread.
+ * Serves the tools with one session's skills to the other end of a port, until either end closes. A failure is logged and closes only the
+ * port, because other sessions are on the same thread.
  */
 export function serveSkills(port: MessagePort, opening: Opening, options: ServedSkillsOptions): void {
   serve(port, opening, options).catch((error: unknown) => {
@@ -61,7 +61,7 @@ async function serve(port: MessagePort, opening: Opening, { app, settings }: Ser
     return (skill) => seen.has(numbers.get(skill) ?? 0);
   }
 
-  /** Asks the person at the other end. */
+  /** Asks the user at the other end. */
   const ask: Ask = async (question, signal, shown) => {
     const number = ++lastQuestion;
     const withdraw = (): void => post({ kind: "withdrawn", question: number });
@@ -106,7 +106,7 @@ async function serve(port: MessagePort, opening: Opening, { app, settings }: Ser
 
   logProblemsOf(session, settings.log);
   logIdleGrants(settings.grants, catalog, settings.log);
-  // The tools are loaded then, too.
+  // The skills are ready only when the tools are loaded, too.
   const ready = Promise.all([catalog.ready, app.load()]).then(() => postSkills(catalog.snapshot));
   const stopListening = catalog.onChange((snapshot, { added, changed, removed }) =>
     postSkills(snapshot, {
@@ -148,7 +148,7 @@ async function serve(port: MessagePort, opening: Opening, { app, settings }: Ser
   await ready;
 }
 
-/** Skills as editors get them, each in the newest version that is visible. */
+/** Returns the skills as editors get them, each in the newest visible version. */
 function listed({ skills }: Snapshot, isVisible: ((skill: Skill) => boolean) | undefined): readonly AvailableSkill[] {
   return skills.flatMap((offered) => {
     if (isVisible === undefined || isVisible(offered.skill)) return [projectSkill(offered)];

@@ -32,21 +32,21 @@ import type {
   SkillIndex,
 } from "../skill-service.ts";
 
-/** How long an invocation waits until the skills were read. */
+/** The maximum time, in milliseconds, that an invocation waits until the skills have been read. */
 const readingMs = 2_000;
 
-/** What the sessions of one connection share. */
+/** The context that the sessions of one connection share. */
 export interface ServedSessionContext extends SessionContext {
-  /** Undefined if no tools are served. */
+  /** The tools; undefined if none are served. */
   readonly tools: AgentTools | undefined;
-  /** Notified of what the person does. */
+  /** The receiver of the user's actions. */
   readonly trust: Pick<Trust, "consent" | "newTurn" | "endSession">;
   readonly questions: EditorQuestions;
   readonly readInstructions: (skill: Skill) => Promise<Instructions>;
   readonly outlet: ServiceOutlet;
-  /** When the connection began, in milliseconds since 1970: an agent may show skills as they were then. */
+  /** The start of the connection, in milliseconds since 1970. An agent may show skills as they were then. */
   readonly startedAt: number;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: () => number;
 }
 
@@ -58,17 +58,17 @@ export class ServedSession {
   /** The calls that the editor knows. */
   readonly calls = new ClaimedCalls();
   #tools: SessionTools | undefined;
-  /** Undefined until the agent has opened it. */
+  /** The session as the editor sees it; undefined until the agent has opened it. */
   session: Session | undefined;
   #next: NextIndex | undefined;
-  /** The index that is ready to be sent. */
+  /** The next index, which was not sent yet. */
   #index: (SkillIndex & { readonly sent: () => void }) | undefined;
   #lastTicket = 0;
   #facts: AgentFacts | undefined;
   #known: SessionRecord | undefined;
-  /** As far as is known, the model has our tools. */
+  /** Whether the model has the tools, as far as is known. */
   #hasTools = false;
-  /** The skills were read. */
+  /** Whether the skills were read. */
   #isRead = false;
   #isOpen = true;
   #stopListening = (): void => undefined;
@@ -79,7 +79,7 @@ export class ServedSession {
     this.#context = context;
   }
 
-  /** Opens our MCP server; its entry for `mcpServers`. */
+  /** Opens the session's MCP server. Returns its entry for `mcpServers`, or undefined if there is no server; a failure is logged. */
   async equip(request: EquipRequest): Promise<JsonRecord | undefined> {
     const { tools, logOnce, settings, send, questions } = this.#context;
     const { transport } = request;
@@ -105,7 +105,7 @@ export class ServedSession {
         return undefined;
       }
       this.#tools = opened;
-      // The agent may have had the address, and opened the session, while the tools were loaded.
+      // The agent may have received the address, and opened the session, while the tools were loaded.
       if (this.session !== undefined) opened.begin(this.session.id);
       this.#indexSkills(request);
       return opened.entry;
@@ -116,7 +116,7 @@ export class ServedSession {
     }
   }
 
-  /** The agent has opened it. */
+  /** Called when the agent has opened the session. */
   begin(request: BeginRequest): void {
     const { sessionId, negotiation, forms } = request;
     const { skills: list } = forms;
@@ -148,7 +148,7 @@ export class ServedSession {
     return amendments;
   }
 
-  /** Reads the skill that the user invoked by name, unless the agent runs it itself. */
+  /** Reads the skill that the user invoked by name, unless the agent runs the skill itself. */
   async invoke(name: string, form: InvocationForm): Promise<Invoked | undefined> {
     const { readInstructions, startedAt, settings, outlet, trust } = this.#context;
     const session = this.session;
@@ -160,7 +160,7 @@ export class ServedSession {
     if (gone !== undefined) return { gone };
     if (offered === undefined || session === undefined || !isInvocable(offered)) return undefined;
     const shown = session.shown(offered);
-    // The name is another command of the agent; the skill can still be invoked with a dollar sign.
+    // The name belongs to another command of the agent, but the skill can still be invoked with a dollar sign.
     if (shown?.kind === "as-other" && form !== "$")
       return isBlock ? { refused: "the agent has a command of its own with this name" } : undefined;
     const { slug, directory, file } = offered.skill;
@@ -174,7 +174,7 @@ export class ServedSession {
       const instructions = await readInstructions(offered.skill);
       await this.#recordInvocation(offered.skill, session.id);
       trust.consent(ownerOf(session.id, session), directory);
-      // The agent runs a skill that it shows, unless it may have read it before an edit.
+      // The agent runs a skill that it shows, unless the skill may have been edited since the agent read it.
       const isCurrent = form !== "text" && shown?.kind === "as-skill" && instructions.changedAt <= startedAt;
       return isCurrent ? { command: String(shown.command["name"]) } : { slug, directory, file, instructions };
     } catch (error) {
@@ -182,14 +182,14 @@ export class ServedSession {
     }
   }
 
-  /** Why the agent need not ask about a call that runs code; undefined if it should. Nobody is asked here. */
+  /** Why the agent need not ask about a call that runs code; undefined if the agent should ask. The user is not asked here. */
   async answersRun(tool: string, input: JsonRecord): Promise<RunAnswer | undefined> {
     if (this.session === undefined) return undefined;
     const { app } = this.#context;
     return await answerRun(tool, input, { app, skills: this.#skills, owner: ownerOf(this.session.id, this.session) });
   }
 
-  /** The index with this ticket was sent to the model. */
+  /** Called when the index with this ticket was sent to the model. */
   indexSent(ticket: number): void {
     if (this.#index?.ticket !== ticket) return;
     this.#index.sent();
@@ -197,17 +197,17 @@ export class ServedSession {
     this.#prepareIndex();
   }
 
-  /** The person wrote a prompt. */
+  /** Called when the user sent a prompt. */
   turnBegan(): void {
     if (this.session !== undefined) this.#context.trust.newTurn(ownerOf(this.session.id, this.session));
   }
 
-  /** Cancels the calls of our tools that the model has running, or only those of some subagents. */
+  /** Cancels the model's running calls of tools, or only those of some subagents. */
   cancelTurn(subagents?: readonly string[]): void {
     this.#tools?.cancel(subagents);
   }
 
-  /** Cancels one of them. */
+  /** Cancels one running call, by its id in the editor. */
   cancelToolCall(toolCallId: string): void {
     this.#tools?.cancelCall(toolCallId);
   }
@@ -243,7 +243,7 @@ export class ServedSession {
     });
   }
 
-  /** Updates the record in which people can read later what was sent in the session. A session that the agent never opened has none. */
+  /** Updates the record of the session, which the user can read later. A session that the agent never opened has no record. */
   #record(news: Partial<SessionRecord>): void {
     if (this.#known === undefined) return;
     this.#known = { ...this.#known, ...news };
@@ -253,7 +253,7 @@ export class ServedSession {
   #indexSkills({ negotiation, name, transport }: EquipRequest): void {
     const { facts } = negotiation;
     this.#facts = facts;
-    // A system prompt is written before the agent can have connected to our server.
+    // A system prompt is written before the agent can connect to the server, so tools are assumed.
     this.#hasTools ||= transport !== undefined && negotiation.systemPrompt && facts.tools !== undefined;
     if (!this.#context.settings.instructModel) return;
     const { catalog } = this.#skills;
@@ -282,7 +282,7 @@ export class ServedSession {
     }
   }
 
-  /** Skills that the agent itself lists for its model are omitted. */
+  /** Makes the next index, without the skills that the agent itself lists for its model. */
   #nextIndex(): ReturnType<NextIndex> {
     const facts = this.#facts;
     if (facts === undefined) return undefined;

@@ -23,22 +23,22 @@ import type { CallerServers, McpCaller, McpApp } from "../mcp-caller.ts";
 export interface LoopbackAddress {
   readonly url: string;
   readonly headers: Readonly<Record<"Authorization", string>>;
-  /** Cancels running calls; afterwards the path is unknown. Idempotent. */
+  /** Cancels the session's running calls. Its path is unknown afterwards. Idempotent. */
   close(): Promise<void>;
 }
 
-/** The MCP server of one caller, behind a path and a token. */
+/** The MCP server of one caller, which requests reach with its path and token. */
 type LoopbackSession = HttpMcp & { readonly tokenDigest: Buffer };
 
-/** Far more than one agent opens; further connections are closed immediately, so that file descriptors are left for other work. */
+/** The maximum number of connections, far more than an agent opens. Further ones are closed at once, to save file descriptors. */
 const maxConnections = 512;
-/** How long a client may take to send the request head, and how often that is checked. */
+/** The maximum time for the head of a request, and the interval at which that is checked. */
 const headersTimeoutMs = 5_000;
 const connectionsCheckMs = 1_000;
 
 /**
- * For a session whose server cannot be loaded, such as after its package was replaced: an agent shows this text, and not that of a lost
- * connection.
+ * The refusal if the code of the server cannot be loaded, such as after its package was replaced. The agent then shows this text instead
+ * of the text of a lost connection.
  */
 const notServed: HttpRefusal = Object.freeze({
   status: 503,
@@ -47,9 +47,9 @@ const notServed: HttpRefusal = Object.freeze({
 });
 
 /**
- * MCP over HTTP, for the agents that this process wraps: one server for all sessions, each with a random path and bearer token, on
- * 127.0.0.1 only. Never keeps this process alive. Agents expose path and token to other users, such as on a command line: on systems that
- * reveal the user of a connection, only this user and root are answered.
+ * Serves MCP over HTTP to the agents that this process wraps. One server, on 127.0.0.1 only, serves all sessions; each session has a
+ * random path and bearer token. Never keeps this process alive. Agents expose path and token to other users, such as on a command line. On
+ * systems that reveal the user of a connection, only this user and root are answered.
  */
 export function openLoopbackServer(app: McpApp, peers?: PeerUsers): CallerServers<LoopbackAddress> {
   const sessions = new Map<string, LoopbackSession>();
@@ -76,12 +76,12 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): CallerServer
       });
     });
     await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
-    // Emitted for each connection refused for lack of file descriptors; without a listener it would end the process.
+    // "error" is emitted for each connection refused for lack of file descriptors. Without a listener it would end the process.
     server.on("error", (error) => app.log("warning", `The MCP server could not accept a connection: ${String(error)}`));
     return server.unref();
   }
 
-  /** A failure is not cached: the next session tries again. */
+  /** Starts to listen once. A failure is not cached: the next session tries again. */
   function listened(): Promise<Server> {
     listening ??= listen().catch((error: unknown) => {
       listening = undefined;
@@ -132,7 +132,7 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): CallerServer
   };
 }
 
-/** An MCP server is much code, which is loaded with its first request: until then, what the person sees comes first. */
+/** Opens a session's MCP server with its first request: it is much code, and what the user sees is loaded first. */
 function openWhenCalled(app: McpApp, caller: McpCaller | Promise<McpCaller>): HttpMcp {
   let opening: Promise<HttpMcp> | undefined;
   async function open(): Promise<HttpMcp> {
@@ -152,14 +152,14 @@ function openWhenCalled(app: McpApp, caller: McpCaller | Promise<McpCaller>): Ht
   };
 }
 
-/** The key of a path is its digest, so that the time of a lookup reveals nothing about other paths. */
+/** Makes the key of a path: its digest, so that the time of a lookup reveals nothing about other paths. */
 function toPathKey(path: string): string {
   return toTokenDigest(path).toString("base64");
 }
 
 /**
- * The session that a request is for, or why it is refused. Host, and Origin if present, must be ours, against DNS rebinding. The path of a
- * closed session is refused like an unknown one.
+ * Finds the session of a request, or why the request is refused. Against DNS rebinding, Host, and Origin if present, must be those of this
+ * server. The path of a closed session is refused like an unknown path.
  */
 function admitRequest(
   request: IncomingMessage,

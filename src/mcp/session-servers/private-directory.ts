@@ -6,13 +6,13 @@ import { SkillsError } from "../../base/errors.ts";
 
 const prefix = "acp-skills-mcp-";
 
-/** Paths of Unix sockets are limited to 104 bytes on macOS, 108 on Linux; this much of it is for the directory. */
+/** The maximum length of the temporary directory's path. Paths of Unix sockets have at most 104 bytes on macOS, 108 on Linux. */
 const maxDirectoryBytes = 80;
 
-/** An empty directory is removed only at this age: a younger one may be about to be used. */
+/** The minimum age of an empty directory that is removed: a younger one may be about to be used. */
 const forgottenMs = 600_000;
 
-/** Creates a directory that only this user can enter. Throws INTERNAL if that is not possible. */
+/** Creates a directory that only this user can enter. Throws INTERNAL if the created directory is not private. */
 export function makeSocketDirectory(temporaryDirectory = tmpdir()): string {
   const isShort = Buffer.byteLength(temporaryDirectory) <= maxDirectoryBytes;
   const directory = mkdtempSync(join(isShort ? temporaryDirectory : "/tmp", prefix));
@@ -21,7 +21,7 @@ export function makeSocketDirectory(temporaryDirectory = tmpdir()): string {
   return directory;
 }
 
-/** Why other users could enter a directory; undefined if none but root can. */
+/** Why other users could enter a directory; undefined if only root could. */
 export function privacyFault(directory: string): string | undefined {
   const found = lstatSync(directory, { throwIfNoEntry: false });
   if (found === undefined) return "it does not exist";
@@ -30,7 +30,7 @@ export function privacyFault(directory: string): string | undefined {
   return (found.mode & 0o077) === 0 ? undefined : "other users have access to it";
 }
 
-/** Removes directories that killed processes of this user left behind: nothing listens on their sockets. Never throws. */
+/** Removes the directories of killed processes of this user, on whose sockets nothing listens. Never rejects. */
 export async function sweepPrivateDirectories(temporaryDirectory = tmpdir()): Promise<void> {
   try {
     for (const name of readdirSync(temporaryDirectory)) {
@@ -38,7 +38,7 @@ export async function sweepPrivateDirectories(temporaryDirectory = tmpdir()): Pr
       if (name.startsWith(prefix) && privacyFault(directory) === undefined) await removeIfDeserted(directory);
     }
   } catch {
-    // Harmless; the next sweep tries again.
+    // A failure is harmless: the next sweep tries again.
   }
 }
 

@@ -8,20 +8,20 @@ import type { CallerServers, McpCaller, McpApp } from "../mcp-caller.ts";
 import { makeSocketDirectory, sweepPrivateDirectories } from "./private-directory.ts";
 import { newToken } from "../../wire/http.ts";
 
-/** Where the bridge reaches one session's MCP server. Only this user can connect, even if others know the path. */
+/** The socket at which the bridge reaches one session's MCP server. Only this user can connect, even if other users know the path. */
 export interface SocketAddress {
   readonly path: string;
-  /** Cancels running calls and stops listening. Idempotent. */
+  /** Cancels the session's running calls and stops listening. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Agents spawn one bridge per session, and another when they reconnect. */
+/** The maximum number of connections per session. Agents spawn one bridge per session, and another when they reconnect. */
 const connectionsASession = 16;
 
 /**
- * MCP over sockets that only this user can reach, for agents that spawn the bridge: one per session, in a directory of mode 0700, which
- * `close` removes. On Windows a named pipe, which by default only its creator, administrators and the system may write to. Never keeps this
- * process alive. Opening one throws INTERNAL if no private directory can be created.
+ * Serves MCP over sockets that only this user can reach, for agents that spawn the bridge. Each session has a socket, in a directory of
+ * mode 0700, which `close` removes. On Windows it has a named pipe, to which by default only its creator, administrators and the system
+ * may write. Never keeps this process alive. `open` rejects with INTERNAL if the new directory is not private.
  */
 export function openSocketServer(
   app: McpApp,
@@ -49,7 +49,7 @@ export function openSocketServer(
     });
     server.maxConnections = connectionsASession;
     await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
-    // Emitted for each connection refused for lack of file descriptors; without a listener it would end the process.
+    // "error" is emitted for each connection refused for lack of file descriptors. Without a listener it would end the process.
     server.on("error", (error) => app.log("warning", `The MCP server could not accept a connection: ${String(error)}`));
     server.unref();
     const address: SocketAddress = {

@@ -23,19 +23,19 @@ import { toWireError } from "../../wire/error-table.ts";
 import type { McpCaller, McpApp } from "../mcp-caller.ts";
 import { maxReadFileBytes } from "../../wire/tools.ts";
 
-/** The library's port has no pagination for resources. */
+/** A source that lists resources in pages, for which the library's port has no means. */
 export interface PagedSource extends Omit<ExtensionSource, "listResources"> {
-  /** The SKILL.md of each skill. */
+  /** Lists the SKILL.md of each skill. */
   listResources(params: { readonly cursor?: string | undefined }, context: ServerContext): Promise<ListResourcesResult>;
 }
 
-/** Skills read for one page of `skills/list` or `resources/list`: each is read and hashed. */
+/** The maximum number of skills in a page of `skills/list` or `resources/list`: each of them is read and hashed. */
 const pageSize = 50;
 
 /**
- * The caller's skills as resources `skill://<slug>/<path>` of the MCP Skills extension. The extension publishes frontmatter unchanged, so
- * skills that violate the Agent Skills rules or exceed its limits are available through the tools only. Of several versions it serves the
- * newest.
+ * Serves the caller's skills as resources `skill://<slug>/<path>` of the MCP Skills extension. The extension publishes frontmatter
+ * unchanged, so skills that violate the Agent Skills rules or exceed its limits are available through the tools only. If a skill has
+ * several versions, the newest is served.
  */
 export function createSkillResources(
   app: Pick<McpApp, "source" | "hasher" | "log" | "policyFor" | "toolbox">,
@@ -44,7 +44,7 @@ export function createSkillResources(
   const { hasher, log, toolbox } = app;
   const leftOut = new WeakSet<Skill>();
 
-  /** The skills that the caller sees now. */
+  /** Reads the skills that the caller sees now. */
   async function readSkills(): Promise<SeenSkills> {
     await caller.skills.ready;
     return seeSkills(caller, app.policyFor(caller.project), app.source);
@@ -70,7 +70,7 @@ export function createSkillResources(
     if (digest === undefined || files.length > SKILL_LIMITS.files) {
       throw new SkillCatalogError([{ path: slug, message: "too many files or bytes" }]);
     }
-    // Clients compare this frontmatter with what they parse themselves, with the same library.
+    // Clients compare this frontmatter with the result of their own parser, so the same library parses it here.
     const skillMd = readWhole(source, skill, "SKILL.md") ?? new Uint8Array();
     if (hasTags(Buffer.from(skillMd).toString("utf8"))) {
       throw new SkillCatalogError([{ path: slug, message: "SKILL.md contains invisible Unicode tags" }]);
@@ -84,14 +84,14 @@ export function createSkillResources(
     return { uri, frontmatter, resources };
   }
 
-  /** Names and descriptions are free; files of skills that came with a project may have to be allowed by a person. */
+  /** Waits until the skill's files may be read: the user may have to allow those of a project's skills, but not names and descriptions. */
   async function untilAllowed(skill: Skill, signal: AbortSignal): Promise<void> {
     const { turn } = caller;
-    // Copied for each call: the session id may be known only after the server was opened.
+    // The caller is copied for each call: its session id may become known only after the server was opened.
     await toolbox.mayRead(skill, { ...caller }, turn === undefined ? signal : AbortSignal.any([signal, turn]));
   }
 
-  /** Undefined for a file that read_skill_file would refuse or that cannot be read. */
+  /** Reads the bytes of a file; undefined for a file that read_skill_file would refuse or that cannot be read. */
   function readIfServed(source: SkillSource, { skill, path }: FoundFile): Uint8Array | undefined {
     try {
       return readWhole(source, skill, path);
@@ -137,7 +137,7 @@ export function createSkillResources(
     readDirectory: (uri, _page, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
         const { skills: view, source } = await readSkills();
-        // With or without a trailing slash.
+        // The URI may end with a slash.
         const found = findSkill(view, uri.replace(/\/$/, ""));
         if (found === undefined) return undefined;
         await untilAllowed(found.skill, signal);
@@ -166,7 +166,7 @@ interface FoundFile {
   readonly path: string;
 }
 
-/** The skill and path that a URI names; undefined for an unknown skill or an invalid path. */
+/** Finds the skill and path that a URI names; undefined for an unknown skill or an invalid path. */
 function findSkill(view: SkillView, uri: string, only?: string): FoundFile | undefined {
   const named = fromSkillUri(uri);
   if (named === undefined || (only !== undefined && named.path !== only)) return undefined;
@@ -186,14 +186,14 @@ function readWhole(source: SkillSource, skill: Skill, path: string): Uint8Array 
   return part !== undefined && part.bytes.length === part.size ? part.bytes : undefined;
 }
 
-/** Resources are verified by digest, so nothing is removed; text with Unicode tags, which people cannot see, is sent as bytes. */
+/** Converts a file to a resource, unchanged: clients verify its digest. Text with Unicode tags, which are invisible, is sent as bytes. */
 function toReadResult(bytes: Uint8Array, path: string): SkillReadResult {
   const mimeType = toMimeType(path);
   const text = isUtf8(bytes) ? Buffer.from(bytes).toString("utf8") : undefined;
   return text === undefined || hasTags(text) ? { bytes, mimeType } : { text, mimeType };
 }
 
-/** Converts our errors to protocol errors. */
+/** Rejects with ProtocolError if `work` fails, or with the reason of `signal` if that is aborted. */
 async function answer<Value>(log: Log, signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
@@ -204,7 +204,7 @@ async function answer<Value>(log: Log, signal: AbortSignal, work: () => Promise<
   }
 }
 
-/** The direct children of a directory of a skill; undefined if it has none. Pure. */
+/** Returns the direct children of a directory of a skill; undefined if the directory has none. Pure. */
 function listDirectory(files: readonly HashedFile[], { slug, path }: SkillUri): DirectoryResource[] | undefined {
   const prefix = path === "" ? "" : `${path}/`;
   const children = new Map<string, DirectoryResource>();
@@ -222,19 +222,19 @@ function listDirectory(files: readonly HashedFile[], { slug, path }: SkillUri): 
 /** A file of a skill in a `skill://` URI. */
 export interface SkillUri {
   readonly slug: string;
-  /** Relative to the skill's directory, with `/`; empty for the directory itself. */
+  /** The path of the file, relative to the skill's directory, with `/`; empty for the directory itself. */
   readonly path: string;
 }
 
-/** The canonical URI of a file. Throws URIError for a name with a lone surrogate. */
+/** Makes the canonical URI of a file. Throws URIError for a name with a lone surrogate. */
 export function toSkillUri({ slug, path }: SkillUri): string {
   const segments = path === "" ? [] : path.split("/");
   return [`skill://${slug}`, ...segments.map((segment) => encodeURIComponent(segment))].join("/");
 }
 
 /**
- * The file that a URI names; undefined for a URI that cannot name one. Each segment is percent-decoded once; an encoded slash is refused.
- * The caller has to validate the path.
+ * Finds the file that a URI names; undefined for a URI that cannot name a file. Each segment is percent-decoded once; an encoded slash is
+ * refused. The caller has to validate the path.
  */
 export function fromSkillUri(text: string): SkillUri | undefined {
   if (!URL.canParse(text)) return undefined;

@@ -10,14 +10,14 @@ import { toInserted, toInvocationSentence } from "./inserted.ts";
 import { type RefusedPrompt, findSkillBlocks, replaceBlocks } from "./amend-prompt/skill-blocks.ts";
 import { toSkillBlock, toText } from "./amend-prompt/skill-text.ts";
 
-/** How long a prompt waits for the text of the skill that it invokes. */
+/** The maximum time, in milliseconds, that a prompt waits for the text of the skill that it invokes. */
 const invokeTimeoutMs = 5_000;
-/** How long a session's first prompt waits until the skills were read. */
+/** The maximum time, in milliseconds, that a session's first prompt waits until the skills have been read. */
 const readTimeoutMs = 2_000;
 
 /**
- * Replaces the invocations of skills by their instructions, and appends the index of skills. A promise only if skills must be
- * read first.
+ * Replaces the invocations of skills by their instructions, and appends the index of skills. Returns a promise only if skills must be read
+ * first.
  */
 export function amendPrompt(
   session: RelayedSession,
@@ -28,7 +28,7 @@ export function amendPrompt(
 ): readonly Amendment[] | Promise<readonly Amendment[] | RefusedPrompt> {
   const isOn = announce !== "none";
   const blocks = isOn && negotiation.protocol === 2 ? findSkillBlocks(prompt) : [];
-  // Words after a block are the user's about that skill, whatever they begin with.
+  // Text after a `skill` block belongs to that block, even if it begins like an invocation.
   const invocation = isOn && blocks[0]?.index !== 0 ? findInvocation(prompt) : undefined;
   // A steering message does not begin a turn.
   const getsIndex = instructModel && session.getsIndex && method === sessionPrompt;
@@ -51,7 +51,7 @@ export function amendPrompt(
   );
 }
 
-/** So that no amendment moves the place of the next one. */
+/** Orders amendments from the last index to the first, so that none changes the index of the next one. */
 function theLastFirst(a: Amendment, b: Amendment): number {
   return placeOf(b) - placeOf(a);
 }
@@ -84,21 +84,21 @@ function addIndex(session: RelayedSession, prompt: unknown, amendments: readonly
 
 /** The invocation of a skill in a prompt. */
 interface Invocation {
-  /** The index of its block. */
+  /** The index of the text block in the prompt. */
   readonly index: number;
-  /** As the user wrote it: a slug or a dotted name. */
+  /** The name as the user wrote it: a slug or a dotted name. */
   readonly name: string;
   readonly sigil: "/" | "$";
-  /** The invocation as it was sent, without arguments: `/pdf`, `$pdf`, `/skill:pdf`; empty if the editor sent it between tags. */
+  /** The invocation as it was sent, without arguments: `/pdf`, `$pdf`, `/skill:pdf`. Empty if the editor sent it between tags. */
   readonly typed: string;
-  /** What follows the name. */
+  /** The text after the name. */
   readonly words: string;
 }
 
-/** Agents trim prompts before they look for commands. */
+/** The pattern of an invocation. It may begin with blanks, because agents trim prompts before they look for commands. */
 const call = /^\s*([/$])(?:skill:)?([a-z0-9]+(?:[.-][a-z0-9]+)*)(?:\s+|$)/;
 
-/** What avante.nvim puts around each text of the user; the one of this prompt comes first. */
+/** The tags that avante.nvim puts around each text of the user. The text of the current prompt comes first. */
 const [openingTag, closingTag] = ["<previous_user_message>", "</previous_user_message>"] as const;
 
 /** Finds `/name` or `$name` at the start of the first text block of a prompt. */
@@ -118,9 +118,9 @@ export function findInvocation(prompt: unknown): Invocation | undefined {
 }
 
 /**
- * Replaces the invocation by a sentence with the user's arguments and inserts the skill's instructions after it. All other blocks, and all
- * other fields of this one, are preserved. Placeholders in the instructions are replaced by the arguments. Line breaks separate the blocks for
- * agents that join them without a separator.
+ * Replaces the invocation by a sentence with the user's arguments, and inserts the skill's instructions after it. Placeholders in the
+ * instructions are replaced by the arguments. All other blocks, and all other fields of the text block, are preserved. Line breaks
+ * separate the blocks for agents that join blocks without a separator.
  */
 export function rewritePrompt(invocation: Invocation, skill: InvokedSkill, takesResources: boolean): Amendment[] {
   return replaceInvocation(invocation, skill.slug, toText(skill, invocation.words), takesResources);
@@ -141,7 +141,7 @@ function replaceInvocation(
   ];
 }
 
-/** Rewrites an invocation to the agent's own command for the skill: `$name`, `skill:name`. Empty if that was sent. */
+/** Rewrites an invocation to the agent's own command for the skill: `$name`, `skill:name`. Empty if the user already sent that command. */
 export function callByCommand({ index, words, typed }: Invocation, command: string): Amendment[] {
   const native = command.startsWith("$") ? command : `/${command}`;
   if (typed === native) return [];
@@ -149,16 +149,16 @@ export function callByCommand({ index, words, typed }: Invocation, command: stri
 }
 
 /**
- * The index as a block of a prompt. It is text, which every agent passes on; some keep it out of titles because of its audience. It
- * begins with a line break, because some join blocks without one.
+ * Converts the index to a text block of a prompt, because every agent passes text on. Its audience makes some agents omit it from titles.
+ * It begins with line breaks, because some agents join blocks without any.
  */
 export function toBlock({ text, label }: Omit<SkillIndex, "ticket">): JsonRecord {
   return { type: "text", text: `\n\n${toInserted("index", label, text)}`, annotations: { audience: ["assistant"] } };
 }
 
 /**
- * Appends a block to a prompt with amendments: agents look for commands and titles at its beginning. Undefined if it is not a prompt, or
- * is a command of the agent, which would take the block as arguments.
+ * Appends a block to a prompt with amendments, because agents look for commands and titles at the beginning. Undefined if the prompt is no
+ * list, or is a command of the agent, which would take the block as arguments.
  */
 export function addBlock(
   prompt: unknown,
@@ -185,8 +185,8 @@ function isCommand(prompt: unknown): boolean {
 }
 
 /**
- * Adds the index to the system prompt in a request that opens a session, for agents that advertise `systemPrompt`. Undefined if the
- * editor has one in `_meta.systemPrompt`, which Claude would then ignore.
+ * Adds the index to the system prompt in a request that opens a session, for agents that advertise `systemPrompt`. Undefined if the editor
+ * sets `_meta.systemPrompt`, which Claude would then ignore.
  */
 export function addToSystemPrompt({ systemPrompt, _meta }: JsonRecord, index: string): Amendment | undefined {
   const block = { type: "text", text: index };

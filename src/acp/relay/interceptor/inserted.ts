@@ -1,43 +1,43 @@
 /**
- * The text that we insert into prompts, and how it is removed when an agent shows a prompt: in replays, titles and session lists. Agents
- * format resources, join blocks and truncate texts in different ways.
+ * The marks around text that acp-skills inserts into prompts, and the removal of that text where agents show prompts: replays, titles and
+ * session lists. Agents format resources, join blocks and truncate texts in different ways.
  */
 
-/** Nobody types it by chance. It comes first, so that a mark is recognised wherever a title was cut. */
+/** The id of the marks, which nobody types by chance. It comes first, so that a mark is recognised even in a truncated title. */
 const id = "q7x2m9";
 const opening = `<${id}-acp-skills`;
 const closing = `</${id}-acp-skills>`;
 const closingInText = new RegExp(`<(?=/\\s*(?:${id}-)?acp-skills)`, "gi");
 const indexLabel = new RegExp(`^${opening} index="([^"]*)">`);
-/** An upper limit for the length of a mark that begins with `opening`. */
+/** The maximum length of a mark that begins with `opening`. */
 const maxMarkLength = 256;
 
-/** Our text between marks, which the text cannot close. `label` has no quotes or angle brackets. */
+/** Puts a text between marks, which the text itself cannot close. `label` must have no quotes or angle brackets. */
 export function toInserted(kind: "index" | "skill", label: string, text: string): string {
   return `${opening} ${kind}="${label}">\n${text.replace(closingInText, "&lt;").trim()}\n${closing}`;
 }
 
-/** The URI of a skill's text in a prompt; not a file URI, so that files attached by the user are never taken for ours. */
+/** Makes the URI of a skill's text in a prompt. It is not a file URI, so that a file that the user attached is never taken for it. */
 export function insertedUri(slug: string): string {
   return `acp-skills:skill/${slug}`;
 }
 
-/** The user's invocation of a skill as a sentence for the model. */
+/** Converts the user's invocation of a skill to a sentence for the model. */
 export function toInvocationSentence(slug: string, words: string): string {
   return words.trim() === "" ? `Use the skill "${slug}".` : `Use the skill "${slug}": ${words}`;
 }
 
-/** What agents put before and after the URI when they show a resource. */
+/** The texts that agents put before and after the URI when they show a resource. */
 const beforeAddress = /(?:(?:Content from |File: )?(?:\[@?(?:[^\]\n]{0,200}\]\()?|@|<context ref=")|File: )$/;
 const afterAddress = /^(?:">|[)\]])?:?/;
 const address = /acp-skills:skill\/[a-z0-9.-]{1,64}/;
-/** What agents put around a resource. */
+/** The texts that agents put around a resource. */
 const frames = ["--- Content from referenced context ---", "--- End of content ---", "</context>"];
 const sentence = /^\s*Use the skill "([a-z0-9]+(?:[.-][a-z0-9]+)*)"(?:\.\s*|: ?([\s\S]*))$/;
-/** A sentence that was truncated within the name. */
+/** The invocation sentence, truncated within the name. */
 const cutSentence = /^Use the skill "([a-z0-9.-]+)(…|\.{3})?$/;
 
-/** What the user typed, from a text in which an agent shows a prompt. A text without insertions is unchanged. */
+/** Restores the text that the user typed from a text in which an agent shows a prompt. A text without insertions is unchanged. */
 export function restoreTyped(text: string): string {
   const without = text.includes(opening) || text.includes("acp-skills:") ? withoutInsertions(text) : text;
   const [match, slug = "", words = ""] = sentence.exec(without) ?? [];
@@ -45,14 +45,14 @@ export function restoreTyped(text: string): string {
   return words.trim() === "" ? `/${slug}` : `/${slug} ${withoutLastBreaks(words)}`;
 }
 
-/** A regular expression would take quadratic time. */
+/** Removes line breaks at the end. A regular expression would take quadratic time. */
 function withoutLastBreaks(text: string): string {
   let end = text.length;
   while (text[end - 1] === "\n") end--;
   return text.slice(0, end);
 }
 
-/** In one pass, because it blocks all other messages. */
+/** Removes insertions in one pass, because all other messages wait for it. */
 function withoutInsertions(text: string): string {
   const marks = openMarkFilter();
   let remaining = marks.read(text) + marks.end();
@@ -61,7 +61,7 @@ function withoutInsertions(text: string): string {
     const before = remaining.slice(Math.max(0, start - maxFrameLength), start);
     const lead = beforeAddress.exec(before)?.[0] ?? "";
     const rest = remaining.slice(start + found[0].length);
-    // Otherwise the user typed it.
+    // Inside a text, a URI without a lead was typed by the user.
     if (lead === "" && start > 0) from = start + found[0].length;
     else {
       remaining =
@@ -88,18 +88,18 @@ function withoutFrames(text: string): string {
   return remaining;
 }
 
-/** What the user typed, from a title: the beginning of a prompt, on one line, truncated anywhere. */
+/** Restores the text that the user typed from a title, which is the beginning of a prompt, on one line, truncated at any position. */
 export function restoreTitle(title: string): string {
   return restoreTyped(withoutAddress(withoutCutMark(title))).replace(cutSentence, "/$1$2");
 }
 
-/** In a title, the URI of an insertion ends what the user typed; it may be truncated behind its first colon. */
+/** Removes the URI of an insertion, and all text after it, from a title. The URI may be truncated after its first colon. */
 function withoutAddress(title: string): string {
   const start = title.search(/ (?:\[@?[^\] ]{0,200}\]?\(?|@|\[)?acp-skills:(?:skill\/|[skil]{0,5}(?:…|\.{3})?$)/);
   return start === -1 || !title.includes(sentenceStart) ? title : title.slice(0, start);
 }
 
-/** Removes the truncated beginning of a mark; less than `<` and three letters cannot be recognised. */
+/** Removes the truncated beginning of a mark. Fewer than 4 characters cannot be recognised. */
 function withoutCutMark(title: string): string {
   const [end = ""] = /(?:…|\.{3})$/.exec(title) ?? [];
   const text = title.slice(0, title.length - end.length);
@@ -108,18 +108,18 @@ function withoutCutMark(title: string): string {
   return title;
 }
 
-/** Removes our text from one prompt that an agent replays in chunks; `found` gets the label of each index of skills in it. */
+/** Removes insertions from one prompt that an agent replays in chunks. `found` receives the label of each index of skills in it. */
 export class InsertionFilter {
   readonly #marks: ReturnType<typeof openMarkFilter>;
   #isAtStart = true;
-  /** Held back because it may be the beginning of our sentence. */
+  /** Text that is held back because it may be the beginning of the invocation sentence. */
   #start = "";
 
   constructor(found: (label: string) => void) {
     this.#marks = openMarkFilter(found);
   }
 
-  /** The part of a chunk to show; empty if all of it is ours. */
+  /** Returns the text of a chunk that may be shown; empty if all of it is inserted or held back. */
   read(chunk: string): string {
     const text = this.#start + chunk;
     this.#start = "";
@@ -134,7 +134,7 @@ export class InsertionFilter {
     return isUntouched ? shown : restoreTyped(shown);
   }
 
-  /** What was held back because it could have been the beginning of an insertion. */
+  /** Returns the text that was held back because it could have been the beginning of an insertion. */
   end(): string {
     const rest = restoreTyped(this.#marks.read(this.#start) + this.#marks.end());
     this.#start = "";
@@ -142,12 +142,12 @@ export class InsertionFilter {
   }
 }
 
-/** Removes everything between our marks from a text that arrives in parts. */
+/** Creates a filter that removes everything between marks from a text that arrives in chunks. */
 function openMarkFilter(found: (label: string) => void = () => undefined) {
   let held = "";
   let isInside = false;
   return {
-    /** The text that is certainly outside of marks. */
+    /** Returns the text that is certainly outside of marks. */
     read(text: string): string {
       held += text;
       let shown = "";
@@ -170,7 +170,7 @@ function openMarkFilter(found: (label: string) => void = () => undefined) {
         }
         const mark = held.slice(start, start + maxMarkLength).indexOf(">");
         if (mark === -1 && held.length - start >= maxMarkLength) {
-          // Our marks are shorter: the user typed it.
+          // Marks are shorter, so the user typed this text.
           shown += held.slice(0, start + opening.length);
           held = held.slice(start + opening.length);
           continue;
@@ -184,7 +184,7 @@ function openMarkFilter(found: (label: string) => void = () => undefined) {
       }
     },
 
-    /** What was held back, unless it is ours. */
+    /** Returns the text that was held back, unless it is inserted text. */
     end(): string {
       const rest = isInside || held.startsWith(opening) ? "" : held;
       held = "";
@@ -193,7 +193,7 @@ function openMarkFilter(found: (label: string) => void = () => undefined) {
   };
 }
 
-/** The end of a text that can be the beginning of a mark. */
+/** Finds the longest end of a text that can be the beginning of a mark. */
 function suffixThatMayBe(text: string, mark: string): string {
   for (let length = Math.min(mark.length - 1, text.length); length > 0; length--)
     if (text.endsWith(mark.slice(0, length))) return mark.slice(0, length);
@@ -202,7 +202,7 @@ function suffixThatMayBe(text: string, mark: string): string {
 
 const sentenceStart = 'Use the skill "';
 
-/** Whether a text can be the beginning of our sentence. */
+/** Whether a text can be the beginning of the invocation sentence. */
 function mayBeSentence(text: string): boolean {
   if (text.length < sentenceStart.length) return text !== "" && sentenceStart.startsWith(text);
   return /^Use the skill "[a-z0-9.-]{0,64}"?(?:\.|: ?)?$/.test(text);

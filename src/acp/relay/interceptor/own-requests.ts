@@ -5,23 +5,23 @@ import { isRecord } from "../../messages/raw-message.ts";
 import { readEditorReply, type EditorReply } from "../../messages/editor-reply.ts";
 
 interface OwnRequestsOptions {
-  /** `written` is called when the line was written, or never will be. */
+  /** Sends a line to the editor. `written` is called when the line was written, or never will be. */
   readonly send: (line: Uint8Array, written: () => void) => void;
-  /** The editor has been sent the request. */
+  /** Called when the request has been written to the editor. */
   readonly shown: (id: string) => void;
-  /** The first response to a request that is open, and how long the editor took: 0 if it did not wait for all of it. */
+  /** Called with the first response to an open request and the editor's time for it: 0 if the request was not fully written. */
   readonly replied: (id: string, reply: EditorReply, elapsedMs: number) => void;
-  /** The time, in milliseconds, without what this thread and unfinished lines took. */
+  /** The current time, in milliseconds, less the time that this thread was busy or waited for the rest of a line. */
   readonly time: () => number;
 }
 
-/** How many finished requests are remembered: late responses to them must not reach the agent. */
+/** The maximum number of finished requests that are remembered: late responses to them must not reach the agent. */
 const maxPast = 1_024;
 
-/** Our own requests to the editor. Nobody else can guess their ids, so that a response with one of them is ours. */
+/** The requests of acp-skills to the editor. Nobody else can guess their ids, so a response with such an id answers one of them. */
 export class OwnRequests {
   readonly #options: OwnRequestsOptions;
-  /** When each request was written; undefined until then. */
+  /** The time at which each open request was written, by id; undefined until then. */
   readonly #open = new Map<string, number | undefined>();
   readonly #past = new LimitedMap<string, true>(maxPast);
   #isEditorHere = true;
@@ -30,7 +30,7 @@ export class OwnRequests {
     this.#options = options;
   }
 
-  /** Nothing was requested. */
+  /** Whether no request is open or remembered. */
   get isEmpty(): boolean {
     return this.#open.size === 0 && this.#past.size === 0;
   }
@@ -49,7 +49,7 @@ export class OwnRequests {
     });
   }
 
-  /** Takes a response to one of our requests; false for any other message. Only the first response to a request counts. */
+  /** Takes a response to one of these requests; returns false for any other message. Only the first response to a request counts. */
   take(message: unknown): boolean {
     if (!isRecord(message) || message["method"] !== undefined) return false;
     const { id } = message;
@@ -62,7 +62,7 @@ export class OwnRequests {
     return true;
   }
 
-  /** The answer is no longer needed. */
+  /** Cancels a request, whose answer is no longer needed. */
   withdraw(id: string): void {
     if (!this.#open.has(id)) return;
     this.#end(id);
@@ -71,12 +71,12 @@ export class OwnRequests {
     this.#options.send(cancel, () => undefined);
   }
 
-  /** Nobody waits for answers any longer. */
+  /** Cancels all open requests, for whose answers nobody waits any longer. */
   withdrawAll(): void {
     for (const id of this.#open.keys()) this.withdraw(id);
   }
 
-  /** Nobody will answer. */
+  /** Ends all open requests, because the editor will not answer them. */
   editorLeft(): void {
     this.#isEditorHere = false;
     for (const id of this.#open.keys()) {

@@ -29,15 +29,15 @@ import { servedTools } from "../../../wire/tools.ts";
 
 interface PermissionContext {
   readonly sessions: Pick<Sessions, "caller" | "opened" | "reportCall" | "unknownCaller">;
-  /** `answerPermissions`: whether requests are answered for the user. */
+  /** The settings. `answerPermissions`: whether requests are answered for the user. */
   readonly settings: Pick<Settings, "answerPermissions" | "clock" | "log">;
-  /** Sends our response to the agent. */
+  /** Sends the response of acp-skills to the agent. */
   readonly reply: (message: PermissionGranted) => void;
   /** Sends a notification to the editor. */
   readonly notify: (message: Notification) => void;
 }
 
-/** Our response to a permission request. */
+/** The response of acp-skills to a permission request. */
 export interface PermissionGranted {
   readonly jsonrpc: "2.0";
   readonly id: string | number;
@@ -45,8 +45,8 @@ export interface PermissionGranted {
 }
 
 /**
- * Answers a permission request of the agent for one of our tools if we may, otherwise amends it so that it describes the call.
- * Undefined if it is about something else.
+ * Handles a permission request of the agent for a tool of acp-skills. Answers it if that is allowed, otherwise amends it so that it
+ * describes the call. Undefined if the request is about anything else.
  */
 export function handlePermissionRequest(
   id: string | number,
@@ -60,7 +60,7 @@ export function handlePermissionRequest(
   const amend = (call: OwnCall): Verdict =>
     toVerdict([...describeToPerson(toolCall, path, call), ...withoutAlways(params, call)]);
   if (caller === undefined) {
-    // The session may be a subagent that was not announced: the request is described and offers no "always allow", but is not answered.
+    // The session may be a subagent that was not announced. Its request is amended, and loses "always allow", but is not answered.
     for (const opened of sessions.opened()) {
       const call = opened.calls?.record(toolCall);
       if (call === undefined) continue;
@@ -95,7 +95,7 @@ export function handlePermissionRequest(
   if (run === undefined) return amended;
   const decide = (answer: RunAnswer | undefined): Verdict => {
     if (answer === undefined) return amended;
-    // Whoever approves the skill should not be asked by the agent, too.
+    // A user whom acp-skills asks about the skill should not be asked by the agent, too.
     if (answer === "decided") return allow(run, "acp-skills decides about the skill itself");
     return allow(run, "it needs nothing beyond its sandbox", { content: allowedRun(call) });
   };
@@ -104,12 +104,12 @@ export function handlePermissionRequest(
 }
 
 /**
- * How long a request waits until we know whether we decide about its skill: after that, the person is asked by the agent. The first of
- * a connection waits for a sandbox to be tried, which takes seconds where the processors are busy.
+ * The maximum time that a request waits for the service to report whether acp-skills decides about the skill. After that, the agent asks
+ * the user. The first request of a connection waits for the test of a sandbox, which takes seconds if the processors are busy.
  */
 const decidingMs = 10_000;
 
-/** The answer that we give for the user. */
+/** An answer that acp-skills gives for the user: the tool and the option that allows its call. */
 interface Approval {
   readonly tool: string;
   readonly optionId: string;
@@ -118,15 +118,14 @@ interface Approval {
 interface ApprovalContext {
   readonly server: KnownServer;
   readonly facts: AgentFacts;
-  /** What is known about the call with the request's id. */
+  /** The known facts about the call with the request's id. */
   readonly known: OwnCall | undefined;
 }
 
 /**
- * Whether we may answer a permission request: only for one call of one of our tools, by default one that changes nothing outside
- * our own store.
- * Undefined otherwise and in case of doubt: everything else in the request must agree with the tool's name, because a model can choose
- * texts such as the title of a shell command.
+ * Returns the answer that may be given to a permission request; undefined if none may be given, or in case of doubt. Only one call of a
+ * tool of acp-skills may be allowed, by default one that changes nothing outside the store of acp-skills. Everything in the request must
+ * agree with the tool's name, because a model can choose texts such as the title of a shell command.
  */
 export function approve(
   params: JsonRecord,
@@ -140,7 +139,7 @@ export function approve(
   if (call === undefined || (known !== undefined && known.tool !== call.tool)) return undefined;
   const input = call.input ?? known?.input;
   if (!agrees(toolCall, { tool: call.tool, input }, server, facts)) return undefined;
-  // If only a title names the tool, the input must be known, unless the agent itself adds which tool it is.
+  // If only a title names the tool, the input must be known, unless a text that the agent itself adds names the tool.
   const isSaid = isAdded(toolCall["content"], call.tool, server, facts, namesItsTool);
   if (isTitled && !isSaid && input === undefined && !isRecord(toolCall["rawInput"])) return undefined;
   if (!isAllowed(call.tool, input, toolCall)) return undefined;
@@ -148,11 +147,11 @@ export function approve(
   return optionId === undefined ? undefined : { tool: call.tool, optionId };
 }
 
-/** The option that allows this call once and does nothing else; undefined if it is not certain which one that is. */
+/** Finds the option that allows this call once and does nothing else; undefined if no option certainly does. */
 function plainOption(given: unknown, { allowsOnce }: AgentFacts): string | undefined {
   const options = (Array.isArray(given) ? (given as unknown[]) : []).filter(isRecord);
   const once = options.filter(({ kind }) => kind === "allow_once");
-  // Where an agent offers several, the others also change something, such as its mode.
+  // If an agent offers several such options, all but one also change something, such as its mode.
   const meant = once.length > 1 ? once.filter(({ optionId }) => optionId === allowsOnce) : once;
   const [{ optionId, name } = {}] = meant as readonly JsonRecord[];
   if (typeof optionId !== "string" || changesMore.test(`${optionId} ${typeof name === "string" ? name : ""}`))
@@ -160,17 +159,17 @@ function plainOption(given: unknown, { allowsOnce }: AgentFacts): string | undef
   return options.filter((option) => option["optionId"] === optionId).length === 1 ? optionId : undefined;
 }
 
-/** What options of any agent say that allow more than one call, whatever their kind. */
+/** The words in options that allow more than one call, for any agent and any kind of option. */
 const changesMore = /mode\b|switch|always|session|auto/i;
 
-/** v1 asks about a tool call; v2 about a subject, which may be one. */
+/** Reads the tool call of a permission request. In v1, every request is about one; in v2, about a subject, which may be one. */
 function toolCallIn(params: JsonRecord): JsonRecord | undefined {
   const subject = recordAt(params, "subject");
   if (subject === undefined) return recordAt(params, "toolCall");
   return subject["type"] === "tool_call" ? recordAt(subject, "toolCall") : undefined;
 }
 
-/** Tools that can access the session's project: with only these parameters they do not. */
+/** The tools that can access the session's project, each with the parameters with which it does not. */
 const harmlessParameters: ReadonlyMap<string, readonly string[]> = new Map([
   ["create_blob", ["content", "kind"]],
   ["read_blob", ["blob_id", "mode", "max_bytes"]],
@@ -185,7 +184,7 @@ function mayAnswer(tool: string, input: JsonRecord | undefined, { rawInput }: Js
   return isInputOf(facts.parameters, input);
 }
 
-/** A run: what it may do beyond its sandbox is decided by us, whatever the agent does. */
+/** Whether a call runs code. acp-skills decides what a run may do beyond its sandbox, even if the agent asks the user, too. */
 function isRun(tool: string, input: JsonRecord | undefined): boolean {
   const facts = servedTools.get(tool);
   const what = input?.[tool === "execute_skill" ? "name" : "code"];
@@ -207,7 +206,7 @@ function agrees(toolCall: JsonRecord, { tool, input }: OwnCall, server: KnownSer
   return shown !== undefined && isDeepStrictEqual(shown, input ?? {});
 }
 
-/** The tool's name, our title of it, or its input. */
+/** Whether a title is the tool's name, the title of the tool, or its input. */
 function isTitleOf(
   title: unknown,
   tool: string,

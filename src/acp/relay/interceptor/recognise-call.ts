@@ -7,14 +7,14 @@ import { type AgentFacts, type Spelling, spell, toWord, usualSpellings } from ".
 import { servedTools } from "../../../wire/tools.ts";
 import { type BlobFacts, isFinal, type OwnCall } from "../../messages/describe-call.ts";
 
-/** Our MCP server in one session. */
+/** The MCP server of acp-skills in one session. */
 export interface KnownServer {
   readonly name: string;
-  /** The editor's own servers. */
+  /** The names of the editor's own servers. */
   readonly others: readonly string[];
 }
 
-/** Which of our tools a tool call names. Undefined if none, or if the call is contradictory. */
+/** Recognises the tool of acp-skills that a tool call names. Undefined if the call names none or is contradictory. */
 export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: AgentFacts): OwnCall | undefined {
   const meta = recordAt(toolCall, "_meta");
   const claude = recordAt(meta, "claudeCode");
@@ -30,28 +30,28 @@ export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: 
   const tool = names.every((other) => other === name) ? namedTool(name, server, facts) : undefined;
   if (tool === undefined || (wrapped !== undefined && spelt !== tool)) return undefined;
   const input = deferred ? deferred.input : inputOf(toolCall);
-  // A model can choose a title, such as a shell command: a matching kind or input must confirm it.
+  // A model can choose a title, such as a shell command, so a matching kind or input must confirm it.
   const isSure =
     names.length > 0 ||
     spelt === tool ||
     kindsOfUnknownTools.has(toolCall["kind"]) ||
-    // The agent adds other texts to calls of any tool, so that they confirm no title.
+    // Other texts, which the agent adds to calls of any tool, confirm no title.
     isAdded(toolCall["content"], tool, server, facts, namesItsTool) ||
     isInputOf(servedTools.get(tool)?.parameters, input);
   return isSure ? { tool, input } : undefined;
 }
 
-/** A call that the agent replays as a call of its own tool for deferred tools. */
+/** Finds the call that the agent replays as a call of its own tool for deferred tools; undefined for other calls. */
 function deferredCall(toolCall: JsonRecord, { deferral }: AgentFacts) {
   const { name, arguments: given } = recordAt(toolCall, "rawInput") ?? {};
   const isIt = deferral !== undefined && recordAt(toolCall, "_meta")?.["toolName"] === deferral.call;
   return isIt && typeof name === "string" && isRecord(given) ? { name, input: given } : undefined;
 }
 
-/** Whether a text that an agent adds to requests says which tool it is about. */
+/** Whether a text that an agent adds to requests names the tool. */
 export const namesItsTool = (text: Spelling): boolean => text.includes("{tool}");
 
-/** Whether the content is only what the agent always says about such a call, in one of the texts that are meant. */
+/** Whether the content is only a text that the agent adds to every such call, among the texts that `isMeant` accepts. */
 export function isAdded(
   content: unknown,
   tool: string,
@@ -71,7 +71,7 @@ export function isInputOf(parameters: readonly string[] | undefined, input: Json
   return input !== undefined && Object.keys(input).every((key) => parameters?.includes(key));
 }
 
-/** Our tool with this name, as agents spell it. Undefined if another server's tool could have the same name. */
+/** Finds the tool of acp-skills that agents spell like this name. Undefined if another server's tool could have the same name. */
 export function namedTool(name: unknown, server: KnownServer, facts: AgentFacts): string | undefined {
   if (typeof name !== "string") return undefined;
   const spellings = facts.tools?.forEditor ?? usualSpellings;
@@ -84,10 +84,10 @@ export function namedTool(name: unknown, server: KnownServer, facts: AgentFacts)
   return undefined;
 }
 
-/** A name that a tool may have, which is not already spelled with that of a server. */
+/** The pattern of a tool's plain name, without a server's name. */
 const plainTool = /^(?!mcp[_.])[a-z0-9]+(?:[_-][a-z0-9]+)*$/i;
 
-/** Whether another server could have a tool that an agent spells so, in any of the ways that it may have. */
+/** Whether another server could have a tool that an agent spells like this name, in any of its spellings. */
 function isOfOther(name: string, { others }: KnownServer, spellings: readonly Spelling[]): boolean {
   return others.some((other) =>
     spellings.some((spelling) => {
@@ -98,7 +98,7 @@ function isOfOther(name: string, { others }: KnownServer, spellings: readonly Sp
   );
 }
 
-/** Wrapped arguments: `{mcpInput}` or `{server, tool, arguments}`. */
+/** Unwraps arguments of the form `{mcpInput}` or `{server, tool, arguments}`. */
 function unwrap(rawInput: unknown): {
   readonly wrapped?: { readonly server: string; readonly tool: string };
   readonly input?: JsonRecord;
@@ -111,14 +111,14 @@ function unwrap(rawInput: unknown): {
   return { wrapped: { server, tool }, input: isRecord(given) ? given : {} };
 }
 
-/** The input of a call: an object, wrapped, or one JSON text. Undefined if it is empty. */
+/** Reads the input of a call, from a plain or wrapped object, or from one JSON text. Undefined if it is empty. */
 export function inputOf({ rawInput, content, status }: JsonRecord): JsonRecord | undefined {
   if (isGiven(rawInput)) {
     const { input } = unwrap(rawInput);
     if (input !== undefined) return input;
     return isRecord(rawInput) && Object.keys(rawInput).length > 0 ? rawInput : undefined;
   }
-  // The content of a call that is running or has ended is its output.
+  // The content of a call that is running or has ended is output, not input.
   if (isGiven(status) && status !== "pending") return undefined;
   const [part, ...more] = Array.isArray(content) ? (content as unknown[]) : [];
   const text = more.length === 0 ? recordAt(part, "content")?.["text"] : undefined;
@@ -141,10 +141,10 @@ function isOnlyOne({ name, others }: KnownServer, spelling: Spelling): boolean {
   });
 }
 
-/** How many calls of a session, and how many blobs, are remembered. */
+/** The maximum number of calls, and of blobs, that are remembered per session. */
 const limit = 256;
 
-/** The calls of our tools that a session's editor knows: later messages may have only their id. */
+/** The calls of acp-skills' tools that a session's editor knows. Later messages may have only the id of a call. */
 export class KnownCalls {
   readonly server: KnownServer;
   readonly facts: AgentFacts;
@@ -158,17 +158,17 @@ export class KnownCalls {
     this.#blobs = blobs;
   }
 
-  /** The calls of a subagent of the session: none yet, of the same server and with the same blobs. */
+  /** Creates the empty record of calls of a subagent of the session, with the same server and blobs. */
   ofSubagent(): KnownCalls {
     return new KnownCalls(this.server, this.facts, this.#blobs);
   }
 
-  /** Records a tool call or an update of one; returns what is known about it, undefined if it is not ours. */
+  /** Records a tool call or its update. Returns the known facts about the call; undefined if it calls no tool of acp-skills. */
   record(toolCall: JsonRecord): OwnCall | undefined {
     const { toolCallId, status } = toolCall;
     if (typeof toolCallId !== "string") return undefined;
     const found = recogniseCall(toolCall, this.server, this.facts);
-    // The id of one of our calls may have been reused.
+    // The id of a recorded call may have been reused.
     const isOther = found === undefined && (toolCall["sessionUpdate"] === "tool_call" || namesTool(toolCall));
     const before = isOther ? undefined : this.#calls.get(toolCallId);
     const tool = found?.tool ?? before?.tool;
@@ -181,12 +181,12 @@ export class KnownCalls {
     if (isOpen !== this.#calls.has(toolCallId)) this.#open = undefined;
     if (isOpen) this.#calls.set(toolCallId, call);
     else this.#calls.delete(toolCallId);
-    // Its code is shown once.
+    // The code of a call is shown once.
     const isNew = tool === "run_code" && input !== undefined && before?.input === undefined;
     return call !== undefined && isNew ? { ...call, isNew } : call;
   }
 
-  /** Remembers what a created blob is. */
+  /** Remembers the facts about a created blob. */
   #learn({ tool, input }: OwnCall, ended: JsonRecord): void {
     const { blob_id: id, size_bytes: size } = (tool === "create_blob" && resultIn(ended)) || {};
     if (typeof id !== "string") return;
@@ -202,12 +202,12 @@ export class KnownCalls {
     this.#blobs.set(id, facts);
   }
 
-  /** The ids of the calls that have not ended; the same list as long as it has the same ids. */
+  /** The ids of the calls that have not ended. The same array is returned until the ids change. */
   get open(): readonly string[] {
     return (this.#open ??= [...this.#calls.keys()].map(String));
   }
 
-  /** Nothing will say how this call ended. */
+  /** Forgets a call whose end will not be reported. */
   forget(toolCallId: unknown): void {
     if (this.#calls.delete(toolCallId)) this.#open = undefined;
   }
@@ -217,7 +217,7 @@ export class KnownCalls {
   }
 }
 
-/** Whether a message names its tool otherwise than by its title. */
+/** Whether a message names its tool in a field other than the title. */
 export function namesTool(toolCall: JsonRecord): boolean {
   const meta = recordAt(toolCall, "_meta");
   return [toolCall["name"], meta?.["toolName"], recordAt(meta, "claudeCode")?.["toolName"]].some(isGiven);

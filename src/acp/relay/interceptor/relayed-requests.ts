@@ -16,7 +16,7 @@ interface RelayedRequestsOptions {
   readonly service: Pick<ServiceConnection, "prepare">;
   readonly sessions: Sessions;
   readonly logOnce: OnceLog["logOnce"];
-  /** Called when the agent serves skills itself, so that nothing is to be done any more. */
+  /** Called when the agent serves skills itself, so that acp-skills has nothing to do. */
   readonly alreadyServed: () => void;
 }
 
@@ -27,18 +27,18 @@ type Pending =
   | { readonly kind: "list" }
   | { readonly kind: "title" };
 
-/** Beyond that, the oldest request is dropped. */
+/** The maximum number of pending requests. If there are more, the oldest is dropped. */
 const pendingLimit = 256;
 
-/** The editor's requests whose responses matter to us: they begin the connection, and open, list and end sessions. */
+/** The editor's requests whose responses are read: they begin the connection, open, list and end sessions, and set titles. */
 export class RelayedRequests {
   readonly #options: RelayedRequestsOptions;
-  /** Oldest first; a string and a number are different ids. */
+  /** The pending requests, oldest first. A string and a number are different ids. */
   readonly #pending: { readonly id: string | number; readonly request: Pending }[] = [];
-  /** Resolves when `initialize` was answered, or will not be. */
+  /** Resolves when `initialize` is answered, or will not be. */
   readonly #answered = createDeferred();
   #isInitializing = false;
-  /** The result of `initialize`; undefined until it was answered. */
+  /** The result of `initialize`; undefined until it is answered. */
   agreed: Agreed | undefined;
 
   constructor(options: RelayedRequestsOptions) {
@@ -49,13 +49,13 @@ export class RelayedRequests {
     return this.#pending.length === 0;
   }
 
-  /** The result of `initialize`, after the response if the request is under way. */
+  /** Waits for the response to `initialize`, if the request was sent, and returns the result; undefined if there is none. */
   async negotiation(): Promise<Negotiation | undefined> {
     if (this.#isInitializing) await this.#answered.promise;
     return this.agreed?.negotiation;
   }
 
-  /** The editor sent a request of any method. */
+  /** Handles a request of the editor, of any method. */
   asked(id: string | number, method: string, params: JsonRecord): Verdict | Promise<Verdict> {
     const sessionId = asText(params["sessionId"]);
     switch (method) {
@@ -87,9 +87,9 @@ export class RelayedRequests {
     }
   }
 
-  /** The agent responded; undefined for the response to another request. */
+  /** Handles a response of the agent. Undefined for the response to another request. */
   answered({ id, failed, result }: Extract<MessageKind, { kind: "response" }>, message: unknown): Verdict | undefined {
-    // The oldest with this id: an editor may reuse an id.
+    // The oldest request with this id is meant: an editor may reuse an id.
     const index = this.#pending.findIndex((entry) => entry.id === id);
     const request = index === -1 ? undefined : this.#pending.splice(index, 1)[0]?.request;
     if (request === undefined) return undefined;
@@ -98,7 +98,7 @@ export class RelayedRequests {
     return untouched;
   }
 
-  /** Nothing waits for the response to `initialize` any longer. */
+  /** Called when the editor has left: nothing waits for the response to `initialize` any longer. */
   editorLeft(): void {
     this.#answered.resolve();
   }

@@ -11,45 +11,45 @@ import { KnownCalls } from "./recognise-call.ts";
 import { addServer, chooseServerName, serverNames, takesServer } from "../../messages/server-entry.ts";
 import { chooseTransport, type Negotiation } from "../../negotiation.ts";
 
-/** What the sessions of one connection share. */
+/** The context that the sessions of one connection share. */
 export interface RelayContext {
   readonly service: ServiceConnection;
   readonly settings: Pick<Settings, "tools" | "instructModel" | "clock">;
-  /** The result of `initialize`; undefined if there will be none. */
+  /** Waits for the result of `initialize`; undefined if there will be none. */
   readonly negotiation: () => Promise<Negotiation | undefined>;
   /** Sends a notification to the editor, after the message that is being processed. */
   readonly notify: (message: Notification) => void;
   readonly logOnce: OnceLog["logOnce"];
 }
 
-/** An editor may open a session without waiting for the response to `initialize`; agents can take long to start. */
+/** The maximum wait for `initialize`. An editor may open a session before the response, and agents can take long to start. */
 const initializeTimeoutMs = 60_000;
-/** How long the request waits for our MCP server. */
+/** The maximum time that the request waits for the MCP server of acp-skills. */
 const equipTimeoutMs = 6_000;
-/** How long it waits for skills to be read, so that the system prompt can name them. */
+/** The maximum time that the request waits for skills to be read, so that the system prompt can name them. */
 const readTimeoutMs = 500;
 
-/** One session as the relay knows it, from the request that opens it. */
+/** The relay's record of one session, from the request that opens the session. */
 export class RelayedSession {
   readonly kind = "open";
   readonly key: SessionKey;
-  /** Undefined if the agent chooses it. */
+  /** The session id that the editor requested; undefined if the agent chooses it. */
   readonly requestedId: string | undefined;
-  /** The calls of our tools that the editor knows; undefined until the agent gets our MCP server. */
+  /** The calls of acp-skills' tools that the editor knows; undefined until the agent gets the MCP server of acp-skills. */
   calls: KnownCalls | undefined;
-  /** Its prompts get the index of skills. */
+  /** Whether the session's prompts get the index of skills. */
   getsIndex = false;
-  /** It was opened, refused or released: the request can no longer be amended. */
+  /** Whether the session was opened, refused or released: its request can no longer be amended. */
   isOver = false;
   /** The agent's latest list of its own commands. */
   agentCommands: readonly unknown[] = [];
-  /** The editor has sent a message about it. */
+  /** Whether the editor has sent a message about the session. */
   isKnown = false;
-  /** The editor has sent a prompt. */
+  /** Whether the editor has sent a prompt. */
   isPrompted = false;
-  /** A prompt has waited until the skills were read. */
+  /** Whether a prompt has waited until the skills were read. */
   hasWaited = false;
-  /** The skills were read, and the first index, if any, is known. */
+  /** Whether the skills were read, and the first index, if any, is known. */
   isRead = false;
   readonly #context: RelayContext;
   readonly #read = createDeferred();
@@ -68,7 +68,7 @@ export class RelayedSession {
     return this.#context.service;
   }
 
-  /** Amendments that add our tools to the session, within a time limit; without tools the session continues. */
+  /** Amends the request so that the session gets the tools, within a time limit. Without tools the session continues. */
   async equip(params: JsonRecord): Promise<readonly Amendment[]> {
     const { settings, logOnce } = this.#context;
     const { clock, instructModel } = settings;
@@ -81,7 +81,7 @@ export class RelayedSession {
     const transport = chooseTransport(negotiation, settings.tools);
     if (transport === undefined) {
       logOnce("info", "No MCP server was added to the session: the agent does not support any.");
-      // Its model can read the files of skills.
+      // The agent's model can read the files of skills.
       this.getsIndex = true;
     } else if (!takesServer(params)) return [];
     const name = chooseServerName(params["mcpServers"]);
@@ -99,12 +99,12 @@ export class RelayedSession {
     return [server, prompt];
   }
 
-  /** Resolves when the skills were read, or after `ms`. */
+  /** Resolves when the skills have been read, or after `ms` milliseconds. */
   async untilRead(ms: number): Promise<void> {
     await withinTime(this.#read.promise, this.#context.settings.clock, ms);
   }
 
-  /** The next index has changed. */
+  /** Sets the index for the next prompt. */
   setIndex(index: SkillIndex | undefined): void {
     this.nextIndex = index;
     this.#skipKnownIndex();
@@ -112,19 +112,19 @@ export class RelayedSession {
     this.#read.resolve();
   }
 
-  /** The next index was added to a message. */
+  /** Called when the next index was added to a message. */
   indexSent(): void {
     this.#labelInHistory = undefined;
     this.#takeIndex();
   }
 
-  /** The session's history contains the index with this label, so that it is not sent again. */
+  /** Called when the session's history contains the index with this label, so that it is not sent again. */
   indexInHistory(label: string): void {
     this.#labelInHistory = label;
     this.#skipKnownIndex();
   }
 
-  /** The session ended, or was not opened. */
+  /** Releases the session, which ended or was not opened. */
   release(): void {
     this.isOver = true;
     this.service.release(this.key);
@@ -140,7 +140,7 @@ export class RelayedSession {
     if (index !== undefined) this.service.indexSent(this.key, index.ticket);
   }
 
-  /** A function, because it can change while we wait. */
+  /** Whether the session has ended. A function, because the value can change during an `await`. */
   #hasEnded(): boolean {
     return this.isOver;
   }

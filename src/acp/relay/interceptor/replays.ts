@@ -5,7 +5,7 @@ import { type Amendment, notForwarded, toVerdict, untouched, type Verdict } from
 import { blockText, isRecord, type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import { InsertionFilter, restoreTitle } from "./inserted.ts";
 
-/** How many sessions are remembered. */
+/** The maximum number of sessions that are remembered. */
 const limit = 64;
 
 /** A prompt that is being replayed. */
@@ -16,28 +16,28 @@ interface Replay {
   label: string | undefined;
 }
 
-/** The prompts that agents replay to the editor, from which our text is removed. */
+/** Removes inserted text from the prompts that agents replay to the editor. */
 export class Replays {
   readonly #replays = new LimitedMap<string, Replay>(limit);
   readonly #notify: (message: Notification) => void;
 
-  /** `notify` sends the editor what was held back. */
+  /** `notify` sends text to the editor that was held back. */
   constructor(notify: (message: Notification) => void) {
     this.#notify = notify;
   }
 
-  /** What becomes of a session's update if it is a prompt; undefined if it is another one, which ends the prompt before it. */
+  /** Returns the verdict on a session's update that is a prompt. Undefined for any other update, which ends the prompt before it. */
   updated(sessionId: string, update: JsonRecord): Verdict | undefined {
     const kind = update["sessionUpdate"];
     if (kind === userMessageChunk) return this.#chunk(sessionId, update);
     const isWhole = kind === userMessage && Array.isArray(update["content"]);
-    // What was held back of the same prompt is in it.
+    // The whole prompt includes the text that was held back of it.
     if (isWhole && this.#replays.get(sessionId)?.messageId === update["messageId"]) this.#take(sessionId);
     this.#endPrompt(sessionId);
     return isWhole ? this.#message(sessionId, update) : undefined;
   }
 
-  /** Ends the prompt of a session, and forgets it; returns the label of the last index of skills in its prompts. */
+  /** Ends the prompt of a session, and forgets the session. Returns the label of the last index of skills in its prompts. */
   end(sessionId: string): string | undefined {
     this.#endPrompt(sessionId);
     const label = this.#replays.get(sessionId)?.label;
@@ -45,12 +45,12 @@ export class Replays {
     return label;
   }
 
-  /** Shows nothing more of a session. */
+  /** Forgets a session, with the text that was held back. */
   forget(sessionId: string): void {
     this.#replays.delete(sessionId);
   }
 
-  /** Removes our text from a chunk of a prompt. A chunk of only our text, or that may be its beginning, is not forwarded. */
+  /** Removes inserted text from a chunk of a prompt. A chunk that is only inserted text, or may be its beginning, is not forwarded. */
   #chunk(sessionId: string, { content, messageId }: JsonRecord): Verdict {
     if (isOwnResource(content)) return notForwarded;
     const text = blockText(content);
@@ -60,7 +60,7 @@ export class Replays {
     return toVerdict(value === text ? [] : [{ path: ["params", "update", "content", "text"], value }]);
   }
 
-  /** Removes our text from a whole prompt (ACP v2), which replaces what was shown of it before. */
+  /** Removes inserted text from a whole prompt (ACP v2), which replaces the chunks that were shown before. */
   #message(sessionId: string, { content, messageId }: JsonRecord): Verdict {
     const blocks = content as readonly unknown[];
     const { filter } = this.#replayOf(sessionId, messageId);
@@ -81,7 +81,7 @@ export class Replays {
     return isSame ? untouched : toVerdict([{ path: ["params", "update", "content"], value: shown }]);
   }
 
-  /** Sends what was held back of a prompt because it could have been the beginning of our text. */
+  /** Sends the text of a prompt that was held back because it could have been the beginning of an insertion. */
   #endPrompt(sessionId: string): void {
     const messageId = this.#replays.get(sessionId)?.messageId;
     const text = this.#take(sessionId);
@@ -91,7 +91,7 @@ export class Replays {
     this.#notify({ jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } });
   }
 
-  /** What was held back. The next chunk begins another prompt, even without an id. */
+  /** Returns the text that was held back, and ends the prompt: the next chunk begins another one, even without an id. */
   #take(sessionId: string): string {
     const replay = this.#replays.get(sessionId);
     if (replay === undefined) return "";
@@ -115,14 +115,14 @@ function isOwnResource(content: unknown): boolean {
   return typeof uri === "string" && uri.startsWith("acp-skills:");
 }
 
-/** How many titles are remembered. */
+/** The maximum number of titles that are remembered. */
 const titleLimit = 1_024;
 
-/** The titles of sessions: our text is removed from those that agents make of prompts, not from those that the user sets. */
+/** Removes inserted text from the titles of sessions that agents make from prompts, but not from titles that the user sets. */
 export class Titles {
   readonly #setByUser = new LimitedMap<string, true>(titleLimit);
 
-  /** The user set this title, or the agent stored it so. */
+  /** Remembers a title that the user set, or that the agent stored for the user. */
   setByUser(title: unknown): void {
     if (typeof title === "string") this.#setByUser.set(toComparable(title), true);
   }
@@ -136,7 +136,7 @@ export class Titles {
     ]);
   }
 
-  /** Restores a title, in what stands at a path. */
+  /** Restores the title in field `key` of the object at a path. */
   restoreAt(holder: unknown, key: string, path: readonly (string | number)[]): Amendment[] {
     const title = isRecord(holder) ? holder[key] : undefined;
     if (typeof title !== "string") return [];
@@ -150,7 +150,7 @@ export class Titles {
   }
 }
 
-/** Agents may trim and truncate a title before they store it. */
+/** Trims a title and removes its ellipsis, because agents may trim and truncate a title before they store it. */
 function toComparable(title: string): string {
   return title
     .replace(/\s+/g, " ")

@@ -12,10 +12,10 @@ const serviceEnded = {
   data: { code: "RUNTIME_BUSY", retryable: true },
 } as const;
 
-/** The limits for the editor's unanswered requests and unread lines; beyond them, its next request waits. */
+/** The maximum number of the editor's unanswered requests and unread lines, in sum. At that number, the editor's next request waits. */
 const maxUnread = 256;
 
-/** The editor's own `_acp-skills/…` requests that have no response yet, and how much of what we sent it has not read. */
+/** The editor's own `_acp-skills/…` requests without a response, and the number of sent lines that the editor has not read. */
 export class EditorRequests {
   readonly #waiting = new Set<unknown>();
   #unread = 0;
@@ -45,12 +45,12 @@ export class EditorRequests {
     }
   }
 
-  /** The response to this request is sent next. */
+  /** Called just before the response to this request is sent. */
   answered(id: Id): void {
     this.#waiting.delete(id);
   }
 
-  /** Counts a line that is sent to the editor; returns what to call when it was written. */
+  /** Counts a line that is sent to the editor. Returns a function to call when the line was written. */
   sent(written: () => void): () => void {
     this.#unread += 1;
     return () => {
@@ -60,14 +60,14 @@ export class EditorRequests {
     };
   }
 
-  /** Resolves when the editor has read enough for another request; undefined if it has. */
+  /** Resolves when the editor has read enough for another request; undefined if it has already. */
   room(): Promise<void> | undefined {
     if (!this.#isFull) return undefined;
     this.#room ??= createDeferred();
     return this.#room.promise;
   }
 
-  /** Nothing waits for the editor to read any longer: it has sent its last request. */
+  /** Called when the editor has sent its last request: nothing waits any longer for the editor to read. */
   editorLeft(): void {
     this.#hasLeft = true;
     this.#makeRoom();

@@ -26,24 +26,24 @@ export interface Agreed {
   readonly forms: Forms;
 }
 
-/** How long an agent's command list waits for our commands; after that it is forwarded, and sent again with them later. */
+/** The maximum wait of an agent's command list for the commands of skills. After that it is forwarded, and sent again with them later. */
 const mergeTimeoutMs = 100;
-/** How many sessions may have listed commands before their response arrives. */
+/** The maximum number of remembered sessions whose commands were listed before the response that opens them. */
 const earlyLimit = 64;
 
-/** The sessions of one connection, as the relay knows them. */
+/** The relay's record of the sessions of one connection. */
 export class Sessions {
   readonly #context: RelayContext;
   readonly #byKey = new Map<SessionKey, RelayedSession>();
-  /** Sessions that the editor has requested and that have not ended. */
+  /** The sessions that the editor has requested and that have not ended. */
   readonly byKey: ReadonlyMap<SessionKey, RelayedSession> = this.#byKey;
-  /** Sessions that the agent has opened. */
+  /** The sessions that the agent has opened. */
   readonly #byId = new Map<string, RelayedSession>();
-  /** Sessions that are being loaded: their history arrives before the response that opens them. */
+  /** The sessions that are being loaded: their history arrives before the response that opens them. */
   readonly #loading = new Map<string, RelayedSession>();
   /** The request that began each session's latest turn. */
   readonly #turns = new Map<string, string | number>();
-  /** Command lists that arrived before the response that opens their session. */
+  /** The command lists that arrived before the response that opens their session. */
   readonly #early = new LimitedMap<string, readonly unknown[]>(earlyLimit);
   readonly #replays: Replays;
   readonly subagents: Subagents;
@@ -61,12 +61,12 @@ export class Sessions {
     });
   }
 
-  /** The opened session that a message names. */
+  /** Finds the opened session that a message names. */
   find({ sessionId }: JsonRecord): RelayedSession | undefined {
     return typeof sessionId === "string" ? this.#byId.get(sessionId) : undefined;
   }
 
-  /** Who makes a call that a message names: its session, or where else the call is known, if the agent sends requests of subagents elsewhere. */
+  /** Finds the caller of a call: the named session, or the one that knows the call if the agent names another session for a subagent. */
   caller(sessionId: unknown, toolCallId: unknown): CallingSession | undefined {
     if (typeof sessionId !== "string") return undefined;
     const opened = this.#byId.get(sessionId);
@@ -80,26 +80,26 @@ export class Sessions {
     return { id: root, session, calls: session.calls, subagent };
   }
 
-  /** One of our tools is called in a session that was neither opened nor announced. */
+  /** Warns that a tool of acp-skills is called in a session that was neither opened nor announced. */
   unknownCaller(sessionId: unknown): void {
     const name = typeof sessionId === "string" ? quoted(sessionId, { longest: 80 }) : "without an id";
     const message = `The session ${name} calls tools of acp-skills, but was neither opened nor announced: no request of it is answered.`;
     this.#context.logOnce("warning", message);
   }
 
-  /** The params of an editor's call of our tools: in a subagent, they are those of its session. */
+  /** Returns the params of an editor's call of a tool, with the id of the editor's session instead of a subagent's. */
   inSession(params: unknown): unknown {
     const id = isRecord(params) ? params["sessionId"] : undefined;
     const root = typeof id === "string" ? this.subagents.byId.get(id)?.root : undefined;
     return root === undefined || !isRecord(params) ? params : { ...params, sessionId: root };
   }
 
-  /** Every session that the agent has opened, the latest first. */
+  /** All sessions that the agent has opened, the latest first. */
   opened(): readonly RelayedSession[] {
     return [...this.#byId.values()].reverse();
   }
 
-  /** The editor asks for a session; `id` is undefined for a new one. */
+  /** Called when the editor requests a session; `id` is undefined for a new session. */
   open(params: JsonRecord, id: string | undefined): RelayedSession {
     const session = new RelayedSession(++this.#lastKey, id, params, this.#context);
     this.#byKey.set(session.key, session);
@@ -107,7 +107,7 @@ export class Sessions {
     return session;
   }
 
-  /** The session ended, or was not opened. */
+  /** Releases a session, which ended or was not opened. */
   release(session: RelayedSession): void {
     for (const [id, loaded] of this.#loading) if (loaded === session) this.#loading.delete(id);
     this.#byKey.delete(session.key);
@@ -115,7 +115,7 @@ export class Sessions {
     session.release();
   }
 
-  /** The agent has opened a session. One with the same id is replaced. */
+  /** Called when the agent has opened a session. Replaces a session with the same id. */
   begin(id: string, session: RelayedSession, agreed: Agreed, result: unknown): void {
     session.isOver = true;
     const before = this.#byId.get(id);
@@ -144,7 +144,7 @@ export class Sessions {
     this.#replays.forget(id);
   }
 
-  /** The agent sent `session/update`, possibly before its session is known. */
+  /** Handles a `session/update` of the agent, possibly before its session is known. */
   agentUpdated(message: unknown, params: JsonRecord): Verdict | Promise<Verdict> {
     const { sessionId } = params;
     const update = recordAt(params, "update");
@@ -167,9 +167,9 @@ export class Sessions {
     }
   }
 
-  /** Ids of the calls of our tools that have not ended; the same list as long as it has the same ids. */
+  /** The ids of the calls of acp-skills' tools that have not ended. The same array is returned until the ids change. */
   get openCalls(): readonly string[] {
-    // Read for each block of lines: nothing is allocated while no call is open.
+    // This is read for each block of lines, so nothing but the empty array is allocated while no call is open.
     let ids: readonly string[] = [];
     for (const sessions of [this.#byId, this.#loading, this.subagents.byId])
       for (const { calls } of sessions.values())
@@ -179,13 +179,13 @@ export class Sessions {
     return this.#openCalls;
   }
 
-  /** The editor knows of a call of one of our tools. */
+  /** Reports to the service that the editor knows a call of a tool of acp-skills. */
   reportCall(
     { session, subagent }: Pick<CallingSession, "session" | "subagent">,
     { toolCallId, status }: JsonRecord,
     { tool, input }: OwnCall,
   ): void {
-    // Of other calls, it matters only which subagent makes them.
+    // Calls that do not execute are followed only to learn which subagent makes them.
     const isFollowed =
       servedTools.get(tool)?.executes === true || (this.subagents.byId.size > 0 && this.subagents.has(session));
     if (typeof toolCallId !== "string" || !isFollowed) return;
@@ -193,7 +193,7 @@ export class Sessions {
     session.service.callReported(session.key, { toolCallId, tool, input, isOver, subagent });
   }
 
-  /** The editor sent a message that names a session. */
+  /** Called when the editor sends a message that names a session. */
   editorNamed(session: RelayedSession, isPrompt: boolean): void {
     if (session.isKnown && (session.isPrompted || !isPrompt)) return;
     session.isKnown = true;
@@ -201,7 +201,7 @@ export class Sessions {
     session.service.named(session.key, isPrompt);
   }
 
-  /** A turn began with this request. */
+  /** Called when a request begins a turn. */
   turnBegan(params: JsonRecord, request: string | number): void {
     const session = this.find(params);
     if (session === undefined) return;
@@ -209,7 +209,7 @@ export class Sessions {
     session.service.turnBegan(session.key);
   }
 
-  /** The user cancelled a turn, or the work of a subagent: running calls of our tools end, whatever the agent does. */
+  /** Called when the user cancels a turn or a subagent. Running calls of acp-skills' tools end, even if the agent ignores it. */
   turnCancelled(params: JsonRecord): void {
     const caller = this.caller(params["sessionId"], undefined);
     if (caller === undefined) return;
@@ -217,7 +217,7 @@ export class Sessions {
     session.service.cancelTurn(session.key, subagent === undefined ? undefined : this.subagents.withBelow(subagent));
   }
 
-  /** The user cancelled a call: if it is one of our tools, it ends, whatever the agent does. */
+  /** Called when the user cancels a call. A call of a tool of acp-skills ends, even if the agent ignores it. */
   callCancelled(params: JsonRecord): void {
     const { toolCallId } = params;
     const session = this.find(params);
@@ -225,7 +225,7 @@ export class Sessions {
     session.service.cancelToolCall(session.key, toolCallId);
   }
 
-  /** The user cancelled the request that began a turn. */
+  /** Called when the user cancels a request, which may have begun a turn. */
   requestCancelled(request: unknown): void {
     for (const [sessionId, began] of this.#turns) if (began === request) this.turnCancelled({ sessionId });
   }

@@ -4,66 +4,66 @@ import { type JsonRecord, isRecord } from "../../messages/raw-message.ts";
 import type { KnownCalls } from "./recognise-call.ts";
 import type { RelayedSession } from "./relayed-session.ts";
 
-/** Where our tools are called: a session that the editor opened, or a subagent of one. */
+/** A session in which tools of acp-skills are called: one that the editor opened, or a subagent of one. */
 export interface CallingSession {
   /** The session id under which the editor sees the calls. */
   readonly id: string;
-  /** The session that the editor opened. A subagent has its skills, approvals and MCP server. */
+  /** The session that the editor opened. Its subagents share its skills, approvals and MCP server. */
   readonly session: RelayedSession;
-  /** The calls of our tools that the editor knows. */
+  /** The calls of acp-skills' tools that the editor knows. */
   readonly calls: KnownCalls | undefined;
-  /** The session id of the subagent that calls. */
+  /** The session id of the subagent that calls; undefined for the session itself. */
   readonly subagent: string | undefined;
 }
 
 interface Subagent extends CallingSession {
   readonly subagent: string;
-  /** The session that announced it: one that the editor opened, or another subagent. */
+  /** The id of the session that announced the subagent: one that the editor opened, or another subagent. */
   readonly parent: string;
   /** The session id of the session that the editor opened. */
   readonly root: string;
-  /** It does nothing now, but may be used again. */
+  /** Whether the subagent does nothing now, but may be used again. */
   isIdle: boolean;
 }
 
 interface SubagentsOptions {
-  /** The session that the editor opened, or is loading, under this id. */
+  /** Finds the session that the editor opened, or is loading, under this id. */
   readonly find: (id: string) => RelayedSession | undefined;
-  /** Called with the id of each that is forgotten. */
+  /** Called with the id of each forgotten subagent. */
   readonly forgotten: (id: string) => void;
   readonly logOnce: OnceLog["logOnce"];
 }
 
-/** How many subagents of one connection are remembered: agents announce as many as they like. */
+/** The maximum number of subagents that are remembered per connection: agents may announce any number. */
 export const maxSubagents = 256;
-/** In characters. */
+/** The maximum length of a subagent's id, in characters. */
 const maxIdLength = 1_024;
 
-/** The states of a subagent that ended. Where the state is an object, subagents are idle instead, and can be used again. */
+/** The states of a subagent that ended. States sent as objects are those in `idle` instead, and the subagent can be used again. */
 const ended: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled", "disconnected"]);
 const idle: ReadonlySet<unknown> = new Set(["idle", "unknown"]);
 
-/** The subagents that the agent of one connection has announced. Each has one parent, and no circle can arise. */
+/** The subagents that the agent of one connection has announced. Each has one parent, and parents never form a cycle. */
 export class Subagents {
   readonly #options: SubagentsOptions;
-  /** The oldest first. */
+  /** The subagents by id, the oldest first. */
   readonly #byId = new Map<string, Subagent>();
   readonly byId: ReadonlyMap<string, CallingSession & { readonly root: string }> = this.#byId;
-  /** Announcements count: an editor of ACP v1 has to declare that it understands them. */
+  /** Whether announcements are followed: an editor of ACP v1 has to declare that it understands them. */
   areShown = false;
 
   constructor(options: SubagentsOptions) {
     this.#options = options;
   }
 
-  /** The agent sent `subagent_update` in a session. What is wrong with it is logged; the message is forwarded in any case. */
+  /** Handles a `subagent_update` of the agent. A fault in it is logged; the message is forwarded in any case. */
   updated(parent: string, update: JsonRecord): void {
     const fault = this.areShown ? this.#update(parent, update) : undefined;
     if (fault !== undefined)
       this.#options.logOnce("warning", `A subagent_update of the agent was forwarded, but not followed: ${fault}.`);
   }
 
-  /** The subagent and those below it. */
+  /** Lists the ids of a subagent and its descendants. */
   withBelow(id: string): readonly string[] {
     const found = [id];
     for (const one of found) for (const [other, { parent }] of this.#byId) if (parent === one) found.push(other);
@@ -74,24 +74,24 @@ export class Subagents {
     return this.#of(session).next().done !== true;
   }
 
-  /** The subagent of a session that the editor knows to have made a call. */
+  /** Finds the subagent of a session that made a call which the editor knows. */
   caller(session: RelayedSession, toolCallId: unknown): CallingSession | undefined {
     for (const subagent of this.#of(session)) if (subagent.calls?.find(toolCallId) !== undefined) return subagent;
     return undefined;
   }
 
-  /** The editor opened a session with the id of a subagent, which is none then. */
+  /** Called when the editor opens a session with the id of a subagent, which then is no subagent any more. */
   opened(id: string): void {
     this.#forget(id);
   }
 
-  /** A session was opened in place of another one with its id. */
+  /** Moves the subagents of a session to the session that replaced it under the same id. */
   moved(before: RelayedSession, session: RelayedSession): void {
     for (const subagent of this.#of(before))
       this.#byId.set(subagent.id, { ...subagent, session, calls: session.calls?.ofSubagent() });
   }
 
-  /** The session ended. */
+  /** Forgets the subagents of a session that ended. */
   released(session: RelayedSession): void {
     for (const { id } of this.#of(session)) this.#forget(id);
   }
@@ -105,7 +105,7 @@ export class Subagents {
     return undefined;
   }
 
-  /** What is wrong with it, if anything. */
+  /** Applies an update. Returns the fault in it as a clause; undefined if it is valid. */
   #update(parent: string, { subagentSessionId, sessionId, state: given }: JsonRecord): string | undefined {
     const id = subagentSessionId ?? sessionId;
     if (typeof id !== "string" || id === "") return "it has no id of a session";
@@ -138,7 +138,7 @@ export class Subagents {
     return undefined;
   }
 
-  /** Forgets one if there are many: of those without subagents the oldest that is idle, or else the oldest. Never the parent of the next. */
+  /** At the maximum, forgets the oldest subagent without subagents, if possible an idle one. Never `parent`. False if there is none. */
   #makeRoom(parent: string): boolean {
     if (this.#byId.size < maxSubagents) return true;
     const parents = new Set([parent, ...[...this.#byId.values()].map((subagent) => subagent.parent)]);

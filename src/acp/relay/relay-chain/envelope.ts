@@ -1,14 +1,14 @@
 import * as methods from "../../../wire/methods.ts";
 import { isText, type JsonValueRange, readArray, readObject, readString } from "../json-ranges.ts";
 
-/** What a line says about itself; the places are those of its JSON values. */
+/** The fields of a message that decide its route, as ranges of JSON values in its line. */
 export interface MessageFields {
   readonly id: JsonValueRange | undefined;
   readonly method: JsonValueRange | undefined;
   readonly params: JsonValueRange | undefined;
 }
 
-/** The names of the methods between a conductor and its proxies: those of the RFD, and those of the Rust SDK before. */
+/** The prefix of the methods between a conductor and its proxies: none in the RFD, `_` in the Rust SDK before the RFD. */
 export type Prefix = "" | "_";
 
 const encode = (value: string): Buffer => Buffer.from(JSON.stringify(value));
@@ -24,21 +24,21 @@ const [comma, closeMessage, closeEnvelope, noParams] = [",", "}\n", "}}\n", "nul
   Buffer.from(text),
 ) as [Buffer, Buffer, Buffer, Buffer];
 
-/** The fields of a line that is one object; undefined for anything else. */
+/** Reads the fields of a line that is one object; undefined for any other line. */
 export function readMessageFields(line: Buffer): MessageFields | undefined {
   const [fields, end] = fieldsAt(line, 0);
   if (end === -1) return undefined;
   return line.toString("latin1", end).trim() === "" ? fields : undefined;
 }
 
-/** The elements of a line that is one array; undefined for anything else. */
+/** Reads the elements of a line that is one array; undefined for any other line. */
 export function readBatch(line: Buffer): readonly Buffer[] | undefined {
   const elements: Buffer[] = [];
   const end = readArray(line, 0, (element) => elements.push(cut(line, element)));
   return end === -1 || line.toString("latin1", end).trim() !== "" ? undefined : elements;
 }
 
-/** The fields of the message in an envelope; undefined if it has no method. The envelope's `_meta` is for this hop only. */
+/** Reads the fields of the message in an envelope; undefined if the message has no method. The envelope's `_meta` is for this hop only. */
 export function readInner(line: Buffer, { params }: MessageFields): MessageFields | undefined {
   if (params === undefined) return undefined;
   const [inner, end] = fieldsAt(line, params.from);
@@ -63,12 +63,12 @@ function fieldsAt(line: Buffer, from: number): [MessageFields, number] {
 /** Whether a line is an envelope, by the name of its method. */
 export function isEnvelope(line: Buffer, method: JsonValueRange): boolean {
   if (successors.some(([, text]) => isText(line, method, text))) return true;
-  // Some serialisers escape slashes.
+  // The method is parsed, because some serialisers escape slashes.
   const name = readString(line, method);
   return name === methods.proxySuccessor || name === `_${methods.proxySuccessor}`;
 }
 
-/** The line with the message in an envelope for the successor. `id`, `method` and `params` keep their bytes. */
+/** Wraps a message in an envelope for the successor. The bytes of `id`, `method` and `params` stay as they are. */
 export function wrap(line: Buffer, { id, method, params }: MessageFields, prefix: Prefix): Buffer {
   const name = successors.find(([of]) => of === prefix)?.[1];
   if (method === undefined || name === undefined) return line;
@@ -89,7 +89,7 @@ export function wrap(line: Buffer, { id, method, params }: MessageFields, prefix
   ]);
 }
 
-/** The message in an envelope as pieces of a line, with the id of the envelope. */
+/** Unwraps the message in an envelope. Returns the pieces of its line, with the id of the envelope. */
 export function unwrap(line: Buffer, id: JsonValueRange | undefined, { method, params }: MessageFields): Buffer[] {
   if (method === undefined) return [];
   const pieces = [version];
@@ -100,7 +100,7 @@ export function unwrap(line: Buffer, id: JsonValueRange | undefined, { method, p
   return pieces;
 }
 
-/** The line with another method. */
+/** Replaces the method of a line. Returns the pieces of the new line. */
 export function rename(line: Buffer, method: JsonValueRange, name: string): Buffer[] {
   return [line.subarray(0, method.from), encode(name), line.subarray(method.to)];
 }

@@ -17,7 +17,7 @@ import {
 import { type JsonValueRange, readObject, readString } from "../json-ranges.ts";
 import { SteadyEnvelopes } from "./steady-envelopes.ts";
 
-/** Lines of the conductor: plain messages of the editor and of the agent, and our answers to those that we refuse. */
+/** The lines of the conductor, sorted: plain messages of the editor and of the agent, and answers to the refused messages. */
 export type Sorted = Readonly<Record<"editor" | "agent" | "conductor", readonly Buffer[]>>;
 
 interface Incoming {
@@ -25,24 +25,24 @@ interface Incoming {
   readonly pieces: readonly Buffer[];
 }
 
-/** Beyond that, responses to the oldest requests pass unread. */
+/** The maximum number of the agent's requests that are remembered. If there are more, responses to the oldest pass unread. */
 const askedLimit = 4_096;
-/** Longer ids are not remembered: no conductor makes them. */
+/** The maximum length of a remembered id. No conductor makes longer ids. */
 const idLimit = 1_024;
-/** Longer blocks are one huge line, and a text has a limit. */
+/** The maximum size of a block that is read as text. Longer blocks are one huge line, and the length of a string is limited. */
 const textLimit = 1024 * 1024;
 
 /**
- * Knows which side a line of the conductor comes from. All of them have one sender, so that an id means one request whichever side it is
- * from: requests keep their ids when they are forwarded, and responses and cancellations, which belong to this hop, all their bytes.
+ * Finds out from which side a line of the conductor comes. The conductor sends the requests of both sides, so an id names one request.
+ * Forwarded requests therefore keep their ids. Responses and cancellations belong to this hop, and keep all their bytes.
  */
 export class Routing {
   readonly #log: Log;
   readonly #once: OnceLog;
-  /** Ids of the agent's requests: the editor responds to these, the agent to all others but our own. */
+  /** The ids of the agent's requests. The editor responds to them and to those of acp-skills, the agent to all others. */
   readonly #askedByAgent = new LimitedMap<string, true>(askedLimit);
   readonly #envelopes = new SteadyEnvelopes();
-  /** Undefined until we were initialized as a proxy. */
+  /** The prefix of the conductor's methods; undefined until acp-skills is initialized as a proxy. */
   #prefix: Prefix | undefined;
 
   constructor(log: Log) {
@@ -50,7 +50,7 @@ export class Routing {
     this.#once = createOnceLog(log);
   }
 
-  /** Sorts the lines of the conductor. What is from the editor or the agent are plain messages. */
+  /** Sorts the lines of the conductor. The lines of the editor and the agent are unwrapped. */
   readBlock(block: Buffer): Sorted {
     const sorted = { editor: [] as Buffer[], agent: [] as Buffer[], conductor: [] as Buffer[] };
     const text = block.length > textLimit ? "" : block.toString("latin1");
@@ -67,7 +67,7 @@ export class Routing {
     return sorted;
   }
 
-  /** Passes the messages of a batch on one by one: agents and editors read no batches. */
+  /** Reads a line. The messages of a batch are passed on one by one, because agents and editors read no batches. */
   #readLine(line: Buffer): readonly Incoming[] {
     const fields = readMessageFields(line);
     const batch = fields === undefined ? readBatch(line) : undefined;
@@ -80,7 +80,7 @@ export class Routing {
     ];
   }
 
-  /** Undefined for anything but a message. */
+  /** Reads a message. Undefined if nothing is passed on. */
   #read(line: Buffer, fields: MessageFields): Incoming | undefined {
     const { id, method } = fields;
     if (method === undefined) return id === undefined ? this.#ignore(line) : this.#responded(line, id);
@@ -101,7 +101,7 @@ export class Routing {
     }
   }
 
-  /** What goes to the agent, as lines for the conductor. */
+  /** Converts messages for the agent to lines for the conductor. */
   toSuccessor(block: Buffer): Buffer[] {
     const pieces: Buffer[] = [];
     for (let from = 0, to = 0; from < block.length; from = to) {
@@ -116,7 +116,7 @@ export class Routing {
 
   #responded(line: Buffer, id: JsonValueRange): Incoming | undefined {
     const key = keyOf(line, id);
-    // An error in response to a message that could not be read: it is about one of ours or of the agent, nobody knows which.
+    // This is an error response to a message that could not be read. The message may be one of acp-skills or of the agent.
     if (key === "null") return this.#ignore(line);
     const isOfEditor = this.#askedByAgent.delete(key) || key.startsWith(`"${methods.ownRequestPrefix}`);
     return { from: isOfEditor ? "editor" : "agent", pieces: [line, ...missingBreak(line)] };
@@ -125,12 +125,12 @@ export class Routing {
   #unwrapped(line: Buffer, fields: MessageFields): Incoming | undefined {
     const inner = readInner(line, fields);
     if (inner?.method === undefined) return this.#refuseEnvelope(line, fields.id, "needs params with a method");
-    // The conductor would take it for a message of ours.
+    // The conductor would take the inner message for one of acp-skills.
     if (isForConductor(line, inner.method))
       return this.#refuseEnvelope(line, fields.id, "must not contain a message for the conductor");
     const { id } = fields;
     if (id !== undefined) this.#remember(keyOf(line, id));
-    // It names a request of another hop: each hop cancels its own.
+    // The cancellation names a request of another hop. Each hop cancels its own requests.
     else if (isCancel(line, inner.method)) return undefined;
     return { from: "agent", pieces: unwrap(line, id, inner) };
   }
@@ -181,7 +181,7 @@ export class Routing {
   }
 }
 
-/** Once for a batch, however many of its elements are no messages. */
+/** The answer to an invalid batch, sent once for all its invalid elements. */
 const invalidBatch: Incoming = {
   from: "conductor",
   pieces: [
@@ -195,12 +195,12 @@ function asList(incoming: Incoming | undefined): readonly Incoming[] {
   return incoming === undefined ? [] : [incoming];
 }
 
-/** Moves steady lines behind what is there, so that the agent's messages keep their order. */
+/** Appends the steady lines to `pieces` and empties `steady`, so that the agent's messages stay in order. */
 function addSteady(pieces: Buffer[], steady: string[]): void {
   if (steady.length > 0) pieces.push(Buffer.from(steady.splice(0).join(""), "latin1"));
 }
 
-/** Whether it is one of the methods between a conductor and its proxies. */
+/** Whether a method is one between a conductor and its proxies, or unreadable. */
 function isForConductor(line: Buffer, method: JsonValueRange): boolean {
   const name = readString(line, method);
   return name === undefined || /^_?proxy\//.test(name);
@@ -210,7 +210,7 @@ function isCancel(line: Buffer, method: JsonValueRange): boolean {
   return readString(line, method) === methods.cancelRequest;
 }
 
-/** A key that is equal for all spellings of one id: strings are unescaped, numbers may be larger than 2^53. */
+/** Makes the key of an id, equal for all spellings of the id: strings are unescaped, numbers may be larger than 2^53. */
 function keyOf(line: Buffer, id: JsonValueRange): string {
   const text = readString(line, id);
   return text === undefined ? line.toString("latin1", id.from, id.to) : `"${text}`;
@@ -219,7 +219,7 @@ function keyOf(line: Buffer, id: JsonValueRange): string {
 const lineFeed = 10;
 const lineBreak = Buffer.from("\n");
 
-/** Nothing but for the last line of a stream. */
+/** Returns the line break that the last line of a stream may lack. */
 function missingBreak(line: Buffer): readonly Buffer[] {
   return line.at(-1) === lineFeed ? [] : [lineBreak];
 }

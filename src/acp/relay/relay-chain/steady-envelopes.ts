@@ -6,28 +6,28 @@ const innerMethod = '"method":"';
 const innerParams = '","params":{';
 const end = "}}}\n";
 
-/** How an envelope with a notification begins, as every serialiser writes it that adds no blanks. */
+/** The beginning of an envelope with a notification, as serialisers write it that add no blanks. */
 const heads: Readonly<Record<Prefix, string>> = {
   "": `${message}"method":"${methods.proxySuccessor}","params":{${innerMethod}`,
   _: `${message}"method":"_${methods.proxySuccessor}","params":{${innerMethod}`,
 };
 
-/** Longer beginnings are not remembered. */
+/** The maximum length of a remembered beginning. */
 const beginningLimit = 1_024;
 
 /**
- * Takes the envelope off notifications in the form that steady traffic has. One line begins as the one before it, so that the bytes up to
- * its last opening brace are compared instead of read: the same bytes leave the same depth.
+ * Unwraps notifications in the form of steady traffic, in which a line begins like the line before it. The bytes up to the last opening
+ * bracket are therefore compared instead of read: equal bytes lead to the same depth.
  */
 export class SteadyEnvelopes {
   #prefix: Prefix = "";
   #beginning = "";
-  /** The nesting depth of the message's params behind the beginning. */
+  /** The nesting depth of the message's params at the end of the beginning. */
   #depth = 0;
 
   /**
-   * Adds the pieces of a line to `pieces`; false for a line of another form, or none that reading would pass on, which must then be read.
-   * `text` holds bytes, one a character, so that cutting it changes nothing.
+   * Adds the pieces of an unwrapped line to `pieces`. Returns false for a line of another form, or that may not be passed on: the caller
+   * must read such a line. `text` has one character per byte, so that slices of it are exact.
    */
   unwrap(text: string, from: number, to: number, prefix: Prefix, pieces: string[]): boolean {
     if (!text.startsWith(end, to - end.length)) return false;
@@ -55,7 +55,7 @@ export class SteadyEnvelopes {
         pieces.push(message, text.slice(from + heads[prefix].length - innerMethod.length, to - 2), "\n");
         if (!isKnown && opened - from < beginningLimit) {
           this.#prefix = prefix;
-          // A copy: a slice would retain the whole text.
+          // This makes a copy, because a slice would retain the whole text.
           this.#beginning = Buffer.from(text.slice(from, opened + 1), "latin1").toString("latin1");
           this.#depth = openedDepth;
         }
@@ -66,7 +66,7 @@ export class SteadyEnvelopes {
   }
 }
 
-/** Where the params of the message begin; -1 for a line of another form. */
+/** Finds the index at which the params of the message begin; -1 for a line of another form. */
 function paramsOf(text: string, from: number, prefix: Prefix): number {
   const head = heads[prefix];
   if (!text.startsWith(head, from)) return -1;
@@ -76,7 +76,7 @@ function paramsOf(text: string, from: number, prefix: Prefix): number {
   return isSteady ? methodEnd + innerParams.length - 1 : -1;
 }
 
-/** Not for methods that mean something between the conductor and us, or that have an escape, which may hide one. */
+/** Whether a method is neither for the hop to the conductor, nor has an escape, which may hide such a method. */
 function isPlain(text: string, from: number, to: number): boolean {
   if (text.charCodeAt(from) === dollar || text.startsWith("proxy/", from) || text.startsWith("_proxy/", from))
     return false;
@@ -84,7 +84,7 @@ function isPlain(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** The quote that ends the string; -1 if there is none. */
+/** Finds the index of the quote that ends the string; -1 if there is none. */
 function closeOfString(text: string, open: number): number {
   let at = text.indexOf('"', open + 1);
   while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);

@@ -11,22 +11,22 @@ export interface CommandDialect extends Pick<Negotiation, "protocol" | "jetbrain
   readonly form: NonNullable<Forms["commands"]>;
 }
 
-/** How skills are merged into an agent's list of commands. */
+/** The changes that merge skills into an agent's list of commands. */
 export interface MergedCommands {
-  /** New fields of the agent's commands, by index; those of `_meta` are merged. */
+  /** The new fields of the agent's commands, by index. The fields of `_meta` are merged. */
   readonly annotated: ReadonlyMap<number, JsonRecord>;
-  /** One command for each skill that the agent does not show itself, after the agent's own. */
+  /** The commands of the skills that the agent does not show itself, to be appended to the agent's own. */
   readonly added: readonly JsonRecord[];
 }
 
-/** What merging needs to know of skills. */
+/** The functions that give the facts about skills. */
 interface SkillFactsSource {
-  /** How the agent itself shows a skill, if it does. */
+  /** Returns the entry with which the agent itself shows a skill; undefined if there is none. */
   readonly shownOf: (offered: OfferedSkill) => SkillOfAgent | undefined;
   readonly factsOf: (skill: Skill) => KnownFacts;
 }
 
-/** Merges skills into the agent's own commands, which keep their order and take precedence. */
+/** Merges skills into the agent's own commands, which stay in order and take precedence. */
 export function mergeCommands(
   skills: readonly OfferedSkill[],
   dialect: CommandDialect,
@@ -38,7 +38,7 @@ export function mergeCommands(
     const known = factsOf(offered.skill);
     const shown = shownOf(offered);
     if (shown === undefined) added.push(toCommand(offered, dialect, known));
-    // Otherwise the name is another command of the agent, which keeps it.
+    // Otherwise the name belongs to another command of the agent, which stays unchanged.
     else if (shown.kind !== "as-other") {
       const { description } = offered.skill;
       const fields = {
@@ -51,7 +51,7 @@ export function mergeCommands(
   return { annotated, added };
 }
 
-/** The whole list, for an update of our own. `isGone`: which of the agent's commands were skills that are deleted. */
+/** Makes the whole list, for an update of acp-skills. `isGone` returns true for those of the agent's commands that are deleted skills. */
 export function toCommandList(
   commands: readonly unknown[],
   { annotated, added }: MergedCommands,
@@ -74,13 +74,13 @@ interface MadeCommand {
 
 const commandsMade = new WeakMap<OfferedSkill, Map<string, MadeCommand>>();
 
-/** The command of a skill, cached per skill and dialect so that it is encoded once. */
+/** Makes the command of a skill, cached per skill and dialect so that it is encoded once. */
 export function toCommand(offered: OfferedSkill, dialect: CommandDialect, known: KnownFacts): JsonRecord {
   const made = commandsMade.get(offered) ?? new Map<string, MadeCommand>();
   commandsMade.set(offered, made);
   const key = `${dialect.protocol} ${dialect.jetbrains} ${dialect.declaresSkills} ${dialect.form}`;
   const before = made.get(key);
-  // Others are not sent the facts.
+  // Clients that do not declare skills are not sent the facts.
   if (before !== undefined && (!dialect.declaresSkills || isSameFacts(before.known, known))) return before.command;
   const command = makeCommand(offered, dialect, known);
   made.set(key, { command, known });
@@ -97,7 +97,7 @@ function makeCommand(offered: OfferedSkill, dialect: CommandDialect, known: Know
   return { ...command, input: isV2 ? { type: "text", hint } : { hint }, ...meta };
 }
 
-/** Where the editor, which is on this machine, can read the skill. */
+/** Returns the path at which the editor, which is on this machine, can read the skill. */
 function pathOf({ skill }: OfferedSkill): { readonly path: string } {
   return { path: skill.file };
 }
@@ -107,7 +107,7 @@ export function isInvocable({ skill }: OfferedSkill): boolean {
   return skill.userInvocable !== false;
 }
 
-/** Editors send a command without a hint as soon as it is selected; skills usually need arguments. */
+/** Makes the hint for a skill's arguments, which is never empty: editors send a command without a hint as soon as it is selected. */
 function toHint({ skill }: OfferedSkill): string {
   const declared = oneLine(skill.argumentHint ?? skill.metadata["argument-hint"] ?? "");
   if (declared !== "") return declared;
@@ -120,7 +120,7 @@ function oneLine(text: string): string {
   return withoutControls(text.replace(/\s+/g, " ").trim());
 }
 
-/** The fields that are added to a command's `_meta`. */
+/** Makes the fields that are added to a command's `_meta`. */
 function toMeta(
   offered: OfferedSkill,
   dialect: CommandDialect,

@@ -7,35 +7,35 @@ import type { BeginRequest } from "../../skill-service.ts";
 import { commandsNotification, type Notification, skillsDelta, skillsMessage } from "../../emission.ts";
 import { notice, problemsNotification, sessionUpdate } from "../../../wire/methods.ts";
 
-/** After a list of more bytes the next one waits for a while, because each change of one skill sends the whole list again. */
+/** The size in bytes above which a list delays the next one, because each change of one skill sends the whole list again. */
 const largeList = 100_000;
 const restMs = 500;
 
-/** Returns how many bytes it sends. `written` is called when the message was written, or never will be. */
+/** Sends a message and returns its size in bytes. `written` is called when the message was written, or never will be. */
 export type SendToEditor = (message: Notification, written: () => void) => number;
 
 interface UpdatesContext {
   readonly send: SendToEditor;
   readonly clock: Pick<Clock, "after">;
-  /** Called as `mayFollow` says. */
+  /** Called when the editor has caught up, if `mayFollow` has returned false before. */
   readonly caughtUp: () => void;
 }
 
-/** What the editor of one session has received. Each list is sent when it differs from the one that was sent last. */
+/** The updates that the editor of one session has received. A list is sent if it differs from the last list of its kind. */
 export class EditorUpdates {
   readonly #session: Pick<BeginRequest, "sessionId" | "negotiation" | "forms">;
   readonly #context: UpdatesContext;
-  /** The editor has named the session, so that it no longer drops its updates. */
+  /** Whether the editor has named the session: from then on it does not drop the session's updates. */
   #isKnown = false;
-  /** Something was sent that the editor may have dropped. */
+  /** Whether an update was sent that the editor may have dropped. */
   #maybeMissed = false;
   #revision = 0;
-  /** Editors that opted in also get an empty list. */
+  /** The skills of the last list; undefined before the first, so that editors that opted in also get an empty list. */
   #skills: readonly AvailableSkill[] | undefined;
-  /** Compared separately: commands say more than skills do, such as the input hint. */
+  /** The commands of the last list. They are compared separately, because they have more fields than skills, such as the input hint. */
   #commands: readonly JsonRecord[] = [];
   #problems = { errors: 0, warnings: 0 };
-  /** How many messages the editor has not read; until it has, nothing more is sent. */
+  /** The number of messages that the editor has not read. Until it has read them, no other message is sent. */
   #unread = 0;
   #isResting = false;
   #isBehind = false;
@@ -47,18 +47,18 @@ export class EditorUpdates {
     this.#skills = session.negotiation.optIn === undefined ? [] : undefined;
   }
 
-  /** Whether the editor has read everything, some time ago if it was long. If not, `caughtUp` is called as soon as it has. */
+  /** Whether the editor has read all messages, and the delay after a large list is over. If not, `caughtUp` is called when both hold. */
   mayFollow(): boolean {
     this.#isBehind = this.#unread > 0 || this.#isResting;
     return !this.#isBehind;
   }
 
-  /** The editor named the session. */
+  /** Called when the editor has named the session. */
   known(): void {
     this.#isKnown = true;
   }
 
-  /** What the editor may have dropped counts as not sent. Editors that opted in drop nothing. */
+  /** Marks the updates that the editor may have dropped as not sent. Editors that opted in drop nothing. */
   forgetMissed(): void {
     if (this.#session.negotiation.optIn !== undefined || !this.#maybeMissed) return;
     this.#skills = [];
@@ -79,7 +79,7 @@ export class EditorUpdates {
     this.#skills = available;
   }
 
-  /** `toList`: the commands of skills among those of the agent. */
+  /** Sends the list of commands if those of skills changed. `toList` returns the commands of skills together with those of the agent. */
   commands(ofSkills: readonly JsonRecord[], toList: () => readonly unknown[]): void {
     if (isSameOnWire(this.#commands, ofSkills)) return;
     this.#commands = ofSkills;
@@ -88,18 +88,18 @@ export class EditorUpdates {
     this.#post(commandsNotification(sessionId, toList(), count));
   }
 
-  /** A list of the agent took these commands along. */
+  /** Called when these commands were added to a list of the agent. */
   commandsAdded(ofSkills: readonly JsonRecord[]): void {
     this.#commands = ofSkills;
     if (!this.#isKnown) this.#maybeMissed = true;
   }
 
-  /** A list of the agent replaced the commands that were sent. */
+  /** Called when a list of the agent replaced the commands that were sent. */
   commandsReplaced(): void {
     this.#commands = [];
   }
 
-  /** For editors that opted in. */
+  /** Sends the numbers of errors and warnings to an editor that opted in, if they changed. */
   problems(problems: readonly Problem[]): void {
     const { sessionId, forms } = this.#session;
     if (!forms.problems) return;
@@ -110,7 +110,7 @@ export class EditorUpdates {
     this.#post({ jsonrpc: "2.0", method: problemsNotification, params: { sessionId, errors, warnings } });
   }
 
-  /** Says once that skills failed as a whole, to editors that show notices. Returns what the log does not say yet. */
+  /** Notifies an editor that shows notices, once, that skills failed as a whole. Returns a warning if the log has none yet. */
   failed(unusable: readonly string[], snapshot: Snapshot): string | undefined {
     const failure = failureOfAll(unusable, snapshot);
     if (failure === undefined || this.#hasFailed) return undefined;
@@ -157,7 +157,7 @@ interface Failure {
   readonly description: string;
 }
 
-/** Whether skills failed as a whole: some directories could not be searched, or there are errors and not one skill. */
+/** Describes the failure of skills as a whole, if any: some directories could not be searched, or there are errors and no skill. */
 function failureOfAll(unusable: readonly string[], { skills, problems }: Snapshot): Failure | undefined {
   if (unusable.length > 0)
     return { title: "Some directories were not searched for skills.", description: unusable.join(" ") };

@@ -3,7 +3,7 @@ import type { Change, OfferedSkill, Skill } from "../../../skills/skill.ts";
 import { isRecord, type JsonRecord, recordAt } from "../../messages/raw-message.ts";
 import type { AgentFacts } from "../../negotiation/agents.ts";
 
-/** The skill that stands under exactly this name in a list of commands: its own, or that of the agent's command for it. */
+/** Finds the skill that is listed under exactly this name: the skill's own name, or the name of the agent's command for it. */
 export function findListed(
   name: string,
   catalog: { readonly find: (slug: string) => OfferedSkill | undefined },
@@ -17,7 +17,7 @@ export function findListed(
 
 /** A command of the agent with a skill's name. */
 interface NamedCommand {
-  /** Its index in the agent's list. */
+  /** The index of the command in the agent's list. */
   readonly index: number;
   readonly command: JsonRecord;
 }
@@ -34,12 +34,12 @@ export class AgentCommands {
         this.#byName.set(command["name"], { index, command });
   }
 
-  /** The commands under which a skill of this name may be shown. */
+  /** Finds the commands under which a skill of this name may be shown. */
   named(name: string): readonly unknown[] {
     return [name, `$${name}`, `skill:${name}`].flatMap((shown) => this.#byName.get(shown)?.command ?? []);
   }
 
-  /** The command with a skill's name: the skill itself, if several have it. */
+  /** Finds the command with a skill's name. If there are several, one that is the skill itself is preferred. */
   find(skill: Skill): NamedCommand | undefined {
     const { slug, name } = skill;
     const found = [slug, `$${slug}`, `skill:${slug}`, name].flatMap((shown) => this.#byName.get(shown) ?? []);
@@ -47,47 +47,47 @@ export class AgentCommands {
   }
 }
 
-/** The agent's command with a skill's name: the same skill, a copy that the agent read elsewhere, or another command. */
+/** The agent's command with a skill's name: the skill, a copy that the agent read from another directory, or another command. */
 export interface SkillOfAgent extends NamedCommand {
   readonly kind: "as-skill" | "as-copy" | "as-other";
-  /** The skill was edited since the agent read it. */
+  /** Whether the skill was edited since the agent read it. */
   readonly isOutdated: boolean;
 }
 
-/** What a session can find out about a skill that it does not have. */
+/** The facts about a session that decide whether a skill which it does not have is deleted. */
 interface Whereabouts {
   readonly directory: string | undefined;
   readonly find: (name: string) => OfferedSkill | undefined;
-  /** The roots that are the same for all sessions. */
+  /** The roots that all sessions share. */
   readonly ownRoots: readonly string[];
 }
 
-/** A skill as a session had it. */
+/** An earlier state of a skill, with the project directory of the session that had it. */
 interface FormerSkill {
   readonly offered: OfferedSkill;
   readonly directory: string | undefined;
 }
 
-/** How many commands of agents are remembered. */
+/** The maximum number of agents' commands that are remembered. */
 const maxNative = 20_000;
-/** How many changed skills are remembered, and how many descriptions of each. */
+/** The maximum numbers of changed skills that are remembered, and of descriptions of each. */
 const maxChanged = 256;
 const maxFormer = 8;
 
-/** The skills that a connection's agent shows itself. It may have read them once, at its start. */
+/** The skills that a connection's agent shows itself. The agent may have read them once, at its start. */
 export class NativelyListedSkills {
-  /** By slug, what the agent said and what the skill's description was then. */
+  /** The recognised skills by slug: the description of the agent's command, and that of the skill at the time. */
   readonly #recognised = new Map<string, { readonly said: unknown; readonly description: string }>();
-  /** The skills that commands were made of, by name and description of the command. */
+  /** The skills from which the agent made commands, by name and description of the command. */
   readonly #made = new LimitedMap<
     string,
     { readonly slug: string; readonly sources: readonly string[]; readonly directory: string | undefined }
   >(maxNative);
-  /** By slug, skills as they were before changes: an agent may list what it read then. */
+  /** The skills by slug, as they were before changes: an agent may list a skill as it read it. */
   readonly #former = new LimitedMap<string, readonly FormerSkill[]>(maxChanged);
   #hasListed = false;
 
-  /** Skills of a session changed. */
+  /** Called when skills of a session changed. */
   changed({ removed, changed }: Pick<Change, "removed" | "changed">, directory: string | undefined): void {
     for (const offered of [...removed, ...changed.map(({ before }) => before)]) {
       const { slug, description } = offered.skill;
@@ -99,19 +99,19 @@ export class NativelyListedSkills {
     }
   }
 
-  /** The agent of this connection sent a list of commands. */
+  /** Called when the agent of this connection sent a list of commands. */
   listed(): void {
     this.#hasListed = true;
   }
 
-  /** Whether the agent is expected to list commands: it has done so, or is known to. */
+  /** Whether the agent is expected to list commands: it has listed some, or is known to list them. */
   isListExpected({ listsCommands }: AgentFacts): boolean {
     return this.#hasListed || listsCommands;
   }
 
   /**
-   * Recognises skills in a list. They stay recognised, because agents may show what they read before an edit. `isOwn`: the agent may
-   * have read the same files as we did.
+   * Recognises skills in a list. They stay recognised, because agents may show a skill as it was before an edit. `isOwn` returns true if
+   * the agent may have read the same files as acp-skills.
    */
   learn(
     list: AgentCommands,
@@ -129,7 +129,7 @@ export class NativelyListedSkills {
       const read = [skill, ...this.#formerOf(slug, directory)].find((one) => isSkill(command, one));
       if (read !== undefined && this.#recognised.get(slug)?.said !== said)
         this.#recognised.set(slug, { said, description: read.description });
-      // A copy that the agent read elsewhere may still be there when ours is deleted.
+      // A copy that the agent read from another directory may still exist when the skill is deleted.
       if (this.#recognised.has(slug) && isOwn(offered)) this.#made.set(keyOf(command), { slug, sources, directory });
     }
     for (const { offered, directory: its } of [...this.#former.values()].flat()) {
@@ -140,13 +140,13 @@ export class NativelyListedSkills {
     }
   }
 
-  /** As sessions of this directory had it: what another project had says nothing about it. */
+  /** Finds the former states of a skill in sessions of this directory. A skill of another project may be another skill. */
   #formerOf(slug: string, directory: string | undefined): readonly Skill[] {
     const former = this.#former.get(slug) ?? [];
     return former.flatMap(({ offered, directory: its }) => (its === directory ? [offered.skill] : []));
   }
 
-  /** How a list shows a skill, if it does. */
+  /** Finds the command with which a list shows a skill; undefined if there is none. */
   shown(
     list: AgentCommands,
     offered: OfferedSkill,
@@ -157,16 +157,16 @@ export class NativelyListedSkills {
     if (found === undefined) return undefined;
     const known = this.#recognised.get(skill.slug);
     if (known === undefined) return { ...found, kind: "as-other", isOutdated: false };
-    // A description that was only made longer or shorter still looks like the one that was cut off.
+    // After an edit that only lengthened or shortened it, a description still looks like a truncated one.
     const isOutdated = known.description !== skill.description || !hasDescription(found.command, skill);
     return { ...found, kind: isOwn(offered) ? "as-skill" : "as-copy", isOutdated };
   }
 
-  /** Whether a command is a skill that is deleted: a later command of that name says something else. */
+  /** Whether a command is a skill that is deleted. A later command with that name has another description. */
   isGone(command: unknown, { directory, find, ownRoots }: Whereabouts): boolean {
     const known = this.#made.size === 0 ? undefined : this.#made.get(keyOf(command));
     if (known === undefined || find(known.slug) !== undefined) return false;
-    // Another project says nothing about it.
+    // The skills of another project are unknown here.
     return known.directory === directory || known.sources.some((source) => ownRoots.includes(source));
   }
 }
@@ -176,7 +176,7 @@ function keyOf(command: unknown): string {
   return JSON.stringify([name, description]);
 }
 
-/** Agents show a skill with its description: whole, cut, or with a suffix. */
+/** Whether a command is the skill: agents show a skill with its description, whole, truncated, or with a suffix. */
 function isSkill(command: JsonRecord, skill: Skill): boolean {
   const isMarked = command["name"] === `$${skill.slug}` || command["name"] === `skill:${skill.slug}`;
   return isMarked || hasDescription(command, skill);

@@ -10,9 +10,9 @@ import type { ServiceOutlet } from "../../skill-service.ts";
 import { type AskedAs, type EditorReply, fromEditorReply } from "../../messages/editor-reply.ts";
 import { toElicitation, toPermissionRequest } from "./permission-request.ts";
 
-/** How long a person has to answer. */
+/** The maximum time for the user's answer. */
 const answerMs = 5 * 60_000;
-/** How many questions may be open. */
+/** The maximum number of open questions per connection. */
 const maxOpen = 32;
 
 /** A session in which the editor can be asked. */
@@ -30,7 +30,7 @@ interface OpenQuestion {
   readonly resolve: (reply: Reply) => void;
 }
 
-/** How a question that was answered is titled, so that nobody takes it for a second run. */
+/** The beginning of the title of an answered question, so that nobody takes the question for a second run. */
 const decided: Readonly<Record<Answer, string>> = {
   once: "Allowed once",
   trust: "Trusted",
@@ -38,11 +38,11 @@ const decided: Readonly<Record<Answer, string>> = {
   block: "Blocked",
 };
 
-/** Questions to the person at the editor of one connection, as forms where it shows them, else as permission requests. */
+/** The questions to the user at the editor of one connection: forms if the editor shows them, else permission requests. */
 export class EditorQuestions {
   readonly #outlet: ServiceOutlet;
   readonly #clock: Clock;
-  /** By the ids of the requests. */
+  /** The open questions, by the ids of their requests. */
   readonly #open = new Map<string, OpenQuestion>();
   #isOpen = true;
   readonly #logOnce: OnceLog["logOnce"];
@@ -57,25 +57,25 @@ export class EditorQuestions {
     return (question, signal, shown) => this.#ask(question, session, signal, shown);
   }
 
-  /** The editor was sent a request. Unknown ids are ignored. */
+  /** Called when a request was sent to the editor. Unknown ids are ignored. */
   shown(id: string): void {
     this.#open.get(id)?.shown?.();
   }
 
-  /** The editor's response to a request, so long after it was sent. Unknown ids are ignored. */
+  /** Called with the editor's response to a request and the editor's time for it. Unknown ids are ignored. */
   replied(id: string, reply: EditorReply, elapsedMs: number): void {
     const question = this.#open.get(id);
     if (question === undefined) return;
     question.resolve(fromEditorReply(reply, question.asked, { elapsedMs, logOnce: this.#logOnce }));
   }
 
-  /** The session ended. */
+  /** Cancels the questions of a session that ended. */
   endSession(sessionId: string): void {
     for (const question of this.#open.values())
       if (question.sessionId === sessionId) question.resolve({ missing: "cancelled" });
   }
 
-  /** Nothing is asked afterwards. */
+  /** Cancels all questions. Later questions have no answer. */
   close(): void {
     this.#isOpen = false;
     for (const { resolve } of this.#open.values()) resolve({ missing: "cancelled" });
@@ -103,16 +103,16 @@ export class EditorQuestions {
     signal.addEventListener("abort", abort, { once: true });
     this.#open.set(id, { sessionId, asked, shown, resolve });
     try {
-      // First the call, as agents report theirs: editors drop an update of a call that they do not know.
+      // The call is reported first, like an agent's call: editors drop an update of a call that they do not know.
       this.#report(session, { sessionUpdate: protocol === 2 ? toolCallUpdate : toolCall, ...fields });
       outlet.request(id, encodeMessage({ jsonrpc: "2.0", id, method, params }));
       const reply = await answered;
       if (reply.answer === undefined && reply.missing === "timeout")
         this.#logOnce("warning", "A question in the editor was not answered within 5 minutes, which counts as no.");
-      // Does nothing if the editor has responded.
+      // This does nothing if the editor has responded.
       outlet.withdraw(id);
       const isAllowed = reply.answer === "once" || reply.answer === "trust";
-      // Otherwise editors would show the call as running forever.
+      // Without this update, editors would show the call as running forever.
       this.#report(session, {
         sessionUpdate: toolCallUpdate,
         toolCallId,

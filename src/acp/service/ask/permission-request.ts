@@ -7,7 +7,7 @@ import { elicitationCreate, requestPermission } from "../../../wire/methods.ts";
 import type { AskedAs } from "../../messages/editor-reply.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 
-/** A question as a request to the editor, and what the answers to it mean. */
+/** A question as a request to the editor, with the meaning of the answers. */
 interface QuestionRequest {
   readonly method: string;
   readonly params: JsonRecord;
@@ -18,13 +18,13 @@ interface QuestionRequest {
 
 interface AskedWhere {
   readonly sessionId: string;
-  /** The id of the call that shows the question; ours, unique in the session. */
+  /** The id of the tool call that shows the question. It is unique in the session. */
   readonly toolCallId: string;
   /** The editor's version of ACP. */
   readonly protocol: 1 | 2;
 }
 
-/** Everything essential stands in the title, because some editors show nothing else. */
+/** Converts a question to a permission request. The title has everything essential, because some editors show nothing else. */
 export function toPermissionRequest(question: Question, where: AskedWhere): QuestionRequest {
   const { sessionId, protocol } = where;
   const { options, answers } = toOptions(question);
@@ -38,12 +38,12 @@ export function toPermissionRequest(question: Question, where: AskedWhere): Ques
   };
 }
 
-/** The limit for the text of changes in a form, in characters; the tool call beside it has each file's diff. */
+/** The maximum length of the patch in a form, in characters. The tool call of the question has each file's diff. */
 const maxPatchLength = 16 * 1024;
 
 /**
- * A question as a form (ACP, "Elicitation"): all that the person decides about, the answers, and a field for the reason of a no. It belongs
- * to the tool call that shows the question.
+ * Converts a question to a form (ACP, "Elicitation"), which belongs to the tool call that shows the question. It has everything that the
+ * user decides about, the answers, and a field for the reason of a no.
  */
 export function toElicitation(question: Question, where: AskedWhere): QuestionRequest {
   const { options, about } = question;
@@ -65,7 +65,7 @@ export function toElicitation(question: Question, where: AskedWhere): QuestionRe
   };
 }
 
-/** The tool call that shows a question. */
+/** Makes the tool call that shows a question. */
 function toQuestionCall(question: Question, { toolCallId, protocol }: AskedWhere): JsonRecord {
   const { title, about, skill } = question;
   const content = toPermissionContent(question, protocol);
@@ -74,8 +74,8 @@ function toQuestionCall(question: Question, { toolCallId, protocol }: AskedWhere
 }
 
 /**
- * The ids that every editor's buttons send back: some know no others. Not `allow_always`, which sets a flag in avante.nvim by which it answers
- * later questions itself. A reply belongs to the question with the id of its request, which nobody can guess.
+ * The option ids that every editor's buttons can send: some editors know no others. `allow_always` is not used, because with it
+ * avante.nvim answers later questions itself. A reply is matched to its question by the request's id, which nobody can guess.
  */
 const optionIds: Readonly<Record<Answer, string>> = {
   once: "allow_once",
@@ -84,7 +84,7 @@ const optionIds: Readonly<Record<Answer, string>> = {
   block: "reject_always",
 };
 
-/** The options of a request, and their meaning. */
+/** Converts the answers of a question to the options of a request, and maps each option's id to its answer. */
 export function toOptions({ options }: Pick<Question, "options">): {
   readonly options: readonly JsonRecord[];
   readonly answers: ReadonlyMap<string, Answer>;
@@ -99,7 +99,7 @@ const maxDiffs = 20;
 const maxDiffBytes = 64 * 1024;
 const maxNamed = 100;
 
-/** What changed since the version that was approved: in words, widened permissions first, then one diff a text file. */
+/** Describes a skill and its changes since the approved version: in words, widened permissions first, then one diff per text file. */
 export function toPermissionContent(
   { wants, widened, signed, expects, hostCommands, changed, directory = "/" }: Question,
   protocol: 1 | 2,
@@ -119,7 +119,7 @@ export function toPermissionContent(
   return [...text, ...shown.map((file) => toDiff(file, toLine(path.join(directory, file.path)), protocol))];
 }
 
-/** The texts that changed as one patch, as far as they fit, and how many changed files are not in it. */
+/** Writes one patch of all changed texts that fit, and the number of changed files that are not in it. */
 function toPatch({ changed }: Question, longest: number): string {
   const texts = changed.filter(isShown);
   const patches = texts.map(({ path: name, before, after }) => toGitPatch(toLine(name), before, after));
@@ -137,7 +137,7 @@ function toPatch({ changed }: Question, longest: number): string {
 
 type ShownFile = ChangedFile & { readonly after: string };
 
-/** Without its new text, a file was removed, is binary or large: it is only named. */
+/** Whether the diff of a file is shown. A file that was removed, or is binary or large, is only named. */
 function isShown(file: ChangedFile): file is ShownFile {
   const { before = "", after } = file;
   return after !== undefined && Buffer.byteLength(before) <= maxDiffBytes && Buffer.byteLength(after) <= maxDiffBytes;
@@ -153,12 +153,12 @@ function toDiff({ path: name, before, after }: ShownFile, absolute: string, prot
   };
 }
 
-/** Lines of unchanged text around a change. */
+/** The number of unchanged lines around a change. */
 const context = 3;
 
 /**
- * A change of one text file as git writes it, in one hunk: from the first line that differs to the last. `before` is undefined for a new
- * file. Linear in the length of the texts, which are not trusted.
+ * Writes the change of one text file in git's patch format, as one hunk from the first differing line to the last. `before` is undefined
+ * for a new file. Takes time linear in the length of the texts, which are not trusted.
  */
 export function toGitPatch(path: string, before: string | undefined, after: string): string {
   const [old, now] = [linesOf(before ?? ""), linesOf(after)];
@@ -184,7 +184,7 @@ export function toGitPatch(path: string, before: string | undefined, after: stri
   ].join("");
 }
 
-/** With their line breaks. */
+/** Splits a text into lines, with their line breaks. */
 function linesOf(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
@@ -197,7 +197,7 @@ function rangeOf(from: number, end: number): string {
   return `${end > from ? from + 1 : from},${end - from}`;
 }
 
-/** As git quotes unusual paths, so that a file's name cannot look like another line of the patch. */
+/** Quotes an unusual path like git, so that a file's name cannot look like another line of the patch. */
 function quote(path: string): string {
   return /["\\\u0000-\u001f\u007f]/.test(path) ? JSON.stringify(path) : path;
 }

@@ -9,15 +9,15 @@ import { byCodePoint } from "../../../base/text/code-points.ts";
 import { type Skill, isSkillFileName } from "../../../skills/skill.ts";
 import type { Instructions } from "../../skill-service.ts";
 
-/** The limit for the body that is inserted into a prompt, in bytes. */
+/** The maximum size of the body that is inserted into a prompt, in bytes. */
 const bodyLimit = 256 * 1024;
-/** The limit for frontmatter, which precedes the body and is not inserted. */
+/** The maximum size of the frontmatter, in bytes. It precedes the body and is not inserted. */
 const frontmatterLimit = 1024 * 1024;
 const filesLimit = 200;
-/** Milliseconds of listing files before other messages get a turn. */
+/** The milliseconds for which files are listed before other messages get a turn. */
 const listingSlice = 3;
 
-/** Reads a skill when it is used. Throws if SKILL.md is not a readable regular file. */
+/** Reads a skill that is used. Rejects if SKILL.md is not a readable regular file. */
 export async function readInstructions(skill: Skill): Promise<Instructions> {
   const [head, listing, { readSkillDocument }] = await Promise.all([
     readHead(openRegularFile(skill.file)),
@@ -27,7 +27,7 @@ export async function readInstructions(skill: Skill): Promise<Instructions> {
   let { text, whole, changedAt } = head;
   let document = readSkillDocument(text);
   if (Object.keys(document.frontmatter).length === 0) {
-    // Without frontmatter it may not be the SKILL.md that was scanned: read again, refusing a path that leads through a new link.
+    // Without frontmatter, the file may not be the SKILL.md that was scanned. It is read again, and a path through a new link is refused.
     ({ text, whole, changedAt } = await readHead(openHandleAtRealPath(skill.file)));
     document = readSkillDocument(text);
   }
@@ -59,7 +59,7 @@ async function readHead(opening: Promise<FileHandle>): Promise<{ text: string; w
   }
 }
 
-/** Lists the other files of the skill, those near the top first, without those of packages and nested skills. */
+/** Lists the other files of the skill, those near the top first. Files of packages and nested skills are omitted. */
 async function listFiles(directory: string): Promise<Pick<Instructions, "files" | "moreFiles">> {
   const isLeftOut = (path: string, entries: readonly DirectoryEntry[]): boolean =>
     path.endsWith("node_modules/") || entries.some(({ name }) => isSkillFileName(name));
@@ -74,7 +74,7 @@ function depthOf(path: string): number {
   return path.split("/").length;
 }
 
-/** A path on one line of a prompt, quoted if it has control or invisible characters, so that it cannot pass for instructions. */
+/** Converts a path to one line of a prompt. Paths with control or invisible characters are quoted, lest they pass for instructions. */
 function toLine(path: string): string {
   const isPlain = !/[\n\t]/.test(path) && !hasControls(path) && !hasInvisible(path);
   return isPlain ? path : replaceInvisible(withoutControls(JSON.stringify(path)), () => "");

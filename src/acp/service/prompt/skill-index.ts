@@ -7,21 +7,21 @@ import type { SkillIndex } from "../../skill-service.ts";
 /** One skill of an index. */
 interface IndexedSkill {
   readonly description: string;
-  /** Absolute path of its SKILL.md. */
+  /** The absolute path of the skill's SKILL.md. */
   readonly file: string;
-  /** Whether it is in the project's directory; such skills are listed first. */
+  /** Whether the skill is in the project's directory. Such skills are listed first. */
   readonly isOfProject: boolean;
 }
 
-/** Skills by canonical name. */
+/** The skills of an index, by canonical name. */
 export type IndexedSkills = ReadonlyMap<string, IndexedSkill>;
 
-/** How one session's model uses skills. */
+/** The facts about a session that decide the wording of its index. */
 interface IndexContext {
   readonly facts: AgentFacts;
-  /** The name of our MCP server. */
+  /** The name of the MCP server of acp-skills. */
   readonly server: string;
-  /** By our tools; by reading files until the agent has connected to our server. */
+  /** The means by which the model uses skills: the tools, or reading files until the agent has connected to the server. */
   readonly reach: "tools" | "files";
 }
 
@@ -29,7 +29,7 @@ const listLimit = 2_048;
 
 type OfferedForIndex = Pick<OfferedSkill, "sources"> & { readonly skill: Pick<Skill, "name" | "description" | "file"> };
 
-/** Skills of the project's `directory` come first, because a long list is cut at its end. */
+/** Converts skills for an index. Skills of the project's `directory` come first, because a long list is cut at its end. */
 export function toIndexed(offered: readonly OfferedForIndex[], directory?: string): IndexedSkills {
   const isOfProject = ([root]: readonly string[]): boolean =>
     directory !== undefined &&
@@ -45,7 +45,7 @@ export function toIndexed(offered: readonly OfferedForIndex[], directory?: strin
   ]);
 }
 
-/** A short digest of an index. */
+/** Makes a short digest of an index. */
 function labelOf(skills: IndexedSkills, { reach }: IndexContext): string {
   const facts = [...skills].map(([name, { description, file }]) => [name, description, reach === "files" ? file : ""]);
   return createHash("sha256")
@@ -54,7 +54,7 @@ function labelOf(skills: IndexedSkills, { reach }: IndexContext): string {
     .slice(0, 12);
 }
 
-/** The whole index: what skills are, how to use them, and the list of skills. Undefined without skills. */
+/** Writes the whole index: an explanation of skills, their use, and the list of skills. Undefined without skills. */
 export function toIndex(skills: IndexedSkills, context: IndexContext): string | undefined {
   if (skills.size === 0) return undefined;
   return [
@@ -66,7 +66,7 @@ export function toIndex(skills: IndexedSkills, context: IndexContext): string | 
   ].join("\n");
 }
 
-/** What changed since the last index. Undefined if nothing did. */
+/** Writes the changes since the last index; undefined if there are none. */
 export function toIndexChanges(before: IndexedSkills, after: IndexedSkills, context: IndexContext): string | undefined {
   const isEdited = ([name, { description }]: readonly [string, IndexedSkill]): boolean =>
     before.has(name) && before.get(name)?.description !== description;
@@ -106,12 +106,12 @@ function howToReach({ facts, server, reach }: IndexContext): string[] {
   ];
 }
 
-/** The name by which the model calls a tool. */
+/** Returns the name by which the model calls a tool. */
 function toolName(tool: string, { tools }: AgentFacts, server: string): string {
   return tools === undefined ? tool : spell(tools.forModel, server, tool);
 }
 
-/** A heading and one line per skill, and how many more there are than fit. */
+/** Writes a heading, one line per skill that fits, and the number of other skills. */
 function toRows(heading: string, skills: IndexedSkills, { facts, server, reach }: IndexContext): string[] {
   const entries = [...skills].map(([name, { description, file }]) => {
     return { label: reach === "files" && file !== "" ? `${name} (${file})` : name, description };
@@ -122,19 +122,19 @@ function toRows(heading: string, skills: IndexedSkills, { facts, server, reach }
   return [heading, ...rows, `- … and ${leftOut} more${where}`];
 }
 
-/** The next index, and a callback for when it was sent; undefined if nothing is new since the last one that was. */
+/** Makes the next index, with a callback to call when the index was sent. Undefined if nothing changed since the last sent index. */
 export type NextIndex = (
   skills: IndexedSkills,
   reach: IndexContext["reach"],
 ) => (Omit<SkillIndex, "ticket"> & { readonly sent: () => void }) | undefined;
 
-/** For one session's model. */
+/** Opens the history of indexes for one session's model. */
 export function openIndexHistory(naming: Pick<IndexContext, "facts" | "server">): NextIndex {
   let last: { readonly skills: IndexedSkills; readonly reach: IndexContext["reach"] } | undefined;
 
   return (skills, reach) => {
     const context = { ...naming, reach };
-    // Another way to use skills needs a whole index.
+    // If the means to use skills changed, a whole index is needed.
     const text = last?.reach === reach ? toIndexChanges(last.skills, skills, context) : toIndex(skills, context);
     if (text === undefined) return undefined;
     const sent = (): void => {

@@ -29,14 +29,14 @@ import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../../skill-service.ts";
 import { SkillStates } from "./skill-states.ts";
 
-/** Editors drop updates about a session right after its response. */
+/** The delay after the response that opens a session: editors drop updates about the session right after it. */
 const responseMs = 50;
-/** How long to wait for the command list of an agent that is known to send one, so that the editor gets one list, not two. */
+/** The maximum wait for the command list of an agent that is known to send one, so that the editor gets one list, not two. */
 const listingMs = 1_500;
-/** How long the first list waits for facts about this machine and approvals; otherwise they need a second whole list. */
+/** The maximum wait of the first list for facts about this machine and approvals. Without them, a second whole list is sent later. */
 const factsMs = 1_000;
 
-/** What announcing skills needs of a connection. */
+/** The context of a connection in which skills are announced. */
 export interface SessionContext {
   readonly app: App;
   readonly settings: Settings;
@@ -44,34 +44,34 @@ export interface SessionContext {
   readonly shown: NativelyListedSkills;
   readonly send: SendToEditor;
   readonly logOnce: OnceLog["logOnce"];
-  /** Logs problems that were not logged before. */
+  /** Logs the problems that were not logged before. */
   readonly logProblems: (problems: readonly Problem[]) => void;
 }
 
 /** Called with the skills of the latest list that the editor was sent. Must not throw. */
 type SkillsSent = (skills: readonly OfferedSkill[]) => void;
 
-/** What one snapshot means for the editor. */
+/** The skills and commands that one snapshot has for the editor. */
 interface View {
   readonly skills: readonly OfferedSkill[];
-  /** Those that are commands. */
+  /** The skills that are offered as commands. */
   readonly invocable: readonly OfferedSkill[];
   readonly commands: readonly JsonRecord[];
-  /** What is known of skills now. */
+  /** Returns the current facts about a skill. */
   readonly factsOf: (skill: Skill) => KnownFacts;
 }
 
-/** One open session: which skills and commands its editor is to have, and when. */
+/** One open session. Decides which skills and commands its editor gets, and when. */
 export class Session {
   readonly id: string;
   readonly catalog: SessionSkills["catalog"];
   readonly directory: SessionSkills["directory"];
   readonly identity: SessionSkills["identity"];
-  /** The agent's name, as it gave it. */
+  /** The agent's name, as the agent declares it. */
   readonly agent: string;
   /** The editor's version of ACP. */
   readonly protocol: 1 | 2;
-  /** The editor shows forms. */
+  /** Whether the editor shows forms. */
   readonly showsForms: boolean;
   readonly #request: BeginRequest;
   readonly #dialect: CommandDialect;
@@ -85,7 +85,7 @@ export class Session {
   #stopTimer: () => void;
   #agentList: AgentCommands;
   #isOpen = true;
-  /** The skills were read. */
+  /** Whether the skills were read. */
   #isReady = false;
   #isAnswered = false;
   #isFirstPrompt = true;
@@ -93,7 +93,7 @@ export class Session {
   readonly #wantsFacts: boolean;
   #areFactsAwaited: boolean;
 
-  /** The response that opens it is on its way to the editor. */
+  /** Created while the response that opens the session is on its way to the editor. */
   constructor(request: BeginRequest, skills: SessionSkills, context: SessionContext, skillsSent: SkillsSent) {
     const { negotiation, agentCommands } = request;
     const { app, shown, settings, logOnce } = context;
@@ -150,7 +150,7 @@ export class Session {
       ({ skills: found }) => {
         this.#isReady = true;
         if (!this.#isOpen) return;
-        // Nothing is looked up, and no trust is loaded, for editors that are not sent facts.
+        // For editors that get no facts, no facts are determined and trust is not loaded.
         if (this.#wantsFacts) {
           context.environments.prepare(found);
           this.#states.inspect(found);
@@ -165,7 +165,7 @@ export class Session {
     );
   }
 
-  /** The agent sent its list of commands. Returns how that message is to be amended. */
+  /** Called when the agent sends its list of commands. Returns the amendments of that message; undefined for none. */
   agentListed(commands: readonly unknown[]): ListAmendments | undefined {
     this.#agentList = new AgentCommands(commands);
     this.#isListAwaited = false;
@@ -184,13 +184,13 @@ export class Session {
     };
   }
 
-  /** The agent's list was forwarded without our amendments. */
+  /** Called when the agent's list was forwarded without the amendments. */
   listPassed(): void {
     this.#updates.commandsReplaced();
     this.#update();
   }
 
-  /** The editor named this session. At its first prompt, updates that it may have dropped are repeated. */
+  /** Called when the editor names this session. With the first prompt, updates that the editor may have dropped are repeated. */
   named(isPrompt: boolean): void {
     this.#updates.known();
     if (!isPrompt || !this.#isFirstPrompt) return;
@@ -202,17 +202,17 @@ export class Session {
     this.#update();
   }
 
-  /** How the agent itself shows a skill, if it does. */
+  /** Finds the command with which the agent itself shows a skill; undefined if there is none. */
   shown(offered: OfferedSkill): SkillOfAgent | undefined {
     return this.#context.shown.shown(this.#agentList, offered, this.#isOwn);
   }
 
-  /** The skill that is listed under exactly this name. */
+  /** Finds the skill that is listed under exactly this name. */
   listed(name: string): OfferedSkill | undefined {
     return findListed(name, this.catalog, this);
   }
 
-  /** The skill that the agent still shows under a name, although it is deleted. */
+  /** Finds the slug of a deleted skill that the agent still shows under a name; undefined if there is none. */
   goneSlug(name: string): string | undefined {
     return this.#agentList.named(name).some(this.#isGone) ? name : undefined;
   }
@@ -224,7 +224,7 @@ export class Session {
     this.#skills.close();
   }
 
-  /** What the current snapshot means for the editor. */
+  /** Reads the skills and commands that the current snapshot has for the editor. */
   #look(): View {
     const { skills } = this.catalog.snapshot;
     const { forms } = this.#request;
@@ -238,7 +238,7 @@ export class Session {
       const state = denied.has(skill) ? "denied" : this.#states.of(skill);
       return environment === undefined && state === undefined ? nothingKnown : { environment, state };
     };
-    // What a command inserts is for the model, which a policy keeps from denied skills.
+    // A command inserts text for the model, which must not get denied skills.
     const invocable = skills.filter((offered) => isInvocable(offered) && !denied.has(offered.skill));
     const commands =
       forms.commands === undefined ? [] : invocable.map((one) => toCommand(one, this.#dialect, factsOf(one.skill)));
@@ -264,7 +264,7 @@ export class Session {
     return deniedSkills(this.#context.app.policyFor(this.directory), this.catalog.snapshot);
   }
 
-  /** Sends the editor the changes that it has not received. */
+  /** Sends the editor the changes that it has not received, once it may get them. */
   #update(): void {
     if (!this.#isOpen || !this.#isReady || !this.#isAnswered || this.#mustAwaitFacts() || !this.#updates.mayFollow())
       return;

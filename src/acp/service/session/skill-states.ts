@@ -9,9 +9,9 @@ interface SkillStatesOptions {
   readonly app: Pick<App, "trust" | "source" | "hasher">;
   readonly dataDirectory: string;
   readonly owner: string;
-  /** The session's project. */
+  /** The directory of the session's project. */
   readonly directory: string | undefined;
-  /** Called when the first inspection is over, and when something changed. Must not throw. */
+  /** Called when the first inspection is over, and when a state changed. Must not throw. */
   readonly changed: () => void;
   /** Called when the states of skills cannot be determined. */
   readonly failed: (error: unknown) => void;
@@ -19,13 +19,13 @@ interface SkillStatesOptions {
 
 const none: Standings = new Map();
 
-/** Why skills cannot be used in a session: found out in the background, again when somebody approves or blocks something. */
+/** The reasons why skills cannot be used in a session. They are determined in the background, and again after each approval or block. */
 export class SkillStates {
   readonly #options: SkillStatesOptions;
   readonly #closing = new AbortController();
   #standings = none;
   #skills: readonly OfferedSkill[] = [];
-  /** The states of the latest skills are not known yet. */
+  /** Whether the states of the latest skills are still being determined. */
   isLooking = false;
   #hasLooked = false;
   #mustLookAgain = false;
@@ -35,7 +35,7 @@ export class SkillStates {
     this.#options = options;
   }
 
-  /** Undefined if the skill can be used, and as long as it is not known. */
+  /** Returns the state of a skill; undefined if the skill can be used, or as long as the state is unknown. */
   of(skill: Skill): ReturnType<Standings["get"]> {
     return this.#standings.get(skill);
   }
@@ -75,7 +75,7 @@ export class SkillStates {
     if (isChanged) this.#options.changed();
   }
 
-  /** Trust is not loaded where no skill requests anything, and nobody has approved or blocked anything on this machine. */
+  /** Finds the states. Trust is not loaded if no skill requests permissions and nothing was ever approved or blocked on this machine. */
   async #find(skills: readonly OfferedSkill[]): Promise<Standings> {
     const { app, dataDirectory, owner, directory } = this.#options;
     const isWanting = skills.some(({ skill }) => !isNothing(permissionsOf(skill)));

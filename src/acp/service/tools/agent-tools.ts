@@ -8,18 +8,18 @@ import type { Ask } from "../../../runtime/question.ts";
 import type { ServerAddress, Transport } from "../../messages/server-entry.ts";
 import type { EquipRequest } from "../../skill-service.ts";
 
-/** Our MCP server for a session that is being opened. */
+/** The MCP server for a session that is being opened. */
 export interface SessionServer {
   readonly address: ServerAddress;
-  /** Sets the session. Earlier calls of the model belong to a temporary session. */
+  /** Sets the session's id. Earlier calls of the model belong to a temporary session. */
   readonly begin: (sessionId: string) => void;
   /** Cancels running calls, because their turn was cancelled. */
   readonly cancel: () => void;
-  /** Idempotent; never throws. */
+  /** Closes the server. Idempotent; never throws. */
   readonly close: () => void;
 }
 
-/** An editor that calls a tool. */
+/** The caller if an editor calls a tool. */
 export interface EditorCaller extends Pick<CallerFacts, "sessionId" | "agent" | "onEvent" | "ask"> {
   readonly skills: CallerSession;
 }
@@ -29,11 +29,11 @@ export interface AgentToolSession
     Pick<EquipRequest, "sessionId" | "reserve">,
     Pick<McpCaller, "subagents">,
     Required<Pick<McpCaller, "follow" | "toolsListed">> {
-  /** The agent's name, as it gave it. */
+  /** The agent's name, as the agent declares it. */
   readonly agent: string;
-  /** How the agent connects to the server. */
+  /** The transport over which the agent connects to the server. */
   readonly transport: Transport;
-  /** How the person at the editor is asked. */
+  /** Creates the function that asks the user at the editor, for a session. */
   readonly askIn: (sessionId: string) => Ask;
 }
 
@@ -41,7 +41,7 @@ export interface AgentToolSession
 export interface AgentTools {
   /** Loads the modules that calls need. Never throws. */
   prepare(): void;
-  /** Throws as the toolbox does. */
+  /** Calls a tool. Rejects like the toolbox. */
   call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
   /** Opens a server for a session whose id may not be known yet. */
   openServer(skills: CallerSession, session: AgentToolSession): Promise<SessionServer>;
@@ -49,13 +49,13 @@ export interface AgentTools {
   close(): Promise<void>;
 }
 
-/** The part of the app that the tools of sessions need. */
+/** The fields of the app that the tools of sessions need. */
 export type ToolsApp = McpApp & Pick<App, "clock" | "load">;
 
 /** Opens the MCP servers of sessions. */
 export type OpenServers = (app: ToolsApp) => Promise<SessionServers>;
 
-/** The MCP library is loaded when a session first needs a server. */
+/** Opens the MCP servers of sessions. The MCP library is loaded when a session first needs a server. */
 const loadServers: OpenServers = async (app) =>
   (await import("../../../mcp/session-servers.ts")).openSessionServers(app);
 
@@ -76,7 +76,7 @@ export function openAgentTools(
 
   return {
     prepare() {
-      // A failure is reported when they are needed.
+      // A failure is reported when the modules are needed.
       Promise.all([import("../../../mcp/mcp-server.ts"), app.load()]).catch(() => undefined);
     },
     async call(name, args, { skills, ...facts }, signal) {

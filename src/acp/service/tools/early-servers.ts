@@ -8,22 +8,22 @@ import type { EquipRequest, Reserve } from "../../skill-service.ts";
 import type { OpenServers } from "./agent-tools.ts";
 import { toServerEntry } from "../../messages/server-entry.ts";
 
-/** A server that listens; its requests wait until it is served. */
+/** A server that listens already. Its requests wait until the session is served. */
 interface EarlyServer {
   readonly entry: JsonRecord;
   readonly reserve: Reserve;
-  /** Closes it, unless it was served. */
+  /** Closes the server, unless the session is served. */
   readonly drop: () => void;
 }
 
-/** The MCP servers of sessions, which listen before the tools are loaded: an agent waits for the address only. */
+/** The MCP servers of sessions, which listen before the tools are loaded, because an agent waits only for the address. */
 export class EarlyServers {
   readonly #servers: SessionServers;
   #loaded: McpApp | undefined;
 
   constructor({ log, clock, version }: Settings) {
     const app = (): McpApp => {
-      // No caller comes before the tools.
+      // No caller is served before the tools are loaded.
       if (this.#loaded === undefined) throw new SkillsError("INTERNAL", "The tools are not loaded.");
       return this.#loaded;
     };
@@ -44,7 +44,7 @@ export class EarlyServers {
     });
   }
 
-  /** Undefined if the agent takes none, or none can be opened. */
+  /** Opens a session's server. Undefined if the agent takes no server, or none can be opened. */
   async open({ transport, name, negotiation: { protocol } }: EquipRequest): Promise<EarlyServer | undefined> {
     if (transport === undefined) return undefined;
     const { promise, resolve } = createDeferred<McpCaller | undefined>();
@@ -53,7 +53,7 @@ export class EarlyServers {
       return known;
     });
     caller.catch(() => undefined);
-    // Why none can be opened is found out, and reported, when the tools open theirs.
+    // A failure is reported when the tools try to open a server.
     const address = await this.#servers.open(caller, transport).catch(() => undefined);
     if (address === undefined) return undefined;
     let isServed = false;
@@ -72,7 +72,7 @@ export class EarlyServers {
     };
   }
 
-  /** For the tools, once they are loaded. */
+  /** Gives the servers to the tools, once those are loaded. */
   readonly forTools: OpenServers = (app) => {
     this.#loaded = app;
     return Promise.resolve(this.#servers);

@@ -15,7 +15,7 @@ import type { Session } from "../session/session.ts";
 import type { AgentTools, EditorCaller } from "./agent-tools.ts";
 import { servedTools } from "../../../wire/tools.ts";
 
-/** Our response to a request of the editor. */
+/** The response of acp-skills to a request of the editor. */
 export interface Response {
   readonly jsonrpc: "2.0";
   readonly id: string | number;
@@ -26,24 +26,24 @@ export interface Response {
 interface EditorCallsOptions {
   readonly tools: AgentTools;
   readonly log: Log;
-  /** Sends a message to the editor; `written` is called when it was written, or never will be. */
+  /** Sends a message to the editor. `written` is called when the message was written, or never will be. */
   readonly send: (message: Response | Notification, written: () => void) => void;
-  /** Called for every response that is sent. */
+  /** Called just before a response is sent. */
   readonly answered: (id: string | number) => void;
   /** The open sessions, the latest last. */
   readonly sessions: () => readonly Pick<
     Session,
     "id" | "catalog" | "directory" | "agent" | "protocol" | "showsForms"
   >[];
-  /** How the person is asked in a session. */
+  /** Creates the function that asks the user in a session. */
   readonly askIn: (session: Pick<Session, "id" | "protocol" | "showsForms">) => Ask;
   /** Opens the skills outside any session: those of explicit directories and of the home directory. */
   readonly openSkills: () => SessionSkills;
 }
 
-/** How many calls may be running or have unread responses; more are refused. */
+/** The maximum number of calls that run or have unread responses. Further calls are refused. */
 const maxCalls = 128;
-/** The limit of output that the editor has not read; beyond it, the beginning is dropped. */
+/** The maximum length of output that waits until the editor has read the last message. The beginning of longer output is dropped. */
 const maxUnreadLength = 64 * 1024;
 
 /** ACP's error for a cancelled request. */
@@ -66,7 +66,7 @@ export class EditorCalls {
     const entry = { id: request.id, controller: new AbortController() };
     this.#running.add(entry);
     const answered = this.#answer(request, entry.controller.signal);
-    // Running code takes long: the responses to other calls do not wait for it.
+    // Running code takes long, so the responses to other calls do not wait for it.
     const isSlow = servedTools.get(request.method.slice(toolMethodPrefix.length))?.executes === true;
     const before = isSlow ? Promise.resolve() : this.#lastAnswer;
     const inTurn = this.#answerInTurn(before, answered, () => this.#running.delete(entry));
@@ -78,7 +78,7 @@ export class EditorCalls {
     for (const entry of this.#running) if (entry.id === id) entry.controller.abort();
   }
 
-  /** Cancels every call; nothing is sent afterwards. */
+  /** Cancels every call. Nothing is sent afterwards. */
   close(): void {
     this.#isOpen = false;
     for (const { controller } of this.#running) controller.abort();
@@ -109,7 +109,7 @@ export class EditorCalls {
     return await this.#options.tools.call(tool, isRecord(params) ? args : params, caller, signal);
   }
 
-  /** Reports the output of a call; while the editor has not read the last message, output is collected. */
+  /** Creates a listener that reports the output of a call. Output is collected until the editor has read the last message. */
   #openProgress(requestId: string | number, signal: AbortSignal): RunListener {
     let unread = "";
     const report = sendWhenRead((written) => {
@@ -178,8 +178,8 @@ const usualLimit = 100;
 const maxLimit = 200;
 
 /**
- * The answer to `_acp-skills/list_problems`, a page of the problems of a session's skills: `{offset?, limit?}`, by default the first 100.
- * Pages may overlap if skills change between requests; `next_offset` is null on the last. Throws VALIDATION_ERROR.
+ * Answers `_acp-skills/list_problems` with `{offset?, limit?}`: a page of the problems of a session's skills, by default the first 100.
+ * Pages may overlap if skills change between requests. `next_offset` is null on the last page. Throws VALIDATION_ERROR.
  */
 function pageOfProblems(params: unknown, { snapshot: { problems } }: SessionSkills["catalog"]) {
   const { offset = 0, limit = usualLimit } = isRecord(params) ? params : {};

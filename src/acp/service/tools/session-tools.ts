@@ -10,18 +10,18 @@ import type { AgentTools, AgentToolSession, SessionServer } from "./agent-tools.
 import { toServerEntry, type Transport } from "../../messages/server-entry.ts";
 import { followCall, maxPrintedLength } from "../../messages/report-tool-call.ts";
 
-/** Our MCP server in one session, with its entry in `mcpServers`. */
+/** The MCP server of acp-skills in one session, with its entry in `mcpServers`. */
 export interface SessionTools extends Omit<SessionServer, "address" | "cancel"> {
   readonly entry: JsonRecord;
-  /** Cancels running calls: all, or those of some subagents. */
+  /** Cancels all running calls, or those of some subagents. */
   readonly cancel: (subagents?: readonly string[]) => void;
-  /** Cancels the call that the editor knows by this id, if it is running. */
+  /** Cancels the running call that the editor knows by this id, if there is one. */
   readonly cancelCall: (toolCallId: string) => void;
 }
 
-/** A call of the model that runs. */
+/** A running call of the model. */
 interface RunningCall {
-  /** Its id in the editor, undefined as long as it is not known. */
+  /** The id of the call in the editor; undefined as long as it is unknown. */
   readonly id: () => string | undefined;
   readonly subagent: () => string | undefined;
   readonly controller: AbortController;
@@ -34,14 +34,14 @@ interface EquipOptions extends Pick<AgentToolSession, "toolsListed" | "askIn"> {
   readonly calls: Pick<ClaimedCalls, "claim" | "subagentOf" | "subagents">;
   readonly blobKept: (id: string, facts: BlobFacts) => void;
   readonly clock: Clock;
-  /** Sends a message to the editor; `written` is called when it was written, or never will be. */
+  /** Sends a message to the editor. `written` is called when the message was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
 }
 
-/** How long opening the server may take. */
+/** The maximum time for opening the server. */
 const openingMs = 5_000;
 
-/** Opens our MCP server for a session. Rejects if it cannot be opened in time. */
+/** Opens the MCP server for a session. Rejects if that fails or takes more than 5 s. */
 export async function equipSession(
   { sessionId, negotiation, transport, name, reserve }: EquipRequest & { readonly transport: Transport },
   { tools, skills, calls, toolsListed, askIn, blobKept, clock, send }: EquipOptions,
@@ -51,7 +51,7 @@ export async function equipSession(
   const running = new Set<RunningCall>();
   const follow: AgentToolSession["follow"] = ({ toolCallId, tool, input }) => {
     let known: string | undefined;
-    // Our server may be called before the agent reports the call to the editor.
+    // The server may be called before the agent reports the call to the editor.
     const claim = (): string | undefined => (known ??= toolCallId ?? calls.claim(tool, input));
     claim();
     let early = "";
@@ -108,21 +108,21 @@ export async function equipSession(
 async function openInTime(opening: Promise<SessionServer>, clock: Clock): Promise<SessionServer> {
   const server = await withinTime(opening, clock, openingMs);
   if (server !== undefined) return server;
-  // Abandoned.
+  // The late server is closed, because nobody waits for it.
   opening.then((late) => late.close()).catch(() => undefined);
   throw new Error(`it was not ready within ${openingMs} ms`);
 }
 
-/** How many calls of a session are remembered. */
+/** The maximum number of calls that are remembered per session. */
 const limit = 256;
 
 interface KnownCall extends ReportedCall {
   readonly isClaimed: boolean;
-  /** Another call of the same session was like it when a request arrived, made by another subagent. */
+  /** Whether an equal call of another subagent was open when a request arrived. */
   readonly isUnsure: boolean;
 }
 
-/** Running calls that the editor knows, until the request for each arrives at our MCP server, and while it runs. */
+/** The running calls that the editor knows, from the report until the end of each. Claims match them to requests at the MCP server. */
 export class ClaimedCalls {
   readonly #known = new LimitedMap<string, KnownCall>(limit);
   readonly subagents = { areKnown: false };
@@ -135,7 +135,7 @@ export class ClaimedCalls {
     else this.#known.set(toolCallId, { ...call, subagent: call.subagent ?? subagent, isClaimed, isUnsure });
   }
 
-  /** The id of the call that a request to our server belongs to: the oldest with this input. Each is returned once. */
+  /** Finds the id of the call to which a request at the MCP server belongs: the oldest call with this input. Each id is returned once. */
   claim(tool: string, input: unknown): string | undefined {
     const alike = [...this.#known.values()].filter(
       (call) =>
@@ -151,7 +151,7 @@ export class ClaimedCalls {
     return oldest.toolCallId;
   }
 
-  /** The session id of the subagent that makes a call; undefined if the session itself does, or it is not known. */
+  /** Finds the session id of the subagent that makes a call; undefined if the session itself makes it, or if that is unknown. */
   subagentOf(toolCallId: string): string | undefined {
     const call = this.#known.get(toolCallId);
     return call?.isUnsure === true ? undefined : call?.subagent;

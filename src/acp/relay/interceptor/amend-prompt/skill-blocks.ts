@@ -9,7 +9,7 @@ import { toSkillBlock, toText } from "./skill-text.ts";
 /** A `skill` content block of a prompt (ACP v2, RFD "Agent Skills"). */
 interface SkillBlock {
   readonly index: number;
-  /** A string, if it is valid. */
+  /** The name of the skill: a string, if the block is valid. */
   readonly name: unknown;
 }
 
@@ -24,20 +24,20 @@ function isSkillBlock(block: unknown): block is JsonRecord {
 
 /** JSON-RPC's error for invalid params. */
 const invalidParams = -32602;
-/** How many skills one prompt can invoke: the text of each is read. */
+/** The maximum number of skills that one prompt can invoke: the text of each is read. */
 const maxSkills = 64;
 const maxNameLength = 128;
 
-/** Why a prompt is answered with an error instead of forwarded. */
+/** The error that answers a prompt, which is then not forwarded. */
 export interface RefusedPrompt {
   readonly code: number;
   readonly message: string;
 }
 
 /**
- * Replaces `skill` blocks by what `/name` becomes: the user's words, then the skill's text. A block at the start takes the text after it
- * as its words. Blocks of skills that the agent runs itself stay, if it takes blocks; else the only one, at the start, becomes its command. A
- * prompt with an invalid block is refused as a whole, with the place and the reason.
+ * Replaces `skill` blocks like `/name`: by the user's words, then the skill's text. The words of a block at the start are the text after
+ * it. If the agent runs a skill itself and takes blocks, the block stays. If it takes none, a single block at the start becomes its
+ * command. A prompt with an invalid block is refused as a whole, with the index and the reason.
  */
 export async function replaceBlocks(
   prompt: unknown,
@@ -47,7 +47,7 @@ export async function replaceBlocks(
 ): Promise<readonly Amendment[] | RefusedPrompt> {
   const content = prompt as readonly unknown[];
   const wrong = blocks.find(({ name }) => typeof name !== "string" || name === "" || name.length > maxNameLength);
-  // An agent that takes blocks says itself what is wrong with those of its own skills.
+  // An agent that takes blocks reports invalid blocks itself.
   if (wrong !== undefined && ownBlocks === "nowhere")
     return refuse(wrong, 'a skill block needs the name of a skill: {"type": "skill", "name": "…"}');
   const names = [...new Set(blocks.flatMap(({ name }) => (typeof name === "string" ? [name] : [])))];
@@ -85,17 +85,17 @@ export async function replaceBlocks(
     }
     amendments.push(replaceBlock(content, block, (said) => `${toInvocationSentence(slug, said)}\n\n`, added));
   }
-  // The last first, so that no place moves.
+  // The last block comes first, so that no amendment changes the index of another.
   return amendments.reverse();
 }
 
-/** The agent's own command, with the words after the block. */
+/** Replaces a block by the agent's own command, with the words after the block. */
 function toCommandText(content: readonly unknown[], command: string): Amendment {
   const called = command.startsWith("$") ? command : `/${command}`;
   return replaceBlock(content, { index: 0 }, (said) => (said === "" ? called : `${called} ${said}`), []);
 }
 
-/** A block at the start is replaced together with the first text after it, unless another `skill` block comes before that. */
+/** Replaces a block. A block at the start is replaced together with the next text, unless another `skill` block comes before that. */
 function replaceBlock(
   content: readonly unknown[],
   { index: place }: Pick<SkillBlock, "index">,

@@ -2,7 +2,7 @@ import type { JsonRecord } from "../../../messages/raw-message.ts";
 import type { InvokedSkill } from "../../../skill-service.ts";
 import { insertedUri, toInserted } from "../inserted.ts";
 
-/** A skill's text as a block of a prompt. A line break behind a text separates it for agents that join blocks without one. */
+/** Converts a skill's text to a block of a prompt. A text block ends with line breaks, for agents that join blocks without any. */
 export function toSkillBlock(slug: string, given: string, takesResources: boolean): JsonRecord {
   const text = toInserted("skill", slug, given);
   const annotations = { audience: ["assistant"] };
@@ -11,7 +11,7 @@ export function toSkillBlock(slug: string, given: string, takesResources: boolea
     : { type: "text", text: `${text}\n\n`, annotations };
 }
 
-/** A skill's text for the model, with the user's words for its placeholders. */
+/** Converts a skill to text for the model, with the user's words instead of its placeholders. */
 export function toText({ directory, file, instructions }: Omit<InvokedSkill, "slug">, words: string): string {
   const { body, truncated, files, moreFiles } = instructions;
   const parts = [fillArguments(body, words.trim()).trim()];
@@ -24,15 +24,15 @@ export function toText({ directory, file, instructions }: Omit<InvokedSkill, "sl
   return `${parts.join("\n\n")}\n`;
 }
 
-/** `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N`, counted from 0; a backslash escapes them. Does not match `$B$2` of a spreadsheet. */
+/** The placeholders `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N`, from 0; a backslash escapes them. `$B$2` of a spreadsheet does not match. */
 const placeholder = /(\\)?(?<!\$[A-Za-z]{1,3})\$(?:ARGUMENTS(?:\[(\d{1,3})\])?|(\d{1,3}))(?!\w)/g;
 
-/** The limit for characters added by all placeholders of one skill; further placeholders stay as they are. */
+/** The maximum number of characters that all placeholders of one skill add. Further placeholders stay as they are. */
 const maxAddedLength = 1024 * 1024;
 
 /**
- * Replaces the placeholders in a skill's instructions by the arguments after `/name`, like Claude Code: arguments are split like in a
- * shell, and a placeholder without an argument stays as it is. Pure; the arguments are never searched for placeholders.
+ * Replaces the placeholders in a skill's instructions by the arguments after `/name`, like Claude Code. Arguments are split as in a shell.
+ * A placeholder without an argument stays as it is. Pure; the arguments are never searched for placeholders.
  */
 export function fillArguments(instructions: string, words: string): string {
   if (!instructions.includes("$")) return instructions;
@@ -50,7 +50,7 @@ export function fillArguments(instructions: string, words: string): string {
 const word = /(?:\\[^]|"(?:\\[^]|[^"\\])*"|'[^']*'|[^\s\\]|\\$)+/g;
 const quoted = /\\([^])|"((?:\\[^]|[^"\\])*)"|'([^']*)'/g;
 
-/** The limit for text that is split; longer text is not a list of arguments. */
+/** The maximum length of the text that is split. The rest is ignored: longer text is not a list of arguments. */
 const maxSplitLength = 64 * 1024;
 
 function splitWords(words: string): string[] {
