@@ -7,8 +7,8 @@ import type { ClusterParts, ClusterRecords } from "./cluster/open-cluster.ts";
 export type { ClusterRecords };
 
 /**
- * Opens what takes the place of our own parts: that of a cluster, and the user's own modules, which come first. The only file that knows
- * both the house and the cluster. Rejects with INVALID_OPTIONS.
+ * Opens the adapters that replace the default ports: those of the cluster, then the user's own modules, which take precedence. Only this
+ * file imports both the cluster and the rest of the code base. Rejects with INVALID_OPTIONS.
  */
 export async function openParts(
   settings: Settings,
@@ -24,17 +24,17 @@ export async function openParts(
   return { ...shared, ...own };
 }
 
-/** What the commands for a cluster use. */
+/** Loads the module behind the `cluster` commands. */
 export async function loadClusterAdmin(): Promise<typeof ClusterAdmin> {
   return await import("./cluster/admin.ts");
 }
 
-/** What executes the runs of a cluster. */
+/** Loads the module that executes the runs of a cluster. */
 export async function loadClusterWorker(): Promise<typeof ClusterWorker> {
   return await import("./cluster/worker.ts");
 }
 
-/** What commands read and change in the cluster of the settings; undefined without one. Rejects with INVALID_OPTIONS. */
+/** Opens the records of the settings' cluster, to read and change; undefined without a cluster. Rejects with INVALID_OPTIONS. */
 export async function openRecords(
   settings: Pick<Settings, "cluster" | "clock" | "log">,
 ): Promise<ClusterRecords | undefined> {

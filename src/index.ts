@@ -25,7 +25,7 @@ export type { SkillsDelta, SkillsUpdate } from "./client/skills-update.ts";
 export { checkSkills } from "./skills/check.ts";
 export type { CheckOptions, CheckReport } from "./skills/check.ts";
 
-// For everyone: the one error class, and the shapes that several of these share.
+// For everyone: the only error class, and the types that several of these functions share.
 export { SkillsError, isSkillsError } from "./base/errors.ts";
 export type { SkillsErrorCode, SkillsErrorFacts } from "./base/errors.ts";
 export type { Log } from "./base/log.ts";

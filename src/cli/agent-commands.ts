@@ -1,4 +1,4 @@
-/** Commands of agents that speak ACP, with their arguments for that. */
+/** Programs of ACP agents, each with the arguments that make it speak ACP. */
 export const agentCommands: ReadonlyMap<string, readonly string[]> = new Map([
   ["claude-agent-acp", []],
   ["claude-code-acp", []],

@@ -24,7 +24,7 @@ export interface Tools {
   readonly signal: AbortSignal;
   /** Calls a tool. When it resolves or rejects, all printed output has been written. */
   readonly call: (tool: string, input: unknown) => Promise<unknown>;
-  /** Runs a recorded run again; otherwise as `call`. */
+  /** Runs a recorded run again; resolves and rejects like `call`. */
   readonly replay: (runId: string) => Promise<Replay>;
 }
 
@@ -36,8 +36,8 @@ interface Calling {
 }
 
 /**
- * Opens the app, calls tools with it, and closes it: what code prints goes to stderr while it runs. Nothing is called if a directory
- * cannot be read, because the result would be about other skills.
+ * Opens the app, calls tools with it, and closes it. Output of code goes to stderr while it runs. If a directory cannot be read, no tool
+ * is called, because the result would be about other skills.
  */
 export async function callTools(
   options: OptionValues<typeof roots & typeof running & { readonly cwd: typeof cwdOption }>,
@@ -86,7 +86,7 @@ export async function callTools(
   return await interruptible(terminal, work, "interrupted; the run was cancelled").finally(() => app.close());
 }
 
-/** A command of the hint finds the same skill, also when it is copied: with the options that named its place here. */
+/** Adds the options that named the skill's directory here to the command in a hint, so that a copied command finds the same skill. */
 function withOptions(
   error: unknown,
   { skills = [], cwd }: OptionValues<typeof roots & { cwd: typeof cwdOption }>,

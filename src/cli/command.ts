@@ -13,7 +13,7 @@ export interface Option {
   readonly value?: string;
   readonly choices?: readonly string[];
   readonly help: string;
-  /** Its earlier name: accepted with a warning until 0.2. */
+  /** The earlier name of the option, accepted with a warning until 0.2. */
   readonly formerly?: string;
 }
 
@@ -65,35 +65,35 @@ export type OptionValues<Options extends OptionTable> = {
 export interface CommandArguments<Options extends OptionTable> {
   readonly options: OptionValues<Options>;
   readonly positionals: readonly string[];
-  /** What follows `--`, for commands with `takesRest`; undefined without a `--`. */
+  /** The words after `--`, for commands with `takesRest`; undefined without a `--`. */
   readonly rest?: readonly string[];
 }
 
 export interface Command<Options extends OptionTable = OptionTable> {
-  /** What follows `acp-skills` in the usage line. Default: its name, positionals and `[options]`. */
+  /** The text after `acp-skills` in the usage line. Default: the command's name, its positionals and `[options]`. */
   readonly usage?: string;
   readonly positionals?: {
     readonly name: string;
     readonly minimum: number;
     readonly maximum: number;
-    /** For completion: the words that are possible, or what they name. */
+    /** The possible words, or their kind, for completion. */
     readonly values?: readonly string[] | "skills" | "files";
   };
   /** Whether the words after `--` are passed on separately. Otherwise they are positionals. */
   readonly takesRest?: boolean;
-  /** Besides `--help`, which every command has. */
+  /** The options besides `--help`, which every command has. */
   readonly options: Options;
   /** Command lines, without the leading `acp-skills`. */
   readonly examples?: readonly string[];
   /** Lines at the end of `--help`. */
   readonly notes?: readonly string[];
-  /** Throws INVALID_OPTIONS for a usage error before it does anything. */
+  /** Runs the command. Throws INVALID_OPTIONS for a usage error before it does anything. */
   run(given: CommandArguments<Options>, terminal: Terminal, others: Others): Promise<ExitCode>;
 }
 
-/** The other commands, for those that describe them. */
+/** The table of commands, for commands that describe others. */
 export interface Others {
-  /** The public ones. */
+  /** The public commands. */
   readonly listed: () => readonly { readonly name: string; readonly summary: string }[];
   readonly load: (name: string) => Promise<Command | undefined>;
 }

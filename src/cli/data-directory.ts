@@ -11,7 +11,7 @@ export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]>
   return collected;
 }
 
-/** Why nothing can be stored in the data directory, or undefined. Changes nothing: a missing directory is created when needed. */
+/** Why nothing can be stored in the data directory; undefined if it can. Changes nothing: a missing directory is created when needed. */
 export function storageFault(directory: string): string | undefined {
   for (const place of [directory, ...["blobs", "ledger", "packages"].map((room) => path.join(directory, room))]) {
     const isThere = statsOf(place) !== undefined;
@@ -37,12 +37,12 @@ function nearestExisting(place: string): string {
   return above === place || statsOf(above) !== undefined ? above : nearestExisting(above);
 }
 
-/** Follows links; undefined if nothing exists, or access is denied. */
+/** The stats of a path, after links; undefined if nothing exists, or access is denied. */
 function statsOf(place: string): Stats | undefined {
   return attempt(() => statSync(place), undefined);
 }
 
-/** Files in the directories of locks that are none of ours, and are ignored. */
+/** Files in lock directories that acp-skills did not create and ignores. */
 export function foreignFiles(directory: string): readonly string[] {
   const locks = ["trust/lock", "blobs/v1/lock", "remote/turns"].map((place) => path.join(directory, place));
   return locks.flatMap((lock) => foreignTo(lock).map((name) => path.join(lock, name)));

@@ -1,9 +1,9 @@
 import { type SkillsErrorCode, isSkillsError } from "../base/errors.ts";
 
-/** What a command ends with; the README has the same table. `wrap` ends as its agent does, also by a signal. */
+/** The exit codes of commands; the README has the same table. `wrap` ends as its agent does, also by a signal. */
 export const exit = {
   done: 0,
-  /** The work was done, and found problems, differences, a failed run, or nothing where something was looked for. */
+  /** The work was done, but found problems, differences, a failed run, or nothing. */
   found: 1,
   /** An option or argument, or what it names, cannot be used. */
   usage: 2,
@@ -18,7 +18,7 @@ export type ExitCode = (typeof exit)[keyof typeof exit];
 
 const usageCodes: readonly SkillsErrorCode[] = ["INVALID_OPTIONS", "METHOD_NOT_FOUND", "VALIDATION_ERROR"];
 
-/** What a command ends with that throws this error. */
+/** The exit code of a command that throws this error. */
 export function exitFor(error: unknown): ExitCode {
   return usageCodes.some((code) => isSkillsError(error, code)) ? exit.usage : exit.unable;
 }

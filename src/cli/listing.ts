@@ -28,7 +28,7 @@ export interface Listing {
   readonly status: ExitCode;
 }
 
-/** Reads the roots once, without watching. Reports directories that cannot be read; the others are still listed. `copies`: further roots. */
+/** Reads the roots once, without watching. Reports unreadable directories; the others are still listed. `copies`: further roots. */
 export async function createListing(
   options: ListingOptions,
   terminal: Terminal,
@@ -69,7 +69,7 @@ export function findOffered(catalog: Pick<Catalog, "find" | "snapshot">, name: s
 
 const none: Standings = new Map();
 
-/** The skills that cannot be used in a directory now. Where nothing could forbid one, what decides about that is not loaded. */
+/** Finds the skills that cannot be used in a directory now. Loads the app only if something could forbid a skill. */
 export async function findStates(
   skills: readonly OfferedSkill[],
   directory: string,
@@ -97,13 +97,13 @@ export async function findStates(
   }
 }
 
-/** True also where the policy turns out not to count: that of a directory above which belongs to no repository, or to another one. */
+/** Whether a policy file exists. The policy may not apply: the directory of the file may belong to no repository, or to another one. */
 function mayHavePolicy(directory: string): boolean {
   if (givenPolicy() !== undefined || isThere(organisationPolicy())) return true;
   return upwards(directory).some((place) => isThere(path.join(place, policyFileName)));
 }
 
 function isThere(file: string): boolean {
-  // What decides reports where it is unreadable.
+  // An unreadable file counts as existing: the code that decides reports it.
   return attempt(() => statSync(file, { throwIfNoEntry: false }) !== undefined, true);
 }

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from "node:v8";
 import { nodeFault } from "../base/version.ts";
 
-/** Nothing else is loaded before this check: an old Node cannot parse it. */
+/** Checked before any other module is loaded, because an old Node cannot parse these modules. */
 const fault = nodeFault(process.versions.node);
 if (fault === undefined) {
   // Reading thousands of skills would grow the young generation to 16 MiB per semi-space, which costs 40 MB and is not faster.

@@ -41,7 +41,7 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
     });
     isQuiet = given !== "help" && "json" in given.options;
     if (given !== "help") {
-      // Without a connection, a command may wait for nothing but timers of ours, which keep no process alive.
+      // A command without a connection waits only for timers of acp-skills, which do not keep the process alive.
       const { stayingFor } = await import("../base/promises.ts");
       return await stayingFor(command.run(given, terminal, { listed: listedCommands, load }));
     }
@@ -95,7 +95,7 @@ function unknownCommand(name: string, otherwise = ""): string {
 const help: Option = { type: "boolean", short: "h", help: "Show this help." };
 
 /**
- * Parses arguments by a command's table; `"help"` if `--help` is given. Former names of options are reported to `note`. Throws
+ * Parses arguments by a command's option table; `"help"` if `--help` is given. Former names of options are reported to `note`. Throws
  * INVALID_OPTIONS for the first error.
  */
 export function parseArguments<Options extends OptionTable>(
@@ -167,7 +167,7 @@ function refusePositionals({ positionals }: Command, given: readonly string[]): 
   if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
 }
 
-/** What `acp-skills --help` prints. */
+/** The text of `acp-skills --help`. */
 function helpForAll(): string {
   const listed = listedCommands();
   const lines = columns(listed.map(({ name, summary }) => [name, summary]));
@@ -194,7 +194,7 @@ function helpForAll(): string {
   ].join("\n");
 }
 
-/** What `acp-skills COMMAND --help` prints. */
+/** The text of `acp-skills COMMAND --help`. */
 function helpForCommand(name: CommandName, command: Command): string {
   const { usage = usageOf(name, command), options, examples = [], notes = [] } = command;
   const { summary } = listedCommands().find((listed) => listed.name === name) ?? {};

@@ -6,17 +6,17 @@ import { metaKey } from "../wire/methods.ts";
 export interface AdvertisedCommand {
   readonly name: string;
   readonly description: string;
-  /** What else the command has. */
+  /** All fields of the command, as sent. */
   readonly fields: JsonObject;
   readonly meta: JsonObject;
   /** A JSON pointer into the params of the message. */
   readonly place: string;
 }
 
-/** Reads what a form says of a command; undefined if the form does not mark it as a skill. */
+/** Reads the facts of a form from a command; undefined if the form does not mark it as a skill. */
 export type CommandForm = (command: AdvertisedCommand) => SkillOfForm | undefined;
 
-/** Undefined if the value has no usable name. Descriptions are not required: agents leave them out. */
+/** Reads a command; undefined if it has no usable name. Descriptions are not required, because agents leave them out. */
 export function readAdvertisedCommand(value: unknown, place: string): AdvertisedCommand | undefined {
   const fields = fieldsOf(value) ?? {};
   const { name, description, _meta } = fields;
@@ -25,7 +25,7 @@ export function readAdvertisedCommand(value: unknown, place: string): Advertised
   return { name, description: text, fields, meta: fieldsOf(_meta) ?? {}, place };
 }
 
-/** Names of commands and of skills in forms that have no rule for them: one line. */
+/** Whether a value can be the name of a command or skill in a form without a rule for names: one line of at most 128 characters. */
 function isName(value: unknown): value is string {
   return isString(value) && value.length <= maxName && /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u.test(value);
 }
@@ -34,7 +34,7 @@ const maxName = 128;
 
 const prefix = /^(?:\$|skills?:)/;
 
-/** `$pdf` and `skill:pdf` are `pdf`. */
+/** The name without the prefix of skills: `$pdf` and `skill:pdf` become `pdf`. */
 export function withoutPrefix(name: string): string {
   return name.replace(prefix, "") || name;
 }
@@ -45,7 +45,7 @@ export const readSkillEntry: CommandForm = (command) =>
 
 /**
  * JetBrains AIR: `_meta.jetbrains.air.skillPath` on the command of a skill (agentclientprotocol/codex-acp, docs/air-extensions.md, "AIR
- * metadata keys"); we add `kind: "skill"`.
+ * metadata keys"); acp-skills adds `kind: "skill"`.
  */
 export const readAirCommand: CommandForm = (command) => {
   const { kind, skillPath } = airOf(command.meta);
@@ -103,7 +103,7 @@ export function readQwenSkills(
 export const readNamedCommand: CommandForm = (command) =>
   withoutPrefix(command.name) === command.name ? undefined : toSkill(command, "named-command");
 
-/** Whether a command is ours: `_meta["acp-skills"]` has what the command itself cannot say. */
+/** Whether a command comes from acp-skills: `_meta["acp-skills"]` has the facts that the command itself cannot have. */
 export function isOwnCommand({ meta }: AdvertisedCommand): boolean {
   return typeof fieldsAt(meta, metaKey)?.["source"] === "string";
 }

@@ -1,4 +1,4 @@
-// For editor authors: what `acp-skills` has for them, too.
+// For editor authors: functions that `acp-skills` exports, too.
 export { readAdvertisement } from "./initialize.ts";
 export { observeSkills } from "./observe-skills.ts";
 export { optIn } from "./initialize.ts";
@@ -9,7 +9,7 @@ export type { SkillsDelta, SkillsUpdate } from "./skills-update.ts";
 export type { AvailableSkill } from "../wire/available-skill.ts";
 export type { MessageStream } from "../wire/methods.ts";
 
-// For editors that hold skills: the store of `acp-skills/client`, which reads skills in whatever form agents send them.
+// For editors that store skills: the store of `acp-skills/client`, which reads every form in which agents send skills.
 export { createSkillsStore } from "./store/skills-store.ts";
 export type { SkillsHandlers, SkillsStore, SkillsStoreOptions } from "./store/skills-store.ts";
 export type { AgentCapabilities, InvocationBlock, StoreProblem } from "./store/connected-agent.ts";
@@ -17,7 +17,7 @@ export type { SkillSession } from "./store/session.ts";
 export type { StoreLimits } from "./forms/entries.ts";
 export type { FaultCode, PlainCommand, SkillForm, StoredSkill } from "./forms/notification.ts";
 
-// For editors that select skills: search, facets, comparison and recommendations of `acp-skills/client`.
+// For editors that select skills: search, facets, comparison and recommendations, only in `acp-skills/client`.
 export { openSearch } from "./select/search-skills.ts";
 export { facetNames, facetsOf, matcherOf, matches } from "./select.ts";
 export { compareAgents } from "./select/compare-agents.ts";

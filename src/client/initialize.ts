@@ -1,20 +1,20 @@
 import { metaKey } from "../wire/methods.ts";
 import { fieldsAt, isStrings } from "./json.ts";
 
-/** How an editor requests skills. */
+/** The options of an editor that requests skills. */
 export interface SkillsOptIn {
-  /** True: as the extension notification `_acp-skills/skills_update`; else as a `session/update`, which typed v1 SDKs reject. */
+  /** Whether skills come as notification `_acp-skills/skills_update`; else as a `session/update`, which typed v1 SDKs reject. */
   readonly notification?: boolean;
-  /** True: after the first list, only `{revision, added, changed, removed}`. */
+  /** Whether updates after the first list have only the changes: `{revision, added, changed, removed}`. */
   readonly deltas?: boolean;
-  /** True: skills are listed as commands, too; as `skill` entries in ACP v2, if the editor declares these. */
+  /** Whether skills are listed as commands, too; in ACP v2 as `skill` entries, if the editor declares these. */
   readonly commands?: boolean;
 }
 
 /** The fields of the client's capabilities that ask for skills; merge `_meta` and `session` with your own. */
 export interface OptInCapabilities {
   readonly _meta: { readonly [metaKey]: SkillsOptIn };
-  /** Where the maintainers of ACP nest capabilities of sessions. */
+  /** The field in which the maintainers of ACP nest capabilities of sessions. */
   readonly session: {
     readonly skills: SkillsOptIn;
     /** ACP v2: skills as `skill` entries of the list of commands, from agents that do not know `skills`. */
@@ -23,9 +23,10 @@ export interface OptInCapabilities {
 }
 
 /**
- * What an editor puts into `clientCapabilities` (ACP v1) or `capabilities` (v2) to receive skills as `_acp-skills/skills_update`, an
- * extension notification that every SDK delivers, with the params of `available_skills_update`: after the first list only what changed, and
- * not as commands, too. To other agents of v2 it says that `skill` entries are understood (RFD "Agent Skills").
+ * Returns the fields for `clientCapabilities` (ACP v1) or `capabilities` (v2) that request skills as `_acp-skills/skills_update`. Every
+ * SDK delivers this extension notification, which has the params of `available_skills_update`. By default, updates after the first list
+ * have only the changes, and skills are not listed as commands. The fields show other agents of v2 that `skill` entries are understood
+ * (RFD "Agent Skills").
  */
 export function optIn(options: SkillsOptIn = {}): OptInCapabilities {
   const asked: SkillsOptIn = { notification: true, deltas: true, commands: false, ...options };
@@ -38,7 +39,7 @@ export function isOptIn(params: unknown): boolean {
   return (fieldsAt(capabilities, "_meta", metaKey) ?? fieldsAt(capabilities, "session")?.["skills"]) !== undefined;
 }
 
-/** What an agent with acp-skills advertises: our version, the tools it serves, the kinds of update it will send. */
+/** The advertisement of an agent with acp-skills: the version of acp-skills, the tools it serves, the kinds of update it will send. */
 export interface SkillsAdvertisement {
   readonly version: string;
   readonly tools: string[];

@@ -15,7 +15,7 @@ export function isString(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** The items of an array; none of anything else. */
+/** The items of an array; an empty array for anything else. */
 export function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -42,7 +42,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** The list before if the items are the same objects, so that who compares lists sees no change. */
+/** Returns the list before if the items are the same objects, so that a comparison of lists shows no change. */
 export function reuseEqualList<Item>(before: readonly Item[], after: readonly Item[]): readonly Item[] {
   return before.length === after.length && after.every((item, index) => item === before[index]) ? before : after;
 }

@@ -10,9 +10,9 @@ import {
 import { byName, fieldsOf } from "./json.ts";
 
 /**
- * For editors: calls `listener` with the whole list of skills whenever a list or a change of it arrives on `stream`, and passes
- * everything on. Messages that only an editor with this function understands are taken off the stream, because typed SDK clients
- * refuse unknown kinds. Hand the returned stream to the SDK client. `listener` must not throw.
+ * Calls `listener` with the whole list of skills whenever a list or a change of it arrives on an editor's `stream`, and passes everything
+ * on. Messages that only an editor with this function understands are removed, because typed SDK clients refuse unknown kinds. Hand the
+ * returned stream to the SDK client. `listener` must not throw.
  */
 export function observeSkills<Message>(
   stream: MessageStream<Message>,
@@ -54,13 +54,13 @@ export function isForUsOnly(message: unknown): boolean {
   return method === sessionUpdate && isSkillsKind(readUpdateParams(params)?.kind ?? "");
 }
 
-/** Who listens to a stream. No function may throw. */
+/** The listeners of a stream. None may throw. */
 interface Tap {
-  /** A message of the agent; true keeps it from the editor. */
+  /** Receives a message of the agent; true withholds it from the editor. */
   readonly received: (message: unknown) => boolean;
-  /** A message of the editor. */
+  /** Receives a message of the editor. */
   readonly sent?: (message: unknown) => void;
-  /** The agent sends nothing more. */
+  /** Called when the agent sends nothing more. */
   readonly ended?: () => void;
 }
 

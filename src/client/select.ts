@@ -1,6 +1,6 @@
 export { openSearch } from "./select/search-skills.ts";
 
-/** How skills can be narrowed. `compatibility` is the verdict on the machine, not the text. */
+/** The facets by which skills can be narrowed. `compatibility` is the verdict on the machine, not the text. */
 export const facetNames = [
   "license",
   "compatibility",
@@ -20,17 +20,17 @@ export type ChosenFacets = Readonly<Partial<Record<FacetName, readonly string[]>
 /** One value of a facet. */
 export interface FacetValue {
   readonly value: string;
-  /** How many skills have it, of those that the choices in the other facets leave. */
+  /** How many skills have the value, of those that the choices in the other facets leave. */
   readonly count: number;
 }
 
 /** The values of all facets. */
 export type Facets = Readonly<Record<FacetName, readonly FacetValue[]>>;
 
-/** What a skill without the fact has. */
+/** The facet value of skills without the fact. */
 const unspecified = "unspecified";
 
-/** The values of each facet, most frequent first. Chosen values are present with a count of 0 where nothing is left. */
+/** The values of each facet, most frequent first. Chosen values without a remaining skill have a count of 0. */
 export function facetsOf(skills: readonly SkillFacts[], chosen: ChosenFacets = {}): Facets {
   const counts = perFacet((name) => new Map<string, number>((chosen[name] ?? []).map((value) => [value, 0])));
   const active = activeChoices(chosen);
@@ -80,7 +80,7 @@ function count(counts: Map<string, number>, values: readonly string[]): void {
 
 type Values = Readonly<Record<FacetName, readonly string[]>>;
 
-/** Skills are immutable; facets are counted at every keystroke. */
+/** A cache: skills are immutable, and facets are counted at every keystroke. */
 const known = /* @__PURE__ */ new WeakMap<SkillFacts, Values>();
 
 function valuesOf(skill: SkillFacts): Values {
@@ -99,19 +99,19 @@ function valuesOf(skill: SkillFacts): Values {
   return values;
 }
 
-/** `Bash(git:*)` is `Bash`. */
+/** The names of tools without patterns: `Bash(git:*)` becomes `Bash`. */
 function toolNames(tools: readonly string[]): readonly string[] {
   const names = tools.map((tool) => tool.replace(/\(.*$/su, "").trim()).filter(Boolean);
   return names.length === 0 ? [unspecified] : [...new Set(names)];
 }
 
-/** What the selectors read of a skill; whatever shows skills has these facts, the store's skills among them. */
+/** The facts of a skill that the selectors read; the skills of the store have them. */
 export interface SkillFacts {
   /** The slug. */
   readonly name: string;
   readonly description: string;
   readonly canonicalName?: string | undefined;
-  /** The name of its directory, if it is another one. */
+  /** The name of the skill's directory, if it differs from `name`. */
   readonly folder?: string | undefined;
   readonly version?: string | undefined;
   readonly kind?: "instruction" | "action" | undefined;
@@ -119,11 +119,11 @@ export interface SkillFacts {
   readonly source?: string | undefined;
   readonly license?: string | undefined;
   readonly compatibility?: string | undefined;
-  /** Whether the machine of the skill has what it requires; absent if that is nothing, or not known. */
+  /** Whether the agent's machine has what the skill requires; absent if it requires nothing, or this is unknown. */
   readonly environment?:
     { readonly status: "met" | "missing" | "unknown"; readonly missing?: readonly string[] | undefined } | undefined;
   readonly allowedTools?: readonly string[] | undefined;
-  /** Why it cannot be used now; absent if it can. */
+  /** Why the skill cannot be used now; absent if it can. */
   readonly state?: string | undefined;
 }
 
@@ -132,7 +132,7 @@ const families = ["MIT", "Apache", "BSD", "ISC", "MPL", "EPL", "GPL", "LGPL", "A
 
 const maxLicense = 200;
 
-/** The families of a license text: `MIT OR Apache-2.0` has two; text that names none that we know is `other`. */
+/** The families of a license text: `MIT OR Apache-2.0` has two; a text without a known family is `other`. */
 export function licenseFamilies(license: string | undefined): readonly string[] {
   const text = license?.slice(0, maxLicense).trim() ?? "";
   if (text === "") return ["unspecified"];

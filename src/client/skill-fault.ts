@@ -6,7 +6,7 @@ import { type JsonObject, fieldsOf, isStrings } from "./json.ts";
 export type SkillFault = readonly [place: string, message: string];
 
 /**
- * What keeps a value from satisfying the schema of AvailableSkill; undefined if it does. Written by hand, so that editors need no schema
+ * The fault of a value under the schema of AvailableSkill; undefined if it has none. Written by hand, so that editors need no schema
  * library; a test compares it with `availableSkillSchema`.
  */
 export function skillFault(value: unknown): SkillFault | undefined {
@@ -57,7 +57,7 @@ function isText(value: unknown): value is string | undefined {
   return value === undefined || typeof value === "string";
 }
 
-/** Counts code points. */
+/** Whether a text has at most `limit` code points. */
 function hasAtMost(limit: number, text: string): boolean {
   return text.length <= limit || Array.from(text).length <= limit;
 }

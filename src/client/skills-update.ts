@@ -12,25 +12,25 @@ import { fieldsAt, fieldsOf, isStrings, type JsonObject } from "./json.ts";
 import { Entries, type EntryContext } from "./forms/entries.ts";
 import type { ParsedNotification, SkillForm } from "./forms/notification.ts";
 
-/** The whole list of skills of one session at one moment; it replaces the one before. */
+/** The whole list of skills of one session at one moment, which replaces the previous list. */
 export interface SkillsUpdate {
   readonly sessionId: string;
   readonly skills: readonly AvailableSkill[];
 }
 
-/** What changed in a session's skills since the update of the revision before; for clients that asked for deltas. */
+/** The changes in a session's skills since the update of the previous revision; for clients that asked for deltas. */
 export interface SkillsDelta {
   readonly sessionId: string;
   readonly revision: number;
   readonly added: readonly AvailableSkill[];
   readonly changed: readonly AvailableSkill[];
-  /** Names. */
+  /** The names of the removed skills. */
   readonly removed: readonly string[];
 }
 
 /**
- * Reads the skills from the params of a `session/update` or `_acp-skills/skills_update`, in any of their forms: the RFD's update, its
- * `_`-prefixed twin, or a command list. Undefined if they contain no whole list. Invalid skills are dropped.
+ * Reads the skills from the params of a `session/update` or `_acp-skills/skills_update`: the RFD's update, its `_`-prefixed twin, or a
+ * command list. Undefined if they contain no whole list. Invalid skills are dropped.
  */
 export function readSkillsUpdate(params: unknown): SkillsUpdate | undefined {
   const found = readParams(params);
@@ -38,7 +38,7 @@ export function readSkillsUpdate(params: unknown): SkillsUpdate | undefined {
   return found && list && { sessionId: found.sessionId, skills: list.filter(isAvailableSkill) };
 }
 
-/** Reads a change from the same params; undefined if they contain none. */
+/** Reads a change from the params of such an update; undefined if they contain none. */
 export function readSkillsDelta(params: unknown): SkillsDelta | undefined {
   const found = readParams(params);
   const delta = found && isSkillsKind(found.kind) ? deltaIn(found.update) : undefined;
@@ -53,7 +53,7 @@ function deltaIn({ revision, added, changed, removed }: JsonObject) {
     : undefined;
 }
 
-/** The flat form is read by the store only: no agent is known to send it. */
+/** Reads the params of an update that is not flat. Only the store reads the flat form, which no agent is known to send. */
 function readParams(params: unknown): UpdateParams | undefined {
   const found = readUpdateParams(params);
   return found?.isFlat === true ? undefined : found;
@@ -79,13 +79,14 @@ function toSkill(command: unknown): readonly unknown[] {
     : [];
 }
 
-/** Whether a kind of update is the RFD's, or its twin with the prefix that extensions have. */
+/** Whether a kind of update is the RFD's, or its twin with the prefix of extensions. */
 export function isSkillsKind(kind: string): boolean {
   return kind === availableSkillsUpdate || kind === extensionSkillsUpdate;
 }
 
 /**
- * Reads a list of skills or a change of it: the RFD's update (Agent Skills List RFD, "Session Notification"), its twins, and our deltas.
+ * Reads a list of skills or a change of it: the RFD's update (Agent Skills List RFD, "Session Notification"), its twins, and the deltas of
+ * acp-skills.
  */
 export function readSkillsList(
   params: UpdateParams,
@@ -125,17 +126,17 @@ function formOf({ kind, isFlat }: UpdateParams, isNotification: boolean): SkillF
   return isFlat ? "flat_available_skills_update" : availableSkillsUpdate;
 }
 
-/** The parts of a session update by which its kind is known. */
+/** The fields of a session update by which its kind is known. */
 export interface UpdateParams {
   readonly sessionId: string;
   readonly kind: string;
   readonly update: JsonObject;
   readonly meta: JsonObject | undefined;
-  /** The update's fields lie beside `sessionId`, as in the RFD's sample, and not below `update`. */
+  /** Whether the update's fields are beside `sessionId`, as in the RFD's sample, instead of below `update`. */
   readonly isFlat: boolean;
 }
 
-/** Reads the params of `session/update`; undefined if they are not of one. */
+/** Reads the params of `session/update`; undefined if they are of another method. */
 export function readUpdateParams(params: unknown): UpdateParams | undefined {
   const fields = fieldsOf(params);
   const { sessionId, update: given, _meta } = fields ?? {};

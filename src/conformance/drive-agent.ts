@@ -16,22 +16,22 @@ import type { PeerResponse } from "./peer.ts";
 
 export interface DriveOptions {
   readonly agent: AgentCommand;
-  /** The directory of the sessions; otherwise a temporary project with one skill, which is edited and removed. */
+  /** The directory of the sessions. Default: a temporary project with one skill, which is edited and removed. */
   readonly cwd?: string | undefined;
-  /** Sent in the first connection, and with skills where an agent takes them as blocks; it may cost money. */
+  /** The prompt for the first connection, and for skill blocks if an agent takes them; it may cost money. */
   readonly prompt?: string | undefined;
-  /** For each answer, in milliseconds; ten times as much for a prompt. */
+  /** The maximum wait for each answer, in milliseconds; ten times as long for a prompt. */
   readonly timeoutMs: number;
-  /** For each update, in milliseconds. */
+  /** The maximum wait for each update, in milliseconds. */
   readonly patienceMs: number;
   readonly clock: Clock;
-  /** Ends early. */
+  /** Ends the check early. */
   readonly signal?: AbortSignal;
   /** Called before each connection. Must not throw. */
   readonly onVariant?: (variant: Variant) => void;
 }
 
-/** One connection to the agent, and what could not be done, in sentences without full stop: faults make an agent fail, notes do not. */
+/** One connection to the agent, with what could not be done: faults make an agent fail, notes do not. No full stops. */
 type DrivenConnection = Awaited<ReturnType<typeof driveOnce>>;
 
 export interface Driven {
@@ -41,7 +41,7 @@ export interface Driven {
   readonly directories: readonly string[];
 }
 
-/** How long an agent is silent after it has said everything. */
+/** How long an agent is silent after it has sent everything, in milliseconds. */
 const silence = 400;
 /** How long an agent that listed skills has to list commands before the skill is edited. */
 const commandsMs = 3_000;
@@ -70,7 +70,7 @@ export async function driveAgent(options: DriveOptions): Promise<Driven> {
   return { entries: recording.entries, connections, directories };
 }
 
-/** Editors that do not know skill entries keep getting the same skills as commands: that shows only between two connections. */
+/** Notes skills that one editor gets as entries, but an editor without skill entries does not get as commands. */
 function noteMissingCommands(connections: readonly DrivenConnection[]): void {
   const [plain, declared] = ["v2", "v2-skill"].map((variant) => connections.find(({ name }) => name === variant));
   if (plain === undefined || declared === undefined) return;
@@ -139,7 +139,7 @@ async function driveOnce(
   return { name, about, entries: recorder.entries, faults, notes };
 }
 
-/** Waits for the list of skills, and for its changes; resolves with what of them did not come. */
+/** Waits for the list of skills, and for its changes. Resolves with sentences about those that did not come. */
 async function watchSkills(
   connection: AgentConnection,
   recorder: Recorder,
@@ -192,7 +192,7 @@ function openLists(recorder: Recorder): () => { readonly last: string; readonly 
   };
 }
 
-/** Whether a turn has ended since the call, as ACP v2 says it; only new entries are read each time. */
+/** Whether a turn has ended since the call, by the messages of ACP v2; only new entries are read each time. */
 function openTurnEnd(recorder: Recorder): () => boolean {
   let read = recorder.entries.length;
   let isEnded = false;
@@ -222,7 +222,7 @@ function reasonOf(answer: PeerResponse): string {
 }
 
 const fixtureName = "conformance-fixture";
-/** The descriptions of the skill before and after it is edited; nobody else uses these words. */
+/** The descriptions of the skill before and after it is edited; no other skill has them. */
 const descriptions = [
   "Written by acp-skills conformance, to see how skills arrive.",
   "Edited by acp-skills conformance, to see how changes arrive.",
@@ -230,7 +230,7 @@ const descriptions = [
 
 type Fixture = Awaited<ReturnType<typeof makeFixture>>;
 
-/** A temporary project with one skill, where agents look for skills. */
+/** Makes a temporary project with one skill, in the directories in which agents look for skills. */
 async function makeFixture() {
   const directory = await realpath(await mkdtemp(path.join(tmpdir(), "acp-skills-conformance-")));
   const places = [".agents", ".claude"].map((root) => path.join(directory, root, "skills", fixtureName));
@@ -248,10 +248,10 @@ async function makeFixture() {
   return { directory, write, remove };
 }
 
-/** One way to be an editor. An agent is connected to once for each. */
+/** An editor that is played. Each has its own connection to the agent. */
 interface Variant {
   readonly name: string;
-  /** What the editor declares, in words. */
+  /** A phrase about what the editor declares. */
   readonly about: string;
   readonly protocol: 1 | 2;
   readonly capabilities: object;

@@ -30,17 +30,17 @@ export interface Request {
 /** A notification of the agent about a session, in any shape. */
 export type RecordedUpdate = NonNullable<ReturnType<typeof readUpdate>>;
 
-/** A message in no place where one may stand. */
+/** A message that is not allowed at its position. */
 export interface UnexpectedMessage {
   readonly from: Side;
   readonly line: number;
-  /** What is wrong with it, as the end of a sentence. */
+  /** The fault of the message, as the end of a sentence. */
   readonly reason: string;
 }
 
-/** What rules check: the requests, updates and sessions of one connection. */
+/** The input of rules: the requests, updates and sessions of one connection. */
 export interface Exchange {
-  /** The id and the answer of `initialize` decide about forms; undefined before it was answered. */
+  /** The result of the negotiation in `initialize`, which decides about forms; undefined before the answer. */
   readonly negotiation: Pick<Negotiation, "protocol" | "optIn" | "takesSkillEntries" | "ownBlocks"> | undefined;
   readonly initialize: Request | undefined;
   readonly requests: readonly Request[];
@@ -48,12 +48,12 @@ export interface Exchange {
   readonly notifications: readonly { readonly from: Side; readonly line: number; readonly method: string }[];
   /** Lines that are no JSON-RPC messages. */
   readonly unreadable: readonly UnexpectedMessage[];
-  /** Responses to no request, or second ones. */
+  /** Responses to no request, or second responses. */
   readonly unasked: readonly UnexpectedMessage[];
-  /** Where the client learned of each session, and where it was closed. */
+  /** The lines at which each session became known to the client, and was closed. */
   readonly sessions: ReadonlyMap<string, { readonly known: number; readonly closed?: number }>;
   readonly lastLine: number;
-  /** The last line that the client wrote: it may leave without answering what comes later. */
+  /** The last line that the client wrote. It may leave without answering later lines. */
   readonly lastOfClient: number;
 }
 
@@ -65,7 +65,7 @@ export function readExchange(entries: readonly TranscriptEntry[]): Exchange {
   const notifications: { from: Side; line: number; method: string }[] = [];
   const unreadable: UnexpectedMessage[] = [];
   const unasked: UnexpectedMessage[] = [];
-  /** Lines of each side that are not JSON: JSON-RPC wants an error without an id for each. */
+  /** The number of lines of each side that are not JSON: JSON-RPC wants an error without an id for each. */
   const garbled = { client: 0, agent: 0 };
   const keyOf = (from: Side, id: unknown): string => `${from} ${JSON.stringify(id)}`;
 
@@ -139,7 +139,7 @@ function readUpdate(line: number, method: string, given: unknown) {
     /** `sessionUpdate`; empty if there is none. */
     kind: typeof kind === "string" ? kind : "",
     update,
-    /** The fields of the update stand in `params` itself. */
+    /** Whether the fields of the update are in `params` itself. */
     isFlat,
   };
 }
@@ -163,17 +163,17 @@ function readSessions(requests: readonly Request[]): Exchange["sessions"] {
   return sessions;
 }
 
-/** The advertisement in the initialize response, whatever it is. */
+/** The advertisement in the initialize response, not validated. */
 export function advertisedIn({ initialize: request }: Exchange): unknown {
   const result = fieldsOf(request?.response?.result);
   const capabilities = fieldsOf(result?.["agentCapabilities"]) ?? fieldsOf(result?.["capabilities"]);
   return fieldsOf(capabilities?.["_meta"])?.[metaKey];
 }
 
-/** The name by which this kit calls itself, as a client and as an agent. */
+/** The name of this kit, as a client and as an agent. */
 export const judgeName = "acp-skills-conformance";
 
-/** The side that this kit plays: what it breaks there, it breaks on purpose. */
+/** The side that this kit plays. Its violations are deliberate. */
 export function judgeIn({ initialize: request }: Exchange): Side | undefined {
   const params = fieldsOf(request?.params);
   if (fieldsOf(params?.["clientInfo"] ?? params?.["info"])?.["name"] === judgeName) return "client";
@@ -185,7 +185,7 @@ export function judgeIn({ initialize: request }: Exchange): Side | undefined {
 export interface SentSkill {
   readonly line: number;
   readonly skill: unknown;
-  /** How to name it in a sentence. */
+  /** The position of the skill, for a sentence. */
   readonly where: string;
 }
 
@@ -204,7 +204,7 @@ export function commandUpdates({ updates }: Exchange): readonly RecordedUpdate[]
   return updates.filter(({ kind }) => kind === availableCommandsUpdate);
 }
 
-/** The commands of all lists that are objects, with their index. */
+/** The commands, as far as they are objects, of all lists, with their index. */
 export function sentCommands(exchange: Exchange): readonly SentCommand[] {
   return commandUpdates(exchange).flatMap(commandsIn);
 }
@@ -242,17 +242,17 @@ export function commandsIn({ line, update }: RecordedUpdate): readonly SentComma
   });
 }
 
-/** What a command says about its skill under our key; undefined for other commands. */
+/** The facts about its skill that a command has under the key of acp-skills; undefined for other commands. */
 export function factsIn(command: JsonObject): JsonObject | undefined {
   return fieldsOf(fieldsOf(command["_meta"])?.[metaKey]);
 }
 
-/** Whether an entry of a list of commands is a skill of its own type, as ACP v2 may have them. */
+/** Whether an entry of a list of commands is a `skill` entry of ACP v2. */
 export function isSkillEntry(command: JsonObject): boolean {
   return command["type"] === "skill";
 }
 
-/** Whether a command is marked as a skill: by its type, by our key, valid or not, or by that of another agent. */
+/** Whether a command is marked as a skill: by its type, by the key of acp-skills, valid or not, or by the mark of another agent. */
 export function isMarkedAsSkill(command: JsonObject): boolean {
   const read = readAdvertisedCommand(command, "");
   return (

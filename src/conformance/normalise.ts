@@ -2,7 +2,7 @@ import { homedir, tmpdir } from "node:os";
 import { readExchange } from "./exchange.ts";
 import { type TranscriptEntry, formatTranscriptEntry } from "./transcript.ts";
 
-/** Directories of this machine, and what stands for them. */
+/** Directories of this machine, each with the placeholder that replaces it. */
 export type PathPlaceholders = readonly (readonly [directory: string, instead: string])[];
 
 export function placeholdersOf(projects: readonly string[]): PathPlaceholders {
@@ -14,7 +14,7 @@ export function placeholdersOf(projects: readonly string[]): PathPlaceholders {
   ];
 }
 
-/** The lines of a transcript without anything of this machine: directories, session ids, UUIDs and times are replaced. */
+/** The lines of a transcript without facts of this machine: directories, session ids, UUIDs and times are replaced. */
 export function normaliseTranscript(entries: readonly TranscriptEntry[], places: PathPlaceholders): readonly string[] {
   const sessions = [...readExchange(entries).sessions.keys()].filter((id) => id.length >= 8);
   const uuids = new Map<string, string>();

@@ -5,19 +5,19 @@ import { createDeferred } from "../base/promises.ts";
 import { fieldsOf } from "../client/json.ts";
 import { type Recorder, type Side, limits, otherSide } from "./transcript.ts";
 
-/** How a request ended: with a result, an error, or not at all. */
+/** The end of a request: a result, an error, or the reason why there is neither. */
 export type PeerResponse = { readonly result: unknown } | { readonly error: unknown } | { readonly failed: string };
 
-/** The other end of a recorded connection. Whatever it sends is recorded, and never throws. */
+/** The other end of a recorded connection. Everything that it sends is recorded, and nothing of it throws. */
 export interface Peer {
   /** Why nothing more arrives; undefined as long as something may. */
   readonly goneBecause: string | undefined;
   /** Resolves when nothing more arrives. */
   readonly gone: Promise<void>;
-  /** A text is written as it is. */
+  /** Writes a message; a text is written unchanged. */
   send(message: object | string): void;
   request(method: string, params: object, ms: number): Promise<PeerResponse>;
-  /** Takes it for gone. Only the first reason counts. */
+  /** Regards the peer as gone. Only the first reason counts. */
   leave(reason: string): void;
 }
 
@@ -27,13 +27,13 @@ export interface PeerOptions {
   readonly output: Writable;
   readonly recorder: Recorder;
   readonly clock: Clock;
-  /** The id of our n-th request. */
+  /** The id of the n-th request to the peer. */
   readonly toId: (n: number) => unknown;
   /** Called with each request of the peer, which it may answer. */
   readonly requested: (id: unknown, method: string, params: unknown) => void;
   /** Called after each message, and when the peer is gone. */
   readonly changed?: () => void;
-  /** Called with why its messages are no longer read: it exceeds a limit. */
+  /** Called with the limit that the peer exceeds, after which its messages are no longer read. */
   readonly refused?: (reason: string) => void;
 }
 
@@ -87,7 +87,7 @@ export function connectPeer(options: PeerOptions): Peer {
     }
   }
   function read(chunk: Buffer): void {
-    // What comes after a refusal is taken off, so that the peer is not blocked.
+    // Bytes after a refusal are read and dropped, so that the peer is not blocked.
     if (!isReading) return;
     for (const block of blocks.push(chunk)) pass(block);
     if (blocks.pending > limits.messageBytes) refuse(`a message was longer than ${limits.messageBytes} bytes`);

@@ -7,12 +7,12 @@ import { answerClient, PlayedState } from "./play-agent/answer-client.ts";
 import { scenario, type ScenarioStep } from "./play-agent/scenario.ts";
 
 export interface PlayOptions {
-  /** From the client. */
+  /** The stream from the client. */
   readonly input: Readable;
-  /** To the client; it is not ended. */
+  /** The stream to the client, which is not ended. */
   readonly output: Writable;
   readonly clock: Clock;
-  /** For each answer, in milliseconds. */
+  /** The maximum wait for each answer, in milliseconds. */
   readonly timeoutMs: number;
   /** Called after each step, and at the end: clients may end their agents without warning. Must not throw. */
   readonly onProgress?: (played: PlayedClient) => void;
@@ -20,18 +20,18 @@ export interface PlayOptions {
 
 export interface PlayedClient {
   readonly entries: readonly TranscriptEntry[];
-  /** The client survived each of these steps. */
+  /** The names of the steps that the client survived. */
   readonly survived: readonly string[];
-  /** In sentences without full stop. */
+  /** Sentences without full stop. */
   readonly faults: readonly string[];
   readonly notes: readonly string[];
-  /** Where it ended; absent when all steps were taken. */
+  /** Why the scenario ended early; absent if all steps were taken. */
   readonly unfinished?: string | undefined;
 }
 
-/** Clients drop what arrives too soon after the response that created its session. */
+/** The delay before the first step: clients drop messages that come too soon after the response that created their session. */
 const delayMs = 50;
-/** Between steps, for clients that do not answer requests of extensions. */
+/** The pause between steps, for clients that do not answer requests of extensions. */
 const pauseMs = 200;
 const probe = "_acp-skills/conformance_probe";
 

@@ -17,7 +17,7 @@ import { conformanceRules } from "./rules.ts";
 
 export { junitReport, textReport } from "./report/print-report.ts";
 
-/** What is reported of one connection. */
+/** The report on one connection. */
 export type ConnectionReport = ReturnType<typeof reportOn>;
 
 /** The verdict of the rules of one source. */
@@ -30,34 +30,34 @@ interface SourceReport {
 }
 
 export interface ConformanceReport {
-  /** Whose rules were checked. */
+  /** The side whose rules were checked. */
   readonly subject: Side | "both";
-  /** By the rules of `sources`; null if nothing of skills was checked, or not all of it: then there is no verdict. */
+  /** The verdict by the rules of `sources`; null if, without errors, nothing about skills was checked or the check ended early. */
   readonly conformant: boolean | null;
-  /** Whose rules decide, besides the faults. */
+  /** The sources whose rules decide, besides the faults. */
   readonly sources: readonly RuleSource[];
   readonly errors: number;
   readonly warnings: number;
-  /** The verdict of each source that was asked for; of every one if none was named. */
+  /** The verdict of each requested source; of every source if none was named. */
   readonly verdicts: readonly SourceReport[];
   readonly connections: readonly ConnectionReport[];
 }
 
-/** Every rule but ours. */
+/** The sources of all rules but those of acp-skills. */
 const decidingSources = ruleSources.filter((source) => source !== "acp-skills");
 
 interface Checked {
   readonly name: string;
   readonly about?: string | undefined;
   readonly entries: readonly TranscriptEntry[];
-  /** What could not be done. */
+  /** Steps that could not be done; each makes the report not conformant. */
   readonly faults?: readonly string[];
   readonly notes?: readonly string[];
   /** Why the check ended early; absent if it did not. */
   readonly unfinished?: string | undefined;
 }
 
-/** Checks every connection by the rules of `asked`; without it by every rule, of which ours do not decide. Pure. */
+/** Checks every connection by the rules of `asked`. By default checks every rule, but those of acp-skills do not decide. Pure. */
 export function makeReport(
   subject: ConformanceReport["subject"],
   connections: readonly Checked[],
@@ -97,7 +97,7 @@ const isAbout: Readonly<Record<RuleSource, (exchange: Exchange, subject: Conform
     exchange.negotiation?.optIn !== undefined || advertisedIn(exchange) !== undefined || listsSkills(exchange),
 };
 
-/** Without skills in any form, a verdict would say nothing about skills: that of ACP alone may be what was asked for. */
+/** Whether a verdict says something about skills; without skills in any form, only if ACP or JSON-RPC alone was asked for. */
 function hasSkills(
   subject: ConformanceReport["subject"],
   shown: readonly RuleSource[],
@@ -137,11 +137,11 @@ function reportOn(
     protocol: negotiation?.protocol,
     agent: implementationOf(result?.["agentInfo"] ?? result?.["info"]),
     client: implementationOf(params?.["clientInfo"] ?? params?.["info"]),
-    /** What the client declared about skills; absent if nothing. */
+    /** The client's declaration about skills; absent if there is none. */
     optIn,
-    /** The client declared that it understands `skill` entries. */
+    /** Whether the client declared that it understands `skill` entries. */
     skillEntries: negotiation?.takesSkillEntries === true,
-    /** Where the agent takes `skill` blocks in a prompt. */
+    /** The positions in a prompt at which the agent takes `skill` blocks. */
     skillBlocks: negotiation?.ownBlocks ?? "nowhere",
     /** The agent's `_meta["acp-skills"]`, as it was sent; absent if there is none. */
     advertised: advertisedIn(exchange),
@@ -164,13 +164,13 @@ function implementationOf(value: unknown): string | undefined {
   return typeof version === "string" ? `${name} ${version}` : name;
 }
 
-/** One broken rule at one place. */
+/** One violation of a rule, at one line. */
 export interface ConformanceFinding extends RuleViolation, Pick<ConformanceRule, "severity" | "appliesTo"> {
   readonly rule: string;
   readonly source: RuleSource;
 }
 
-/** The most faults of one rule that a report has; one more finding counts the rest. */
+/** The maximum number of faults of one rule in a report; one more finding counts the rest. */
 const maxOfOneRule = 20;
 
 /** Checks one connection by every rule; findings in the order of lines. Pure; never throws, whatever the entries contain. */

@@ -2,13 +2,13 @@ import type { Exchange } from "./exchange.ts";
 import type { Side } from "./transcript.ts";
 
 /**
- * Who asks for what a rule says: ACP; JSON-RPC; the RFD “Agent Skills” (`skill` entries and blocks, ACP v2 only); the RFD “Agent Skills
- * List” (pull request 370 of ACP: `available_skills_update`); this project. The rules of one source have a verdict of their own.
+ * The sources of rules: ACP; JSON-RPC; the RFD “Agent Skills” (`skill` entries and blocks, ACP v2 only); the RFD “Agent Skills List” (pull
+ * request 370 of ACP: `available_skills_update`); this project. The rules of one source have a verdict of their own.
  */
 export const ruleSources = ["acp", "json-rpc", "agent-skills-rfd", "rfd-370", "acp-skills"] as const;
 export type RuleSource = (typeof ruleSources)[number];
 
-/** Where a rule comes from: whose it is, a document, its section, and the sentence there. */
+/** The origin of a rule: its source, a document, its section, and the sentence there. */
 export interface RuleOrigin {
   readonly source: RuleSource;
   readonly document: string;
@@ -16,19 +16,19 @@ export interface RuleOrigin {
   readonly sentence: string;
 }
 
-/** One place where a rule is broken. */
+/** One violation of a rule. */
 export interface RuleViolation {
   readonly line: number;
-  /** A sentence without its full stop: what is wrong there. */
+  /** The fault as a sentence without its full stop. */
   readonly message: string;
 }
 
-/** A rule is a pure function over an exchange. Its id never changes its meaning. */
+/** A rule: a pure function over an exchange. The meaning of an id never changes. */
 export interface ConformanceRule extends RuleOrigin {
   readonly id: string;
-  /** What holds, as a short statement. */
+  /** The rule as a short statement. */
   readonly title: string;
-  /** Warnings alone leave an agent or client conformant. */
+  /** The severity of a violation. Warnings alone leave an agent or client conformant. */
   readonly severity: "error" | "warning";
   readonly appliesTo: Side;
   readonly check: (exchange: Exchange) => Iterable<RuleViolation>;
@@ -37,12 +37,12 @@ export interface ConformanceRule extends RuleOrigin {
 type RuleDefinition = Omit<ConformanceRule, "severity" | "appliesTo"> &
   Partial<Pick<ConformanceRule, "severity" | "appliesTo">>;
 
-/** Rules; one that says nothing else is an error, of agents. */
+/** Defines rules. By default, a rule is an error and applies to agents. */
 export function defineRules(rules: readonly RuleDefinition[]): readonly ConformanceRule[] {
   return rules.map((rule) => ({ severity: "error", appliesTo: "agent", ...rule }));
 }
 
-/** Checks what `itemsOf` finds in an exchange, one by one: `faultsOf` says in sentences without full stop what is wrong with one. */
+/** Checks each item that `itemsOf` finds in an exchange: `faultsOf` returns the faults of an item as sentences without full stop. */
 export function each<Item extends { readonly line: number }>(
   itemsOf: (exchange: Exchange) => readonly Item[],
   faultsOf: (item: Item, exchange: Exchange) => Iterable<string>,
@@ -74,11 +74,11 @@ export const documents = {
   own: documentOf("acp-skills", "schema/conformance/README.md", "What acp-skills asks for"),
 };
 
-/** What ACP says of fields beside those that it defines. */
+/** The sentence of ACP about fields beside those that it defines. */
 export const noCustomFields =
   "Implementations MUST NOT add any custom fields at the root of a type that's part of the specification. All possible names are reserved for future protocol versions.";
 
-/** A value as part of a sentence: short, whatever it is. */
+/** A value as a short phrase for a sentence. */
 export function quote(value: unknown): string {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;

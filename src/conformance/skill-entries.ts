@@ -13,7 +13,7 @@ import {
 /** A prompt with at least one `skill` block. */
 export interface InvokingPrompt extends Request {
   readonly sessionId: unknown;
-  /** The blocks, with their place in the prompt; a name is whatever was sent. */
+  /** The blocks with their index in the prompt; a name is whatever was sent. */
   readonly blocks: readonly { readonly index: number; readonly name: unknown }[];
 }
 
@@ -43,7 +43,7 @@ export function skillEntriesIn(update: RecordedUpdate): readonly JsonObject[] {
   return commandsIn(update).flatMap(({ command }) => (isSkillEntry(command) ? [command] : []));
 }
 
-/** The names of `skill` entries in each list that was a session's current one at some time between two lines. */
+/** The names of `skill` entries in each list that was current in a session at some time between two lines. */
 export function listedNames(
   exchange: Exchange,
   sessionId: unknown,

@@ -3,12 +3,12 @@ import { SkillsError } from "../base/errors.ts";
 import { groupBy } from "../base/limited-map.ts";
 import { parseIfJson } from "../base/json/json-value.ts";
 
-/** Who wrote a line. */
+/** The side that wrote a line. */
 export type Side = "client" | "agent";
 
 /** One line of a transcript: a message, or text that is not JSON. */
 export interface TranscriptEntry {
-  /** Counted from 1, in the file or in the recording. */
+  /** The line number from 1, in the file or in the recording. */
   readonly line: number;
   readonly from: Side;
   readonly message?: unknown;
@@ -18,7 +18,7 @@ export interface TranscriptEntry {
   readonly connection?: string;
 }
 
-/** What a transcript may consume: agents, clients and files are untrusted. */
+/** The limits of a transcript: agents, clients and files are untrusted. */
 export const limits = {
   messageBytes: 16 * 1024 * 1024,
   transcriptBytes: 64 * 1024 * 1024,
@@ -45,8 +45,8 @@ export function formatTranscriptEntry({ connection, from, message, text }: Omit<
 }
 
 /**
- * Reads a transcript: NDJSON with `{"from": "client"|"agent", "message": …}` a line, or `"text"` for what was not JSON. Throws
- * INVALID_OPTIONS that names the line if it is none.
+ * Reads a transcript: NDJSON with `{"from": "client"|"agent", "message": …}` on each line, or `"text"` for a line that was not JSON.
+ * Throws INVALID_OPTIONS, which names the line, for anything else.
  */
 export function readTranscript(text: string, name: string): readonly TranscriptEntry[] {
   const entries: TranscriptEntry[] = [];
@@ -83,7 +83,7 @@ export function byConnection(entries: readonly TranscriptEntry[]): ReadonlyMap<s
 /** Collects the entries of a connection. */
 export interface Recorder {
   readonly entries: readonly TranscriptEntry[];
-  /** Records a line as it was written; returns why no more are recorded. */
+  /** Records a line unchanged; returns the reason if no more lines are recorded. */
   add(from: Side, written: string): string | undefined;
 }
 

@@ -6,10 +6,10 @@ import { attempt } from "../base/failures/system-error.ts";
 import { readPlain } from "./read-plain.ts";
 import type { EvalCase } from "../skills/check.ts";
 
-/** Where agents look for skills of a project. */
+/** The directories in which agents look for skills of a project. */
 const skillRoots = [path.join(".agents", "skills"), path.join(".claude", "skills")];
 
-/** What is passed on of the files that a session leaves. */
+/** The limits of the files of a session that are passed on. */
 const limits = { files: 200, bytes: 20 * 1024 * 1024 };
 
 /** A file that a session wrote or changed; `path` is relative, with `/`. */
@@ -21,14 +21,14 @@ export interface OutputFile {
 /** The fresh project of one session. */
 export interface CaseDirectory {
   readonly directory: string;
-  /** What the session left, once its agent is gone. `isCut`: some of it is too large, too much, or cannot be read. */
+  /** The files that the session left, once its agent is gone. `isCut`: some exceed a limit, or cannot be read. */
   outputs(): { readonly files: readonly OutputFile[]; readonly isCut: boolean };
   remove(): void;
 }
 
 /**
- * A new directory with copies of the files of a case, and of the skill unless it is left out; without its `evals`, which say what is
- * expected. Files of `evals/files/` are at the same paths below the project. Throws INVALID_OPTIONS for a file that is missing by now.
+ * Makes a directory with copies of the files of a case and, if `withSkill`, of the skill without its `evals`, which have the expected
+ * results. Files of `evals/files/` are at the same paths below the project. Throws INVALID_OPTIONS for a missing file.
  */
 export function makeCaseDirectory(
   skill: { readonly directory: string; readonly slug: string },
@@ -59,8 +59,8 @@ export function makeCaseDirectory(
 }
 
 /**
- * The files below a directory that are not as they were before. Its agent is gone, but was not in a sandbox: links are not followed, and
- * only files are opened.
+ * The new and changed files below a directory. The agent is gone, but was not in a sandbox: links are not followed, and only files are
+ * opened.
  */
 export function outputFilesIn(
   directory: string,

@@ -29,16 +29,16 @@ export interface EvaluateOptions extends Pick<SessionRequest, "timeoutMs" | "max
   readonly agent: AgentCommand;
   /** The agent that judges assertions in words. */
   readonly judge: AgentCommand | undefined;
-  /** How often each case runs, with the skill and without it. */
+  /** How often each case runs with the skill, and as often without it. */
   readonly runs: number;
-  /** False: only with the skill. */
+  /** Whether each case also runs without the skill. */
   readonly comparesWithout: boolean;
-  /** False: the skill is the only one of ours that the agent has. */
+  /** Whether the agent also has the other skills that acp-skills finds. */
   readonly keepsOthers: boolean;
   readonly options: SkillsOptions;
-  /** Instead of new sessions: those that were recorded. */
+  /** The recorded sessions to grade instead of new ones. */
   readonly replay: { readonly iteration: string; readonly runs: readonly EvalRun[] } | undefined;
-  /** Where results are recorded, each run as soon as it is done. */
+  /** The directory of the results; each run is recorded as soon as it is done. */
   readonly workspace: string;
   readonly openSandbox: () => Promise<Sandbox>;
   /** Must not throw. */
@@ -53,9 +53,9 @@ export interface Evaluation {
 }
 
 /**
- * Runs each case in fresh sessions of an agent, with the skill and without it, and grades what they leave; a replay grades recorded
- * sessions instead. The skill's text is never put into a prompt: whether the agent finds and uses it is what is measured. Rejects only if
- * results cannot be written, a file of a case is missing by now, or, with AGENT_NOT_EXECUTABLE, the agent does not start.
+ * Runs each case in fresh sessions of an agent, with the skill and without it, and grades the results. A replay grades recorded sessions
+ * instead. The skill's text is never put into a prompt, to measure whether the agent finds and uses the skill. Rejects only if results
+ * cannot be written, a file of a case is missing, or, with AGENT_NOT_EXECUTABLE, the agent does not start.
  */
 export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
   const { signal, onProgress, skill, replay } = options;
@@ -98,7 +98,7 @@ interface Once {
   readonly one: EvalCase;
   readonly number: number;
   readonly withSkill: boolean;
-  /** What was recorded, for a replay. */
+  /** The recorded run, for a replay. */
   readonly recorded?: EvalRun;
 }
 
@@ -125,7 +125,7 @@ async function runOnce({ one, withSkill }: Once, place: string, options: Evaluat
   const given: SkillsOptions = {
     ...options.options,
     audit,
-    // Nobody is there to trust the project, which is ours.
+    // Trusts the project, which acp-skills made: there is no user to ask.
     grants: [...(options.options.grants ?? []), directory],
     ...(!keepsOthers && {
       defaultRoots: false,
@@ -140,7 +140,7 @@ async function runOnce({ one, withSkill }: Once, place: string, options: Evaluat
   }
 }
 
-/** Grades a session, and finds out whether the skill was used in it. */
+/** Grades a session, and determines whether it used the skill. */
 async function toRun(
   { one, number, withSkill }: Once,
   seen: ObservedSession,
@@ -165,7 +165,7 @@ async function toRun(
   };
 }
 
-/** In an empty directory, without skills: the session sees only what the question has. */
+/** Asks the judge in an empty directory, without skills, so that the session sees only the question. */
 async function askJudge(prompt: string, judge: AgentCommand, options: EvaluateOptions): Promise<EvalSession> {
   const project = makeCaseDirectory(options.skill, { id: "judge", files: [] }, false);
   const none: SkillsOptions = { announce: "none", tools: "none" };

@@ -12,15 +12,15 @@ export interface Graded {
   readonly session: Pick<EvalSession, "answer" | "fault">;
   readonly files: readonly OutputFile[];
   readonly skill: { readonly directory: string; readonly slug: string };
-  /** Opened for assertions that are scripts. */
+  /** Opens a sandbox, for assertions that are scripts. */
   readonly openSandbox: () => Promise<Sandbox>;
-  /** Judges those in words; undefined without a judge. */
+  /** Judges assertions in words; undefined without a judge. */
   readonly judge:
     ((texts: readonly string[]) => Promise<readonly Omit<AssertionResult, "text" | "weight">[]>) | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Only the beginning of a long text is searched, and shown. */
+/** The maximum lengths of a text that is searched and of one that is shown, in characters, and of a script, in bytes. */
 const longest = { searched: 500_000, shown: 300, script: 1024 * 1024 };
 
 /** Whether each assertion holds after a session; a session without an answer passes none. */
@@ -48,7 +48,7 @@ export async function grade(assertions: readonly Assertion[], graded: Graded): P
 
 type Verdict = Pick<AssertionResult, "passed" | "evidence">;
 
-/** What a pattern finds. Throws for one that takes too long, which could otherwise not even be interrupted. */
+/** The match of a pattern. Throws after 2 s, because a slow pattern can be interrupted in no other way. */
 function search(pattern: string, text: string): string | undefined {
   const found: unknown = runInNewContext(
     "new RegExp(pattern, 'm').exec(text)?.[0]",
@@ -81,11 +81,11 @@ async function check(assertion: Exclude<Assertion, { kind: "words" }>, graded: G
   }
 }
 
-/** What a script of a skill finds in its sandbox: what the session wrote, at `/skills/eval.outputs/`; the answer is its stdin. */
+/** The name of the mount that gives a script the session's files, at `/skills/eval.outputs/`; the answer is its stdin. */
 const outputsName = "eval.outputs";
 const languages = { py: "python", sh: "bash", js: "node", mjs: "node" } as const;
 
-/** It passes if it exits with 0. Null where no sandbox here can run it. */
+/** Runs a script, which passes if it exits with 0. `passed` is null if no sandbox here can run it. */
 async function runScript({ script, args }: Extract<Assertion, { kind: "script" }>, graded: Graded): Promise<Verdict> {
   const language = languages[(script.split(".").at(-1) ?? "") as keyof typeof languages] as "python" | undefined;
   if (language === undefined) return { passed: null, evidence: `${script} is in none of .py, .sh, .js and .mjs.` };

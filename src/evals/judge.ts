@@ -6,7 +6,7 @@ import type { EvalSession } from "./run-session.ts";
 
 type Verdict = Pick<AssertionResult, "passed" | "evidence">;
 
-/** What a judge is shown of a session: only its answer and files. */
+/** The input of a judge: the task, and of its session only the answer and the files. */
 export interface Judged {
   readonly prompt: string;
   readonly expectedOutput: string | undefined;
@@ -17,8 +17,8 @@ export interface Judged {
 const most = { answer: 40_000, file: 20_000, files: 20 };
 
 /**
- * Has a session of another agent say whether assertions in words hold. `ask` opens a fresh session in an empty directory, with no skills.
- * What does not have the form that was asked for, twice, is no verdict: it never passes.
+ * Has another agent judge whether assertions in words hold. `ask` opens a fresh session in an empty directory, with no skills. If two
+ * answers in a row lack the requested form, no assertion passes.
  */
 export async function judgeInWords(
   texts: readonly string[],
@@ -49,7 +49,7 @@ function questionAbout(texts: readonly string[], { prompt, expectedOutput, answe
   ].join("\n\n");
 }
 
-/** The last JSON array in a text, if it is one of verdicts. */
+/** The last JSON array in a text that has `count` verdicts; undefined if there is none. */
 function readVerdicts(answer: string, count: number): readonly Verdict[] | undefined {
   for (let at = answer.lastIndexOf("["); at >= 0; at = at === 0 ? -1 : answer.lastIndexOf("[", at - 1)) {
     const value = parseIfJson(answer.slice(at, answer.lastIndexOf("]") + 1));

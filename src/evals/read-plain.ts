@@ -3,7 +3,7 @@ import { diskSkillBytes } from "../skills/files.ts";
 
 const disk = diskSkillBytes();
 
-/** By its real path. Undefined if it is larger, cannot be read, is no file, or a link leads to it. */
+/** Reads a file by its real path. Undefined if it is larger than `most` bytes, unreadable, no file, or a link leads to it. */
 export function readPlain(file: string, most: number): Buffer | undefined {
   const part = attempt(() => disk.head(file, most), undefined);
   return part !== undefined && part.size <= most ? Buffer.from(part.bytes) : undefined;

@@ -10,19 +10,19 @@ type SkillUse = EvalRun["use"];
 /** A tool call as the agent reported it, over all its updates. */
 interface SeenCall {
   title: string;
-  /** Its name, input and places, as JSON. */
+  /** The title, the input, the locations and the `_meta` of the call, as JSON. */
   said: string;
 }
 
-/** Tools of ours that take a skill. */
+/** Tools of acp-skills that take a skill. */
 const ourTools = /describe_skill|read_skill_file|execute_skill|run_code/;
-/** What agents call the tool that hands work to another agent. */
+/** The names of tools with which agents delegate work to another agent. */
 const delegating = /\b(?:task|agent|subagent|delegate)\b/i;
 
 /**
- * Recognises the use of a skill by what agents say of their tool calls: a call of our tools, the agent's own tool for skills, or reading
- * files of the skill; and by the session's rows of the ledger, which has calls of our tools that agents do not report, and those of
- * agents that they delegate to. Which call it was, and what came before it, does not matter. A list of skills is no use.
+ * Recognises the use of a skill by an agent's tool calls: to a tool of acp-skills, to the agent's own tool for skills, or to read files of
+ * the skill. The session's rows of the ledger add calls that agents do not report, and calls of agents to which they delegate. The order
+ * of calls does not matter. A list of skills is no use.
  */
 export function recogniseUse(entries: readonly TranscriptEntry[], name: string, ledger: string): SkillUse {
   const calls = [...callsIn(entries).values()];

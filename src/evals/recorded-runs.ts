@@ -14,7 +14,7 @@ import { type OutputFile, outputFilesIn } from "./case-directory.ts";
 import { readPlain } from "./read-plain.ts";
 import type { EvalSession } from "./run-session.ts";
 
-/** As `grading.json` of the Agent Skills guide has it; `passed` is null where nobody could decide. */
+/** An assertion result of `grading.json` in the Agent Skills guide; `passed` is null if nobody could decide. */
 const assertionResult = z.object({
   text: z.string(),
   passed: z.boolean().nullable(),
@@ -34,7 +34,7 @@ const evalRun = z.object({
   fault: z.string().exactOptional(),
   durationMs: z.number(),
   tokens: z.number().exactOptional(),
-  /** Not all files that it left were recorded. */
+  /** Whether files that the session left were not recorded. */
   isCut: z.boolean().exactOptional(),
   /** Permission requests that were rejected. */
   rejected: z.number(),
@@ -60,7 +60,7 @@ export function newIteration(workspace: string): string {
   return directory;
 }
 
-/** The newest first. */
+/** The numbers of the iterations, the newest first. */
 function iterationsIn(workspace: string): readonly number[] {
   const numbers = attempt(() => readdirSync(workspace), []).map((name) => Number(iterationName.exec(name)?.[1] ?? 0));
   return numbers.filter((number) => number > 0).sort((one, other) => other - one);
@@ -74,19 +74,19 @@ export function placeOf(
   return path.join(iteration, `eval-${id}`, withSkill ? "with_skill" : "without_skill", `run-${number}`);
 }
 
-/** What is known of a session when it is over. */
+/** The observations of a finished session. */
 export interface ObservedSession {
   readonly session: EvalSession;
-  /** What it wrote or changed; `isCut`: not all of it. */
+  /** The files that the session wrote or changed; `isCut`: some are missing. */
   readonly files: readonly OutputFile[];
   readonly isCut: boolean;
-  /** Its rows of the ledger. */
+  /** The session's rows of the ledger, as NDJSON. */
   readonly ledger: string;
 }
 
 export const ledgerName = "ledger.ndjson";
 
-/** In the files of the Agent Skills guide, so that others' viewers read them, and in a line of `runs.ndjson`. */
+/** Records a run in the files of the Agent Skills guide, which other viewers read, and in a line of `runs.ndjson`. */
 export function recordEvalRun(iteration: string, run: EvalRun, { session, files, ledger }: ObservedSession): void {
   const directory = placeOf(iteration, run);
   for (const { path: name, bytes } of files) {
@@ -111,7 +111,7 @@ export function writeJson(file: string, value: object): void {
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** The weighted share of the assertions that passed, of those that were judged; undefined if none was. */
+/** The weighted share of the judged assertions that passed; undefined if none was judged. */
 export function passRate(results: readonly AssertionResult[]): number | undefined {
   const judged = results.filter(({ passed }) => passed !== null);
   const all = judged.reduce((sum, { weight }) => sum + weight, 0);
@@ -119,13 +119,13 @@ export function passRate(results: readonly AssertionResult[]): number | undefine
   return all === 0 ? undefined : passed / all;
 }
 
-/** The runs of an iteration, as far as they were recorded. They may be the work of others: what has another form is left out. */
+/** Reads the recorded runs of an iteration. The file may come from others: lines of another form are skipped. */
 export function readRuns(iteration: string): readonly EvalRun[] {
   const lines = readPlain(path.join(iteration, "runs.ndjson"), limits.runsBytes)?.toString("utf8").split("\n") ?? [];
   return lines.flatMap((line) => evalRun.safeParse(parseIfJson(line)).data ?? []);
 }
 
-/** A session as it was recorded; without its transcript it counts as failed. */
+/** Reads a recorded session; without its transcript it counts as failed. */
 export function readObserved(iteration: string, run: EvalRun): ObservedSession {
   const place = placeOf(iteration, run);
   const read = (name: string): string =>
@@ -144,7 +144,7 @@ export function readObserved(iteration: string, run: EvalRun): ObservedSession {
   };
 }
 
-/** One evaluation, as far as it was recorded. */
+/** The recorded runs of one evaluation. */
 export interface Iteration {
   readonly number: number;
   readonly runs: readonly EvalRun[];
@@ -157,13 +157,13 @@ export function readIterations(workspace: string): readonly Iteration[] {
     .map((number) => ({ number, runs: readRuns(path.join(workspace, `iteration-${number}`)) }));
 }
 
-/** Something that was said or done in a session. */
+/** One thing that a session's transcript shows. */
 export interface SessionLine {
   readonly who: "user" | "agent" | "tool" | "permission";
   readonly text: string;
 }
 
-/** What a run looked like to the person who would have sat there; undefined if there is no transcript of it of at most 8 MiB. */
+/** The conversation of a run, as a user would have seen it; undefined without a transcript of at most 8 MiB. */
 export function readSession(
   workspace: string,
   iteration: number,

@@ -12,38 +12,38 @@ export interface SessionRequest extends Pick<WrapCommandOptions, "command" | "ar
   /** The session's directory. */
   readonly cwd: string;
   readonly prompt: string;
-  /** In milliseconds, for the whole session. */
+  /** The maximum duration of the session, in milliseconds. */
   readonly timeoutMs: number;
-  /** After so many tool calls the session ends. */
+  /** The maximum number of tool calls, after which the session ends. */
   readonly maxCalls: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** What one session with one prompt was. */
+/** The record of one session with one prompt. */
 export interface EvalSession {
   readonly entries: readonly TranscriptEntry[];
-  /** What the agent said, without its thoughts. */
+  /** The text of the agent, without its thoughts. */
   readonly answer: string;
-  /** As the agent gives it; `failed` if it never did. */
+  /** The stop reason that the agent gave; `failed` if it gave none. */
   readonly stopReason: string;
   /** Why there is no answer: a sentence without full stop. */
   readonly fault?: string;
-  /** The agent answered `initialize`. */
+  /** Whether the agent answered `initialize`. */
   readonly hasStarted?: true;
   readonly durationMs: number;
-  /** Where the agent reports its usage. */
+  /** The total number of tokens, if the agent reports its usage. */
   readonly tokens?: number;
   /** Permission requests, all of which were rejected. */
   readonly rejected: number;
 }
 
-/** How long an agent has to end after its session. */
+/** How long an agent has to end after its session, in milliseconds. */
 const endMs = 20_000;
 
 /**
- * Opens a fresh session of an agent with skills, as a person's editor would, sends one prompt, and ends the agent. Nobody is asked for a
- * permission: what the options do not allow is rejected. Never throws for what an agent does.
+ * Opens a fresh session of an agent with skills, as an editor would, sends one prompt, and ends the agent. Permissions beyond the options
+ * are rejected, because there is no user to ask. Never throws for what an agent does.
  */
 export async function runSession(request: SessionRequest): Promise<EvalSession> {
   const { command, args = [], env, cwd, options = {}, prompt, timeoutMs, maxCalls, clock, signal } = request;
@@ -112,7 +112,7 @@ export async function runSession(request: SessionRequest): Promise<EvalSession> 
 
 const unknownMethod = { code: -32601, message: "Method not found" };
 
-/** An option that rejects, if there is one. */
+/** The response to a permission request: an option that rejects, else cancelled. */
 function reject(params: unknown): object {
   const options = arrayOf(fieldsOf(params)?.["options"]).map(fieldsOf);
   const option = options.find((one) => one?.["kind"] === "reject_once");
@@ -131,7 +131,7 @@ function resultOf(method: string, response: PeerResponse): Readonly<Record<strin
   return fieldsOf(response.result) ?? {};
 }
 
-/** What an agent said of a session. */
+/** The session update in a message of an agent; undefined for other messages. */
 function updateOf({ from, message }: TranscriptEntry): ReturnType<typeof fieldsOf> {
   return from === "agent" ? fieldsOf(fieldsOf(fieldsOf(message)?.["params"])?.["update"]) : undefined;
 }

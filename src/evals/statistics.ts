@@ -14,7 +14,7 @@ export interface Share {
   readonly high: number;
 }
 
-/** The figures of sessions with the skill, or of those without it. */
+/** The figures of the sessions with the skill, or of the sessions without it. */
 export interface Configuration {
   readonly runs: number;
   readonly failed: number;
@@ -31,11 +31,11 @@ interface Compared {
 export interface CaseSummary extends Compared {
   readonly id: string;
   readonly shouldTrigger: boolean;
-  /** How many of the sessions with the skill that worked used it; absent if that cannot be seen in one of them. */
+  /** How many of the working sessions with the skill used it; absent if that is unknown for one of them. */
   readonly use?: { readonly count: number; readonly of: number };
 }
 
-/** As `benchmark.json` of the Agent Skills guide has it, each case, and whether the skill was used when it should be. */
+/** The figures of `benchmark.json` in the Agent Skills guide, each case, and whether the skill was used when it should be. */
 export interface Benchmark {
   readonly cases: readonly CaseSummary[];
   readonly run_summary: Compared & {
@@ -46,7 +46,7 @@ export interface Benchmark {
     readonly precision?: Share;
     /** Among the runs that should use the skill, the share that did. */
     readonly recall?: Share;
-    /** Runs in which it cannot be seen, because the agent handed its work on. */
+    /** Runs for which it is unknown whether the skill was used, because the agent delegated its work. */
     readonly unseen: number;
   };
 }

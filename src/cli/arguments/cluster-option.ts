@@ -3,13 +3,13 @@ import type { Terminal } from "../report/terminal.ts";
 import { text, usageError } from "../command.ts";
 import { type ClusterRecords, openRecords } from "../../given-ports.ts";
 
-/** For commands about what a cluster has. */
+/** The option that names a cluster, for commands that read or change its database. */
 export const cluster = text(
   "URL",
   "What is in the PostgreSQL database of a cluster at URL. Default: $ACP_SKILLS_CLUSTER.",
 );
 
-/** Others can read a command line. */
+/** Throws INVALID_OPTIONS for a URL with a password, because other users can read a command line. */
 export function refusePassword(url: string): void {
   if (URL.canParse(url) && new URL(url).password !== "")
     throw usageError(

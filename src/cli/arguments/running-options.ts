@@ -68,7 +68,7 @@ export function toSkillsOptions(given: OptionValues<typeof running & typeof root
   };
 }
 
-/** Throws INVALID_OPTIONS for a grant that allows nothing: a name is misspelt, or is that of a skill of the project. */
+/** Throws INVALID_OPTIONS for a grant that allows nothing, because its name is misspelt or belongs to a skill of the project. */
 export function refuseIdleGrants(grants: readonly string[] = [], catalog: Pick<Catalog, "find" | "snapshot">): void {
   for (const grant of grants) {
     const [idle] = idleGrants([grantText(grant)], catalog);

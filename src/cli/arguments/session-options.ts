@@ -36,7 +36,7 @@ export const session = {
   log: text("FILE", "Append diagnostics with timestamps to FILE; only errors go to stderr."),
 } as const satisfies OptionTable;
 
-/** What these commands change, for their help. */
+/** The `--help` notes of these commands: which messages they change. */
 export const sessionNotes = [
   "These messages are changed, all others pass unchanged:",
   "  initialize response: the tools and updates on offer are added           (not with --announce none --tools none)",
@@ -49,7 +49,7 @@ export const sessionNotes = [
   "With --announce none --tools none every message passes unchanged.",
 ];
 
-/** The options as settings; undefined, with an error on stderr, if the log file cannot be opened. Throws INVALID_OPTIONS. */
+/** Converts the options to settings; undefined, with an error on stderr, if the log file cannot be opened. Throws INVALID_OPTIONS. */
 export function createSessionOptions(
   given: OptionValues<typeof session>,
   { log: stderr }: Pick<Terminal, "log">,
@@ -79,9 +79,9 @@ const { O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants
 const openFlags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | O_NONBLOCK | O_NOFOLLOW;
 
 /**
- * Appends diagnostics of every level to a file, with times; errors also go to `aside`. Throws if the file cannot be opened, and for
- * files that an attacker could redirect: behind a symbolic link, not regular, or owned by another user. If writing fails
- * later, that is reported once and everything goes to `aside`.
+ * Appends diagnostics of every level to a file, with times; errors also go to `aside`. Throws if the file cannot be opened. Throws for
+ * files that an attacker could redirect: behind a symbolic link, not regular, or owned by another user. A later write error is reported
+ * once; then everything goes to `aside`.
  */
 export function createFileLog(file: string, aside: Log, now: () => Date): Log {
   const descriptor = openOwnFile(file);
@@ -101,7 +101,7 @@ export function createFileLog(file: string, aside: Log, now: () => Date): Log {
 
 function openOwnFile(file: string): number {
   if (liesBehindLink(file)) throw new Error(isLink);
-  // Windows follows links; elsewhere O_NOFOLLOW refuses them without a race.
+  // Windows follows links; on other systems O_NOFOLLOW refuses them without a race.
   if (O_NOFOLLOW === 0 && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true)
     throw new Error(isLink);
   let descriptor: number;
@@ -118,7 +118,7 @@ function openOwnFile(file: string): number {
 
 const isLink = "the path contains a symbolic link; use the path of the file itself";
 
-/** Directories below the current one are not trusted: they may come with a repository. */
+/** Whether a symbolic link leads to the directory of a relative path: directories below the current one may come with a repository. */
 function liesBehindLink(file: string): boolean {
   if (path.isAbsolute(file)) return false;
   const directory = path.resolve(realpathSync("."), path.dirname(file));

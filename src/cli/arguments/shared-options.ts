@@ -28,7 +28,7 @@ export const trustedRoot = text(
 export const dataNote =
   "Blobs, the ledger, run records and packages are stored in $ACP_SKILLS_HOME. Default: ~/.local/share/acp-skills, or the platform's equivalent.";
 
-/** What help says at its end about every command with one of these options. */
+/** Notes at the end of `--help`, by the option to which they belong. */
 export const optionNotes: Readonly<Record<string, string | undefined>> = {
   "no-default-roots": "Default roots: .agents/skills and .claude/skills in the project, then in your home directory.",
   "secrets-file": "Secrets are read from the environment, then --secrets-file, then the system's keychain.",
@@ -43,7 +43,10 @@ export const token = texts(
 
 const form = /^(?:(https?:\/\/[^=\s]+)=)?env:([A-Za-z_][A-Za-z0-9_]*)$/;
 
-/** Tokens by origin; those without one are for that of the sources, which a person named: a project's lock may name anybody. Throws INVALID_OPTIONS, which never repeats what may be a token. */
+/**
+ * Returns tokens by origin. A token without an origin is for the origin of `sources`, which the user named: a project's lock may name any
+ * server. Throws INVALID_OPTIONS, which never repeats a possible token.
+ */
 export function tokensByOrigin(
   texts: readonly string[],
   sources: readonly Pick<Source, "url">[],

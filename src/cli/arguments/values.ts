@@ -32,8 +32,8 @@ export function existingDirectory(option: string, given?: string): string {
 }
 
 /**
- * JSON given to a command: the text itself, `@FILE` for a file that contains it, or `-` for stdin; an empty object if absent. Throws
- * INVALID_OPTIONS if it is not JSON or cannot be read.
+ * Reads the JSON input of a command: the text itself, `@FILE` for a file that contains it, or `-` for stdin. An absent input is an empty
+ * object. Throws INVALID_OPTIONS if the input is not JSON or cannot be read.
  */
 export async function readInput(input: string | undefined, name: string, stdin: Readable): Promise<unknown> {
   if (input === undefined) return {};
@@ -52,22 +52,22 @@ async function readText(input: string, stdin: Readable): Promise<string> {
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
-/** The message of an error; that of a system error without the call and the path, which the sentence around it names. */
+/** The message of an error. A system error loses its call and path, which the sentence around it names. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/, \w+ '.*'$/, "") : String(error);
 }
 
-/** What `--port` may be; 0 is any free one. */
+/** The range of `--port`; 0 is any free port. */
 export const ports = [0, 65_535] as const;
 
-/** The whole number that an option is given. Throws INVALID_OPTIONS for anything else. */
+/** Parses a whole number from `least` to `most`. Throws INVALID_OPTIONS for anything else. */
 export function parseNumber(option: string, text: string, [least, most]: readonly [number, number]): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
   if (number >= least && number <= most) return number;
   throw usageError(`${option} needs a number from ${least} to ${most}, not ${text}`);
 }
 
-/** The text of a file that the person names. Throws INVALID_OPTIONS if it cannot be read, or is longer than `most` bytes. */
+/** The text of a file that the user names. Throws INVALID_OPTIONS if it cannot be read, or is longer than `most` bytes. */
 export function readNamedFile(file: string, most: number): string {
   try {
     const stats = statSync(toAbsolute(file));
@@ -100,7 +100,7 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 const dateForm = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
-/** The time that a duration after `now`, or a date, stands for. Throws INVALID_OPTIONS also for a time in the past. */
+/** The time, in milliseconds since 1970, of a duration after `now`, or of a date. Throws INVALID_OPTIONS also for a time in the past. */
 export function parseUntil(option: string, text: string, now: number): number {
   const then = /^\d+[smhdw]$/.test(text) ? 2 * now - parseSince(option, text, now) : parseSince(option, text, now);
   if (then > now) return then;
@@ -108,8 +108,8 @@ export function parseUntil(option: string, text: string, now: number): number {
 }
 
 /**
- * The time, in milliseconds since 1970, that a duration such as `2h` before `now` or a date such as `2026-11-22` stands for; a date
- * without an offset is in UTC, as times are printed. Throws INVALID_OPTIONS for anything else, such as 30 February.
+ * The time, in milliseconds since 1970, of a duration such as `2h` before `now`, or of a date such as `2026-11-22`. A date without an
+ * offset is in UTC, like printed times. Throws INVALID_OPTIONS for anything else, such as 30 February.
  */
 export function parseSince(option: string, text: string, now: number): number {
   const [, number, unit = ""] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
@@ -122,7 +122,7 @@ export function parseSince(option: string, text: string, now: number): number {
   throw usageError(`${option} needs a duration such as 90m or 7d, or a date such as 2026-11-22[T10:00Z], not ${text}`);
 }
 
-/** The words of a command line; blanks belong to words inside of quotes. Nothing else is special: no shell is meant. */
+/** Splits a command line into words; blanks inside quotes do not split. Nothing else is special, because no shell is involved. */
 export function toWords(line: string): readonly string[] {
   const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"']|["'])+/g) ?? [];
   return words.map((word) => word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"));

@@ -13,7 +13,7 @@ import {
 } from "../command.ts";
 import type { Terminal } from "../report/terminal.ts";
 
-/** What an action is given: the words after its name, and the options of the command. */
+/** The input of an action: the words after its name, and the options of the command. */
 export interface ClusterWords {
   readonly words: readonly string[];
   readonly options: OptionValues<typeof options>;
@@ -22,7 +22,7 @@ export interface ClusterWords {
 /** One action of `acp-skills cluster`. Throws INVALID_OPTIONS for a usage error before it does anything. */
 export type ClusterAction = (given: ClusterWords, settings: Settings, terminal: Terminal) => Promise<ExitCode>;
 
-/** Every action: how it is used, the most words after its name, and where it is. An action is one file and one line here. */
+/** Every action: its usage, the maximum number of words after its name, and its loader. An action is one file and one line here. */
 const actions: Readonly<
   Record<string, readonly [usage: string, mostWords: number, load: () => Promise<ClusterAction>]>
 > = {
@@ -58,7 +58,7 @@ const actions: Readonly<
   ],
 };
 
-/** What callers and tokens are given. */
+/** The options of the actions `callers` and `tokens`. */
 const ofCallers = {
   skills: texts("PATTERN", "callers add: what it sees. Default: all skills. Repeatable."),
   tools: texts("TOOL", "callers add: what it may call. Default: all tools. Repeatable."),
@@ -68,7 +68,7 @@ const ofCallers = {
   overlap: text("HOURS", "tokens rotate: how long the tokens from before are valid. Default: 24."),
 } as const satisfies OptionTable;
 
-/** Actions that work without a database of the person. */
+/** Actions that work without a database of the user. */
 const ownDatabase: readonly string[] = ["demo"];
 
 const options = { cluster: running.cluster, ...ofCallers, json } as const satisfies OptionTable;

@@ -1,6 +1,6 @@
 import type { Command } from "../command.ts";
 
-/** One line for `acp-skills --help`, which leaves out commands without one: they are internal; and where the command is. */
+/** The summary in `acp-skills --help`, which omits commands without one because they are internal, and the loader of the command. */
 type Entry = readonly [summary: string | undefined, load: () => Promise<{ readonly command: Command }>];
 
 /** Every command, in the order of `--help`. A command is one file and one line here; only the file of the requested command is loaded. */
@@ -48,7 +48,7 @@ export const commands = {
 
 export type CommandName = keyof typeof commands;
 
-/** The sections of `acp-skills --help`: what a person wants, and the first command that does it. */
+/** The sections of `acp-skills --help`: what the user wants, and the first command that does it. */
 export const sections: readonly { readonly title: string; readonly first: CommandName }[] = [
   { title: "Begin with", first: "setup" },
   { title: "Write skills", first: "init" },

@@ -8,9 +8,9 @@ import { safeText } from "../report/safe-text.ts";
 import type { Terminal } from "../report/terminal.ts";
 
 /**
- * Each has a script, which asks `acp-skills complete` about the words up to the cursor, and completes the names of files where that prints
- * nothing. That for bash works with and without the bash-completion package, and with the bash 3.2 of macOS; that for zsh in a directory of
- * `fpath`, and when it is sourced.
+ * The shells with a completion script. The script asks `acp-skills complete` about the words up to the cursor; if that prints nothing, it
+ * completes file names. The bash script works with and without bash-completion, and with bash 3.2 of macOS. The zsh script works in a
+ * directory of `fpath` and when it is sourced.
  */
 const names = ["bash", "zsh", "fish"] as const;
 
@@ -39,7 +39,7 @@ export const command = defineCommand({
   },
 });
 
-/** For completion scripts: what the last word can be, with a description after a tab, one a line; nothing where it is a file. */
+/** Prints possible last words for completion scripts, one a line, with a description after a tab; prints nothing for a file name. */
 export const complete = defineCommand({
   usage: "complete -- [WORD…]",
   takesRest: true,

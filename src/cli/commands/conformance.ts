@@ -90,15 +90,15 @@ export const command = defineCommand({
 
 interface Checking {
   readonly timeoutMs: number;
-  /** Absent: every one. */
+  /** The sources whose rules are checked; undefined means all sources. */
   readonly sources: readonly RuleSource[] | undefined;
-  /** Returns the exit status. */
+  /** Prints the report and returns the exit status. */
   readonly print: (report: ConformanceReport) => Promise<ExitCode>;
   readonly terminal: Terminal;
   readonly record: ((text: string) => void) | undefined;
 }
 
-/** How long updates are waited for: a list of skills comes with the session, or not at all. */
+/** The maximum wait for each update: a list of skills comes with the session, or not at all. */
 const patienceMs = 5_000;
 
 async function checkAgent(
@@ -124,7 +124,7 @@ async function checkAgent(
   }
 }
 
-/** Creates a file now, so that an error comes before the work; the function replaces its content. */
+/** Creates a file at once, so that an error comes before the work. The returned function replaces the content. Throws INVALID_OPTIONS. */
 function createOutputWriter(option: string, file: string | undefined): ((text: string) => void) | undefined {
   if (file === undefined) return undefined;
   const target = toAbsolute(file);
@@ -138,7 +138,7 @@ function createOutputWriter(option: string, file: string | undefined): ((text: s
   };
 }
 
-/** The connections of a transcript. Throws INVALID_OPTIONS if there is none, or it is too large. */
+/** Reads the connections of a transcript. Throws INVALID_OPTIONS if there is none, or it is too large. */
 function readTranscriptFile(file: string): { readonly name: string; readonly entries: readonly TranscriptEntry[] }[] {
   return Array.from(
     byConnection(readTranscript(readNamedFile(file, limits.transcriptBytes), file)),

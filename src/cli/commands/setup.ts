@@ -90,7 +90,7 @@ export const command = defineCommand({
   },
 });
 
-/** What a person enters in Obsidian: its plugin would write its own settings again over a change of the file. */
+/** Prints what to enter in Obsidian, whose plugin would overwrite a change of the file with its own settings. */
 async function showInstructions(
   agent: readonly string[] = ["AGENT", "[ARG…]"],
   json: boolean,
@@ -139,7 +139,7 @@ async function setUp(context: Context, agent: NewAgent | undefined, write: boole
   return changes.every(({ agents }) => agents.every(({ outcome }) => outcome === "skipped")) ? exit.unable : exit.done;
 }
 
-/** Returns where the backup is. If the file cannot be written, there is no trace of a change that could be undone. */
+/** Makes a backup, writes the file, and returns the path of the backup. If the file cannot be written, reverts the backup. */
 function writeWithBackup(
   { name, where }: Context,
   { file, text, agents }: Plan & { readonly file: SettingsFile },
@@ -221,8 +221,9 @@ async function report({ name, terminal, json }: Context, changes: readonly Setti
 }
 
 /**
- * The text to write, null to delete the file, and whether it is exactly what there was. Restores what there was if the file is as we left it; otherwise only takes out what starts agents through acp-skills. Throws UNREADABLE
- * if neither is possible.
+ * Plans the undoing of one change: the text to write, null to delete the file, and whether the text is exactly the original. Restores the
+ * original if the file is as acp-skills left it. Otherwise removes only what starts agents through acp-skills. Throws UNREADABLE if
+ * neither is possible.
  */
 function planUndo(editor: Editor, record: SetupRecord, where: SetupEnvironment) {
   const file = readSettingsAt(record.place, where);
@@ -230,7 +231,7 @@ function planUndo(editor: Editor, record: SetupRecord, where: SetupEnvironment) 
   const { temporary = file.real } = record;
   if (path.dirname(temporary) !== path.dirname(file.real))
     throw new SkillsError("UNREADABLE", `${record.place} leads to ${file.real} now, which was not set up${advice}.`);
-  // It was changed back, or never changed.
+  // The file was changed back, or never changed.
   if (record.exact && isUntouched(record, file.text)) return { file, text: file.text ?? null, exact: true };
   if (file.text === undefined)
     throw new SkillsError("UNREADABLE", `${record.place} has been deleted, so there is nothing to undo${advice}.`);

@@ -12,14 +12,14 @@ import { type Terminal, noteSome, onInterruption } from "../report/terminal.ts";
 
 export interface FetchedSources {
   readonly roots: readonly RemoteRoot[];
-  /** Whether there is a copy of each source, of now or of earlier. */
+  /** Whether each source has a copy, fetched now or earlier. */
   readonly complete: boolean;
 }
 
 const patienceMs = 20_000;
 const shownProblems = 3;
 
-/** Looks at sources once, as the policies of a directory allow, and says where what is listed is a copy of earlier. */
+/** Fetches sources once, as the policies of a directory allow. Reports each source that could not be read; its last good copy is used. */
 export async function fetchSources(
   { sources: texts, allowPrivate }: { readonly sources: readonly string[]; readonly allowPrivate: readonly string[] },
   directory: string,

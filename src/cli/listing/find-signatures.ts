@@ -4,7 +4,7 @@ import { type Signature, openSignatures } from "../../skills/signature.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import type { Terminal } from "../report/terminal.ts";
 
-/** Who signed the skills that have a signature; the others are absent. Throws INVALID_OPTIONS for a trusted root that cannot be used. */
+/** Verifies the signatures of skills; skills without one are absent. Throws INVALID_OPTIONS for an unusable trusted root. */
 export async function findSignatures(
   offered: readonly OfferedSkill[],
   trustedRoot: string | undefined,

@@ -2,7 +2,7 @@ import { unifiedDiff } from "../../base/text/unified-diff.ts";
 import { safeText } from "./safe-text.ts";
 import type { Paint } from "./terminal.ts";
 
-/** The text of a file before and after a change: null for no file, undefined for one that is not shown. */
+/** The text of a file before and after a change: null if there is no file, undefined if its text is not shown. */
 export interface FileDiff {
   readonly name: string;
   readonly before: string | null | undefined;
@@ -17,7 +17,7 @@ export function* fileDiff({ name, before, after, maxLines }: FileDiff, paint: Pa
   if (before === undefined || after === undefined) yield "binary, or too large to show\n";
   else
     for (const line of unifiedDiff(before ?? "", after ?? "", maxLines)) {
-      // A line of a file after its sign, so that no command to a CI system is at the start of the line.
+      // The text after the sign is escaped as a line of its own, so that a CI system finds no command in it.
       const safe = `${line.slice(0, 1)}${safeText(line.slice(1))}\n`;
       const colour = ({ "+": "green", "-": "red", "@": "cyan" } as const)[line.slice(0, 1)];
       yield colour === undefined ? safe : paint(colour, safe);

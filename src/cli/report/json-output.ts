@@ -1,14 +1,14 @@
 import { jsonText } from "./safe-text.ts";
 
-/** Raised when a field of what `--json` prints changes or goes; fields are added without that. */
+/** Raised when a field of the `--json` output changes or is removed; new fields do not raise it. */
 const schemaVersion = 1;
 
-/** What `--json` prints; with an `indent` of 0 on one line. */
+/** Formats the output of `--json`; an `indent` of 0 gives one line. */
 export function jsonObject(fields: object, indent = 2): string {
   return `${jsonText({ schemaVersion, ...fields }, indent)}\n`;
 }
 
-/** What `--json` prints, in chunks and with each item of a list on one line: ten thousand skills are never one string. */
+/** Formats the output of `--json` in chunks, each item of a list on one line, so that 10,000 skills are never one string. */
 export function* jsonLines(fields: Readonly<Record<string, object | number | null>>): Iterable<string> {
   yield `{"schemaVersion":${schemaVersion}`;
   for (const [name, value] of Object.entries(fields)) {

@@ -10,7 +10,7 @@ import type { Terminal } from "./terminal.ts";
 import { type ExitCode, exitFor } from "../exit-code.ts";
 import { noSuchSkill } from "../../skills/skill.ts";
 
-/** Where the skills of a run are on this machine. */
+/** The catalog that locates the skills of a run, and the directory to which shown paths are relative. */
 interface SkillLocations {
   readonly catalog: Pick<Catalog, "find">;
   readonly cwd: string;
@@ -25,8 +25,8 @@ export function toOwnPaths(text: string, { catalog, cwd }: SkillLocations): stri
 }
 
 /**
- * Human-readable text for a result: status, output, and the commands that show truncated parts. `isScript`: its output was printed while
- * it ran.
+ * Describes a result for the user: status, output, and the commands that show truncated output. `isScript`: the output was printed during
+ * the run.
  */
 export function describeRun(result: RunResult, isScript: boolean, locations: SkillLocations): string[] {
   const { status, summary, logs_blob, run_id, duration_ms, limits_applied, output_blobs } = result;
@@ -88,8 +88,8 @@ function failureLines({ type, message, details = {} }: RunFailure): string[] {
 }
 
 /**
- * Reports an error: a sentence, or the error object with `--json`. An internal error is logged and reported by its id. Returns what to exit
- * with.
+ * Reports an error: a sentence, or the error object with `--json`. An internal error is logged and reported by its id. Returns the exit
+ * code.
  */
 export function reportRefusal(
   error: unknown,
@@ -140,7 +140,7 @@ const options: Readonly<Record<string, string>> = {
   timeout_ms: "--timeout",
 };
 
-/** Sentences for models about tools and their user, and the same for people about commands. */
+/** Sentences for models about tools, each with its equivalent for users about commands. */
 const words: readonly (readonly [RegExp, string])[] = [
   [
     /Call describe_skill .*parameter script\./,
@@ -150,7 +150,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/a blob id, as create_blob returns it/, 'a blob; pass a file with --blob, and refer to the first as "@1"'],
 ];
 
-/** Sentences about the user, who is the reader at the command line. */
+/** Phrases about the user, each with the form that addresses the user. */
 const personal: readonly (readonly [RegExp, string])[] = [
   [/\bIf the user trusts it, they can\b/, "If you trust it, you can"],
   [/\bthe user has\b/, "you have"],
@@ -160,7 +160,7 @@ const personal: readonly (readonly [RegExp, string])[] = [
   [/\bThey are asked again in this session if they write\b/, "You are asked again in this session if you write"],
 ];
 
-/** A text about the user, for the user. */
+/** Rewrites a text about the user so that it addresses the user. */
 export function toPerson(text: string): string {
   return personal.reduce((reworded, [pattern, words]) => reworded.replace(pattern, words), text);
 }

@@ -30,7 +30,7 @@ export const prettyReporter: Reporter = function* (report, context) {
   if (report.checked > 0 || report.problems.length > 0) yield `${summary(report, context)}\n`;
 };
 
-/** What scanners of others say, each under the name of its tool. */
+/** The findings of third-party scanners, each under the name of its tool. */
 export function* adviceLines(
   advice: readonly (Advice & Partial<SkillAdvice>)[],
   { paint, maxProblems }: Pick<ReportContext, "paint" | "maxProblems">,
@@ -104,7 +104,7 @@ function summary({ problems, checked, fixed, fixable }: CheckReport, { paint }: 
 
 /** Context for a reporter besides the report. */
 export interface ReportContext {
-  /** Paths inside it are shown as relative. */
+  /** The directory to which paths inside it are shown as relative. */
   readonly cwd: string;
   readonly paint: Paint;
   /** The width of the terminal; undefined if nothing must be truncated. */
@@ -148,7 +148,7 @@ const reasons: Partial<Record<RuleCode, string>> = {
   "ignored-unsearched": "in ignored directories",
 };
 
-/** The last line of a list or check that left something out: how many skills were found and checked, and why the others were not. */
+/** The last line of an incomplete list or check: how many skills were found and checked, and why others were not. */
 export function sayCounts(given: SkillCounts): string | undefined {
   const { found, checked, notChecked, complete, reasons: why } = given;
   if (complete && notChecked === 0) return undefined;
@@ -170,7 +170,7 @@ export function saySeverities(problems: readonly Problem[], paint: Paint = plain
   return counts.join(", ");
 }
 
-/** A position in a file, and how to read the lines around it. */
+/** A position in a file, and a reader for the lines around it. */
 interface FramePosition {
   readonly line: number;
   /** From 1, in code points. */
@@ -181,8 +181,8 @@ interface FramePosition {
 }
 
 /**
- * The line of the position, with the ones before and after it, and carets under the span. Of long lines, shows the part
- * around the column. Empty if the line does not exist.
+ * Shows the line of the position between its neighbours, with carets under the span. Long lines are cut around the column. Empty if the
+ * line does not exist.
  */
 export function codeFrame(
   { line, column, endColumn = 0, sourceLine }: FramePosition,

@@ -2,8 +2,8 @@ import type { Paint } from "./terminal.ts";
 import { replaceInvisible, toEscape } from "../../base/text/unsafe-characters.ts";
 
 /**
- * Makes untrusted text safe for one line of a terminal: line breaks and tabs become spaces; other control characters, invisible
- * characters and those that reorder text become visible escapes, and so do commands to CI systems.
+ * Makes untrusted text safe for one line of a terminal: line breaks and tabs become spaces. Visible escapes replace other control
+ * characters, invisible characters, characters that reorder text, and commands to CI systems.
  */
 export function safeText(text: string): string {
   const visible = replaceInvisible(text, toEscape);
@@ -15,7 +15,7 @@ export function safeText(text: string): string {
     .replace(workflowCommand, (_whole, blanks: string) => blanks + toEscape(":"));
 }
 
-/** Formats `label  value` lines of one width; none for an absent or empty value. */
+/** Returns a function that formats `label  value` lines with labels of one width; empty for an absent or empty value. */
 export function labelled(paint: Paint, width: number): (label: string, value: string | undefined) => string {
   return (label, value) =>
     value === undefined || value === "" ? "" : `${paint("dim", label.padEnd(width))}${safeText(value)}\n`;
@@ -30,8 +30,8 @@ export function safeLines(text: string): string {
 }
 
 /**
- * Passes text on by whole lines, rewritten and then made safe: workflow commands cannot be recognised in part of a line. `end` passes the
- * rest of the last line.
+ * Passes text on in whole lines, rewritten and then made safe, because workflow commands cannot be recognised in half a line. `end` passes
+ * the rest of the last line.
  */
 export function openSafeLines(
   write: (text: string) => void,
@@ -61,7 +61,7 @@ const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\
 const unsafeEach = new RegExp(unsafe, "gu");
 
 /**
- * JSON that is safe to print: commands to terminals and CI systems, invisible characters and those that reorder text are written as
+ * Formats JSON that is safe to print: commands to terminals and CI systems, invisible characters and characters that reorder text become
  * JSON escapes. No line of JSON starts with `::`.
  */
 export function jsonText(value: unknown, indent?: number): string {
@@ -81,10 +81,10 @@ const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069
 /** A fast check for text that may need escaping; most text does not. */
 const unusual = /[^\0-\u007e]/;
 
-/** Leaves room for the name of the program in 100 columns. */
+/** Leaves space for the name of the program in 100 columns. */
 const maxFirstLineLength = 88;
 
-/** An error as its first line, which ends where a clause ends, and the rest. */
+/** Splits an error message into a first line, which ends with a clause after at most 88 characters, and the rest. */
 export function errorLines(text: string): [string, ...string[]] {
   if (text.length <= maxFirstLineLength) return [text];
   const [, first = text, rest] = /^(.{20,87}(?:[.,;:)]|(?= \())) (.*)$/s.exec(text) ?? [];

@@ -5,8 +5,8 @@ import type { Terminal } from "./terminal.ts";
 const minLastColumnWidth = 20;
 
 /**
- * A heading and rows in aligned columns, without those that are empty in every row; the last column is truncated at the width of the
- * terminal.
+ * Formats a heading and rows in aligned columns. Omits columns that are empty in every row, and truncates the last column at the width of
+ * the terminal.
  */
 export function* table(
   titles: readonly string[],
@@ -81,7 +81,7 @@ function shorten(fitting: string, columns: number): string {
 }
 
 /**
- * Rows as CSV (RFC 4180), safe to print and to open in a spreadsheet: a cell that a spreadsheet would calculate gets an apostrophe in
+ * Formats rows as CSV (RFC 4180) that is safe to print and to open in a spreadsheet: cells that look like formulas get an apostrophe in
  * front.
  */
 export function* csv(heading: readonly string[], rows: Iterable<readonly string[]>): Iterable<string> {

@@ -12,7 +12,7 @@ import { quoted } from "../../base/text/quoted.ts";
 import { type ExitCode, exit } from "../exit-code.ts";
 import type { ChangedFile } from "../../skills/files.ts";
 
-/** Those of a process. `columns` counts only for a terminal. */
+/** The standard streams of a process. `columns` counts only for a terminal. */
 export interface Streams {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -21,11 +21,11 @@ export interface Streams {
 
 /** The streams and the environment of a command: results go to stdout, everything else to stderr. */
 export interface Terminal {
-  /** Throws UNREADABLE if the current directory has been deleted. */
+  /** The current directory. Throws UNREADABLE if it has been deleted. */
   readonly cwd: string;
   readonly home: string;
   readonly stdin: Streams["stdin"];
-  /** For stdout. */
+  /** Colours text for stdout. */
   readonly paint: Paint;
   /** Width of stdout; undefined if it is not a terminal, so that nothing is truncated. */
   readonly columns: number | undefined;
@@ -33,7 +33,7 @@ export interface Terminal {
   readonly readerGone: AbortSignal;
   /** Prints results in chunks. Resolves when they have been written or stdout is closed. */
   print(pieces: Iterable<string>): Promise<void>;
-  /** Prints what `--json` prints: an object with these fields and the version of its form. */
+  /** Prints the output of `--json`: an object with these fields and the version of the schema. */
   printJson(fields: object): Promise<void>;
   /** Writes bytes to stdout unchanged, including control characters. Resolves like `print`. */
   pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
@@ -43,18 +43,18 @@ export interface Terminal {
   readonly log: Log;
   /** Writes text to stderr unchanged; the caller has made it safe. */
   echo(text: string): void;
-  /** Asks the person here. Undefined where stdin or stderr is not a terminal. */
+  /** Asks the user at the terminal; undefined if stdin or stderr is not a terminal. */
   readonly ask: Ask | undefined;
   /** The progress line on stderr. It is erased before anything else is printed. */
   readonly progress: Progress;
 }
 
-/** The size of the one buffer that collects chunks; it is reused when they have been written. */
+/** The size in bytes of the buffer that collects chunks; the buffer is reused after each write. */
 const writeSize = 64 * 1024;
 
 /**
- * The streams and the environment of this process; streams are not touched before their first use. If the reader closes stdout, printing stops and the
- * exit code stays the same. `isQuiet`: asked before progress is first shown.
+ * Creates the terminal of this process. Streams are not touched before their first use. If the reader closes stdout, printing stops and
+ * the exit code stays the same. `isQuiet` is called before progress is first shown.
  */
 export function createTerminal(streams: Streams, isQuiet = (): boolean => false, clock: Clock = systemClock): Terminal {
   const { env } = process;
@@ -149,7 +149,7 @@ export function createStderrLog(write: (line: string) => void): Log {
 
 const nothing = (): void => undefined;
 
-/** Where the line would be in the way. */
+/** The progress of a quiet command, or without a terminal: shows nothing. */
 const noProgress: Progress = { show: nothing, erase: nothing, done: nothing };
 
 function once<Value>(open: () => Value): () => Value {
@@ -157,12 +157,12 @@ function once<Value>(open: () => Value): () => Value {
   return () => (opened ??= { value: open() }).value;
 }
 
-/** Also undefined for a terminal that reports a width of 0, as some do in tests. */
+/** The width of a terminal; undefined for other streams, and for a terminal that reports a width of 0, as some do in tests. */
 export function widthOf({ isTTY, columns }: Pick<Streams["stdout"], "isTTY" | "columns">): number | undefined {
   return isTTY === true && columns !== undefined && columns > 0 ? columns : undefined;
 }
 
-/** Prints at most so many lines on stderr, and how many there are besides. */
+/** Prints at most `most` lines on stderr, then how many others there are. */
 export function noteSome(lines: readonly string[], most: number, { note }: Pick<Terminal, "note">): void {
   for (const line of lines.slice(0, most)) note(line);
   if (lines.length > most) note(`and ${lines.length - most} more`);
@@ -182,7 +182,7 @@ export function onInterruption(): { readonly signal: AbortSignal; readonly stop:
   return { signal: controller.signal, stop };
 }
 
-/** Works until SIGINT or SIGTERM, and returns what to exit with: 130 with a note, which says `what`, if that ended the work. */
+/** Runs `work` until SIGINT or SIGTERM. Returns its exit code, or 130 with the note `what` if a signal ended it. */
 export async function interruptible(
   { note }: Pick<Terminal, "note">,
   work: (signal: AbortSignal) => Promise<ExitCode>,
@@ -207,10 +207,10 @@ export type Paint = (style: Style, text: string) => string;
 
 export const plainPaint: Paint = (_style, text) => text;
 
-/** Whether to colour is decided by `wantsColour`. */
+/** Colours a text without checking the stream; `wantsColour` decides whether to use it. */
 export const colourPaint: Paint = (style, text) => styleText(style, text, { validateStream: false });
 
-/** FORCE_COLOR has priority (`0` and `false` mean no), then NO_COLOR, then whether it is a terminal that supports colours. */
+/** Whether to colour: FORCE_COLOR decides first (`0` and `false` mean no), then NO_COLOR, then whether it is a terminal with colours. */
 export function wantsColour(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";
@@ -228,12 +228,12 @@ export function currentDirectory(): string {
   }
 }
 
-/** Further files are only counted. */
+/** The maximum number of files in a question; further files are only counted. */
 const maxFiles = 20;
 
 /**
- * Asks the person at a terminal. Empty input and the end of input refuse for now; anything else that is no choice is asked again. Progress
- * ends first, so that its line does not overwrite the prompt.
+ * Asks the user at a terminal. Empty input or the end of input refuses for now; other input that is no choice repeats the question. Ends
+ * progress first, so that its line does not overwrite the prompt.
  */
 export function askAtTerminal(input: Readable, output: Writable, progress: Pick<Progress, "done">): Ask {
   return async (question, signal, shown) => {

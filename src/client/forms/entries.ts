@@ -3,28 +3,28 @@ import { skillFault } from "../skill-fault.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { metaKey } from "../../wire/methods.ts";
 
-/** How much is held of one connection. Agents are untrusted. */
+/** The limits on what is stored of one connection. Agents are untrusted. */
 export interface StoreLimits {
-  /** Sessions; the least recently updated is dropped. Default: 100. */
+  /** The maximum number of sessions; the least recently updated is dropped. Default: 100. */
   readonly sessions: number;
-  /** Skills and commands of a session; more in a message are ignored. Default: 20,000. */
+  /** The maximum number of skills and commands of a session; more in a message are ignored. Default: 20,000. */
   readonly skills: number;
-  /** Characters of one skill; a longer one is ignored. Default: 16,384. */
+  /** The maximum number of characters of one skill; a longer one is ignored. Default: 16,384. */
   readonly text: number;
-  /** Characters of all sessions; the oldest are dropped. Default: 64 Mi. */
+  /** The maximum number of characters of all sessions; the oldest are dropped. Default: 64 Mi. */
   readonly allText: number;
-  /** Problems that are stored. Default: 200. */
+  /** The maximum number of stored problems. Default: 200. */
   readonly problems: number;
 }
 
-/** What is known before a message is read. */
+/** The facts that are known before a message is read. */
 export interface EntryContext {
   /** The key of the connection. */
   readonly agent: string;
   readonly limits: Pick<StoreLimits, "skills" | "text">;
 }
 
-/** Further faults of a message are ignored. */
+/** The maximum number of faults of a message; further ones are ignored. */
 const maxFaults = 100;
 
 /** Gathers the skills of one message, without those that are invalid, too long, too many or duplicated. */
@@ -55,7 +55,7 @@ export class Entries {
     return true;
   }
 
-  /** `parsed` must be a new object: it becomes the stored skill. */
+  /** Adds a skill. `parsed` must be a new object: it becomes the stored skill. */
   add(parsed: SkillOfForm, place: string): void {
     const { agent, limits } = this.#context;
     const skill: StoredSkill = Object.assign(parsed, { agent, sessionId: this.#sessionId });
@@ -66,7 +66,7 @@ export class Entries {
     else this.#skills.set(name, skill);
   }
 
-  /** Takes one AvailableSkill, of whatever form, with what the form says besides. */
+  /** Adds one AvailableSkill of any form, with the further facts of that form. */
   addAvailable(value: unknown, place: string, more: Pick<SkillOfForm, "form" | "command" | "file">): void {
     const fault = skillFault(value);
     if (fault === undefined) this.add(toFacts(value as AvailableSkill, more), place);
@@ -78,7 +78,7 @@ export class Entries {
   }
 }
 
-/** The characters that a skill holds in memory. */
+/** The number of characters that a skill holds in memory. */
 export function lengthOf(skill: StoredSkill): number {
   let length = 0;
   for (const key in skill) {
@@ -98,7 +98,7 @@ function toFacts(
   const ours = _meta?.[metaKey];
   const { version, state, environment } = ours ?? {};
   const isInvocable = version !== undefined && (ours?.userInvocable ?? state !== "denied");
-  // One literal: spreading costs ten times as much, and lists are long.
+  // Uses one literal, because spreading costs ten times as much, and lists are long.
   return {
     form,
     command: command ?? (isInvocable ? name : undefined),

@@ -1,6 +1,6 @@
 import type { SkillFacts } from "../select.ts";
 
-/** How an agent announced a skill. */
+/** The form in which an agent announced a skill. */
 export type SkillForm =
   /** The RFD's update, and its flat sample, which no agent is known to send. */
   | "available_skills_update"
@@ -9,7 +9,7 @@ export type SkillForm =
   | "_acp-skills/skills_update"
   /** An entry of the type `skill` in the list of commands (ACP v2). */
   | "skill-entry"
-  /** A command with our `_meta`, JetBrains AIR's, qwen-code's, yolop's; a command named `$pdf` or `skill:pdf`. */
+  /** A command with `_meta` of acp-skills, JetBrains AIR, qwen-code or yolop; a command named `$pdf` or `skill:pdf`. */
   | "acp-skills-command"
   | "air-command"
   | "qwen-skills"
@@ -22,14 +22,14 @@ export interface StoredSkill extends SkillFacts {
   readonly agent: string;
   readonly sessionId: string;
   readonly form: SkillForm;
-  /** The name of the command that invokes it. */
+  /** The name of the command that invokes the skill. */
   readonly command?: string | undefined;
-  /** Its `SKILL.md`, on the agent's machine. */
+  /** The path of the skill's `SKILL.md` on the agent's machine. */
   readonly file?: string | undefined;
   readonly digest?: string | undefined;
 }
 
-/** What a form says of a skill; the rest is the same for a whole message. */
+/** The facts of a skill in a form; `agent` and `sessionId` are the same for a whole message. */
 export type SkillOfForm = Omit<StoredSkill, "agent" | "sessionId">;
 
 /** A command that nothing marks as a skill. */
@@ -38,7 +38,7 @@ export interface PlainCommand {
   readonly description: string;
 }
 
-/** What can be wrong with a message: all of it, one entry, its size, or an update before it that is missing. */
+/** The kinds of faults in a message: all of it, one entry, its size, or an earlier update that is missing. */
 export type FaultCode =
   | "INVALID_UPDATE"
   | "INVALID_SKILL"
@@ -48,7 +48,7 @@ export type FaultCode =
   | "TOO_MANY_SKILLS"
   | "MISSED_UPDATE";
 
-/** What is wrong with a message of an agent. */
+/** A fault in a message of an agent. */
 export interface NotificationFault {
   readonly code: FaultCode;
   /** A JSON pointer into the params of the message. */
@@ -56,14 +56,14 @@ export interface NotificationFault {
   readonly message: string;
 }
 
-/** What the params of a notification contain. */
+/** The parsed params of a notification. */
 export type ParsedNotification = { readonly sessionId: string; readonly faults: readonly NotificationFault[] } & (
   | { readonly kind: "list"; readonly skills: readonly StoredSkill[]; readonly revision: number | undefined }
   | {
       readonly kind: "delta";
       readonly revision: number;
       readonly skills: readonly StoredSkill[];
-      /** Names. */
+      /** The names of the removed skills. */
       readonly removed: readonly string[];
     }
   | { readonly kind: "commands"; readonly skills: readonly StoredSkill[]; readonly commands: readonly PlainCommand[] }

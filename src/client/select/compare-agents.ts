@@ -1,22 +1,22 @@
 import type { SkillFacts } from "../select.ts";
 
-/** The skills of one agent, under the name that a person knows it by. */
+/** The skills of one agent, with the name by which the user knows the agent. */
 export interface AgentSkills<S extends SkillFacts = SkillFacts> {
   readonly agent: string;
   readonly skills: readonly S[];
 }
 
-/** One skill beside the agents; its facts are those of the first agent that has it, so that rows can be searched like skills. */
+/** One skill across agents. Its facts are those of the first agent that has it, so that rows can be searched like skills. */
 export interface ComparedSkill<S extends SkillFacts = SkillFacts> extends SkillFacts {
-  /** What each agent has under this name, in the order of the agents; undefined if it has nothing. */
+  /** The skill of each agent under this name, in the order of the agents; undefined for an agent without it. */
   readonly byAgent: readonly (S | undefined)[];
-  /** The agents that have it and can use it now. */
+  /** The agents that have the skill and can use it now. */
   readonly agents: readonly string[];
-  /** Agents have different versions or descriptions of it. */
+  /** Whether agents have different versions or descriptions of the skill. */
   readonly differs: boolean;
 }
 
-/** Answers "which of these agents can do this": a row a skill, those that most agents can use first, else in the order of first sight. */
+/** Answers "which of these agents can do this": a row for each skill, first those that most agents can use, then the first seen. */
 export function compareAgents<S extends SkillFacts>(agents: readonly AgentSkills<S>[]): readonly ComparedSkill<S>[] {
   const rows = new Map<string, { readonly first: S; readonly byAgent: (S | undefined)[] }>();
   for (const [index, { skills }] of agents.entries())

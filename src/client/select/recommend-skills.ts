@@ -9,7 +9,7 @@ const nameWeight = 3;
 /** A skill that may help with a prompt, and why. */
 export interface Recommendation<S extends SkillFacts = SkillFacts> {
   readonly skill: S;
-  /** Comparable within one answer only. */
+  /** A score to compare skills of one answer only. */
   readonly score: number;
   /** The words of the prompt that occur in the skill's name or description, most telling first: the reason. */
   readonly words: readonly string[];
@@ -49,7 +49,7 @@ export function openRecommendations<S extends SkillFacts>(
   };
 }
 
-/** The skills that contain a word, by their place in the list, with the weight of the word there. */
+/** The skills that contain a word, by their index in the list, with the weight of the word there. */
 type Index = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
 function indexOf(skills: readonly SkillFacts[]): Index {
@@ -69,7 +69,7 @@ function indexOf(skills: readonly SkillFacts[]): Index {
   return index;
 }
 
-/** The words of a text by their stems, without those that say nothing. */
+/** The words of a text by their stems, without stop words. */
 function wordsOf(text: string): ReadonlyMap<string, string> {
   const words = new Map<string, string>();
   for (const [word] of text
@@ -80,7 +80,7 @@ function wordsOf(text: string): ReadonlyMap<string, string> {
   return words;
 }
 
-/** Plurals only: `files` is `file`. */
+/** The stem of a word. Only plurals change: `files` becomes `file`. */
 function stemOf(word: string): string {
   return word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
 }

@@ -23,7 +23,7 @@ interface Haystack {
 
 /**
  * Searches a list of skills that does not change. Each word of the query must occur in the skill; names count more than descriptions, and
- * equal hits keep the order of the list. An empty query returns the list itself. Texts are prepared at the first query.
+ * equal hits retain the order of the list. An empty query returns the list itself. Texts are prepared at the first query.
  */
 export function openSearch<S extends SkillFacts>(skills: readonly S[]): (query: string) => readonly S[] {
   let haystacks: readonly Haystack[] | undefined;
@@ -72,7 +72,7 @@ function find(
   words: readonly string[],
 ): { readonly hits: readonly Haystack[]; readonly ordered: readonly Haystack[] } {
   const hits: Haystack[] = [];
-  /** By score: a list of few numbers is sorted faster so than by comparing. */
+  /** Hits by score: for few distinct numbers, this sorts faster than comparisons. */
   const byScore: Haystack[][] = [];
   const wholeName = words.join("-");
   for (const haystack of candidates) {
@@ -85,7 +85,7 @@ function find(
   return { hits, ordered: byScore.reverse().flat() };
 }
 
-/** 0 if a word does not occur. */
+/** The score of a skill; 0 if a word does not occur. */
 function scoreOf(haystack: Haystack, words: readonly string[]): number {
   let score = 0;
   for (const word of words) {

@@ -12,18 +12,18 @@ import { readCommandList } from "../forms/command-list.ts";
 import type { EntryContext, StoreLimits } from "../forms/entries.ts";
 import { isSkillsKind, readSkillsList, readUpdateParams } from "../skills-update.ts";
 
-/** What an agent said of itself when the connection was initialized. */
+/** The capabilities that an agent announced when the connection was initialized. */
 export interface AgentCapabilities {
   /** The key of the connection. */
   readonly agent: string;
   /** The name that the agent gave itself. */
   readonly name?: string | undefined;
   readonly protocolVersion: number;
-  /** Undefined if the agent does not use acp-skills. */
+  /** The advertisement of acp-skills; undefined if the agent does not use it. */
   readonly advertisement?: SkillsAdvertisement | undefined;
-  /** Whether it takes `skill` blocks in prompts. Typed SDK 2.4 clients drop what says so: give the store the stream. */
+  /** Whether the agent takes `skill` blocks in prompts. Typed SDK 2.4 clients drop this field: give the store the stream. */
   readonly skillBlocks: boolean;
-  /** Whether the editor asked for skills, see `optIn`; undefined where its request was not seen. */
+  /** Whether the editor asked for skills, see `optIn`; undefined if its request was not seen. */
   readonly optedIn?: boolean | undefined;
 }
 
@@ -33,21 +33,21 @@ export type InvocationBlock =
 
 const maxName = 200;
 
-/** What is wrong with a message of an agent. */
+/** A fault in a message of an agent, or in the number of its sessions. */
 export interface StoreProblem extends Omit<NotificationFault, "code"> {
   readonly code: NotificationFault["code"] | "TOO_MANY_SESSIONS";
   readonly agent: string;
   readonly sessionId?: string | undefined;
 }
 
-/** The state of one connection. Its methods return whether anything may have changed; they never throw for a JSON value. */
+/** The state of one connection. The methods return whether anything may have changed, and never throw for a JSON value. */
 export class ConnectedAgent {
   readonly #agent: string;
   readonly #limits: StoreLimits;
   readonly #sessions = new Map<string, SessionState>();
   /** Ids of sessions, the least recently updated first. */
   readonly #recent = new Set<string>();
-  /** What the last request to initialize asked for. */
+  /** Whether the last `initialize` request asked for skills; undefined if none was seen. */
   optedIn: boolean | undefined;
   capabilities: AgentCapabilities | undefined;
   #dropped = 0;
@@ -71,7 +71,7 @@ export class ConnectedAgent {
     return all.slice(0, this.#limits.problems);
   }
 
-  /** Reads the result of `initialize`. A new one is a new connection. */
+  /** Reads the result of `initialize`. A new result means a new connection. */
   initialized(result: JsonObject): boolean {
     const { protocolVersion, agentInfo, info } = result;
     if (typeof protocolVersion !== "number") return false;
@@ -101,7 +101,7 @@ export class ConnectedAgent {
 
   /** The content that invokes a skill in a prompt. */
   invoke({ name, command = name, form }: StoredSkill, words: string): readonly InvocationBlock[] {
-    // An agent that sends such entries takes blocks.
+    // An agent that sends skill entries takes skill blocks.
     if (form === "skill-entry" || this.capabilities?.skillBlocks === true)
       return [{ type: "skill", name: command }, ...(words === "" ? [] : [{ type: "text", text: words } as const])];
     const called = command.startsWith("$") ? command : `/${command}`;
@@ -125,7 +125,7 @@ export class ConnectedAgent {
     return true;
   }
 
-  /** Drops the oldest sessions where there are too many, but never the one that is stored now. */
+  /** Stores a session, and drops the oldest ones if there are too many, but never this one. */
   #store(state: SessionState): void {
     const { sessionId } = state.session;
     this.#sessions.set(sessionId, state);
@@ -143,7 +143,7 @@ export class ConnectedAgent {
   }
 }
 
-/** Agents are untrusted: only so much of what it says is stored. */
+/** Shortens an advertisement, because agents are untrusted. */
 function shortened({ version, tools, update }: SkillsAdvertisement): SkillsAdvertisement {
   return { version: version.slice(0, maxName), tools: tools.slice(0, maxName), update: update.slice(0, maxName) };
 }
@@ -156,7 +156,7 @@ export const defaultStoreLimits: StoreLimits = /* @__PURE__ */ Object.freeze({
   problems: 200,
 });
 
-/** SDK 0.4.5 strips the `_` from the methods of extension notifications. */
+/** Whether a method is the expected one. SDK 0.4.5 strips the `_` from the methods of extension notifications. */
 function isMethod(method: unknown, expected: string): boolean {
   return method === expected || (typeof method === "string" && `_${method}` === expected);
 }

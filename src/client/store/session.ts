@@ -2,14 +2,14 @@ import { lengthOf } from "../forms/entries.ts";
 import { byName, isSame, reuseEqualList } from "../json.ts";
 import type { NotificationFault, PlainCommand, ParsedNotification, StoredSkill } from "../forms/notification.ts";
 
-/** What an agent announced in one session. It is replaced as a whole when something changes. */
+/** The skills and commands that an agent announced in one session. A change replaces the whole object. */
 export interface SkillSession {
   readonly agent: string;
   readonly sessionId: string;
   readonly skills: readonly StoredSkill[];
   /** Commands that nothing marks as skills. */
   readonly commands: readonly PlainCommand[];
-  /** How many problems the agent has with its skills; its `_acp-skills/list_problems` returns them. */
+  /** How many problems the agent has with its skills; `_acp-skills/list_problems` returns them. */
   readonly counts?: { readonly errors: number; readonly warnings: number } | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface SessionState {
   readonly revision: number | undefined;
   readonly fromCommands: readonly StoredSkill[];
   readonly faults: { readonly list: readonly NotificationFault[]; readonly commands: readonly NotificationFault[] };
-  /** Characters that it holds in memory. */
+  /** The number of characters that the session holds in memory. */
   readonly size: number;
 }
 
@@ -47,7 +47,7 @@ export function applyNotification(
   const { session, faults } = state;
   switch (notification.kind) {
     case "nothing":
-      // The list stays as it is, and so does what was wrong with it.
+      // The list stays as it is, and so do its faults.
       return { ...state, faults: { ...faults, list: [...faults.list, ...notification.faults].slice(0, maxFaults) } };
     case "list": {
       const { skills, revision, faults: list } = notification;
@@ -85,7 +85,7 @@ function applyDelta(
   return combine(state, { listed, revision: delta.revision, faults: { ...state.faults, list } });
 }
 
-/** A list says more than commands do; of these it takes how a skill is invoked. */
+/** Combines the list with the commands. The list says more; the commands add how a skill is invoked. */
 function combine(
   before: SessionState,
   change: Partial<SessionState>,

@@ -21,32 +21,32 @@ export interface SkillsHandlers {
   readonly extNotification: (method: string, params: object) => Promise<void>;
 }
 
-/** The skills that agents announced, and how to feed the store. `agent` is a key of the editor's choice for each connection. */
+/** The skills that agents announced, and functions to feed the store. `agent` is a key of the editor's choice for each connection. */
 export interface SkillsStore {
   /** Sessions by connection, then in the order in which they were first announced. */
   readonly sessions: readonly SkillSession[];
-  /** The skills of all sessions; the same skill in several sessions of an agent once, as in the last of them. */
+  /** The skills of all sessions. A skill in several sessions of an agent occurs once, as in the last of them. */
   readonly skills: readonly StoredSkill[];
-  /** What is wrong with the messages of agents. */
+  /** The faults in messages of agents. */
   readonly problems: readonly StoreProblem[];
-  /** What the agents said of themselves, by connection. */
+  /** The capabilities that the agents announced, by connection. */
   readonly capabilities: readonly AgentCapabilities[];
-  /** Calls the listener after each change; returns how to stop that. */
+  /** Calls the listener after each change; returns a function that stops this. */
   readonly subscribe: (listener: () => void) => () => void;
   /**
-   * Reads along on the stream of a connection, of any SDK generation. Give the returned stream to the SDK. Messages that only this store
-   * understands are taken off it. A second stream with the same key replaces the first.
+   * Listens to the stream of a connection, of any SDK generation. Give the returned stream to the SDK. Messages that only this store
+   * understands are removed from it. A second stream with the same key replaces the first.
    */
   readonly connect: <Message>(stream: MessageStream<Message>, agent?: string) => MessageStream<Message>;
   /** Takes a raw JSON-RPC message of the agent. */
   readonly receive: (message: unknown, agent?: string) => void;
-  /** Takes a raw JSON-RPC message that the editor sent: `session/close` and `session/delete` release. */
+  /** Takes a raw JSON-RPC message that the editor sent; `session/close` and `session/delete` release the session. */
   readonly sent: (message: unknown, agent?: string) => void;
-  /** Takes the response of `initialize`, where the SDK does not show messages. */
+  /** Takes the response of `initialize`, if the SDK does not show messages. */
   readonly initialized: (response: unknown, agent?: string) => void;
-  /** For SDKs that give their messages to functions, already parsed. */
+  /** Returns handlers for SDKs that pass parsed messages to functions. */
   readonly handlers: (agent?: string) => SkillsHandlers;
-  /** The beginning of a prompt that invokes a skill: a `skill` block where its agent takes them, else `/name`; then the words. */
+  /** The beginning of a prompt that invokes a skill: a `skill` block if its agent takes them, else `/name`; then the words. */
   readonly invoke: (skill: StoredSkill, words?: string) => readonly InvocationBlock[];
   /** Forgets a session. */
   readonly release: (sessionId: string, agent?: string) => void;
@@ -56,12 +56,12 @@ export interface SkillsStore {
 
 /** Options of the store. */
 export interface SkillsStoreOptions {
-  /** Those that are left out keep their defaults. */
+  /** The limits of the store; omitted ones have their defaults. */
   readonly limits?: Partial<StoreLimits>;
 }
 
 const defaultAgent = "agent";
-/** Requests to close a session that an agent does not answer are forgotten. */
+/** The maximum number of open requests to close a session; further ones are not followed. */
 const maxClosing = 100;
 
 interface Connection {
@@ -180,7 +180,7 @@ function send({ state, closing }: Connection, message: unknown): void {
   closing.set(id, fieldsOf(params)?.["sessionId"]);
 }
 
-/** Parts that did not change stay the same objects, and so does the whole. */
+/** The snapshot after a change. Fields that did not change stay the same objects, and so does the whole. */
 function nextSnapshot(before: Snapshot, agents: readonly ConnectedAgent[]): Snapshot {
   const sessions = reuseEqualList(
     before.sessions,

@@ -5,9 +5,9 @@ import { requestPermission } from "../../wire/methods.ts";
 import { type Peer, connectPeer } from "../peer.ts";
 import type { Recorder } from "../transcript.ts";
 
-/** A connection to an agent, as its editor. Whatever the agent sends is recorded, and never throws. */
+/** A connection to an agent, as its editor. Everything that the agent sends is recorded, and nothing of it throws. */
 export interface AgentConnection extends Pick<Peer, "request"> {
-  /** Whether `condition` holds at some message that arrives within `ms`, or holds already. */
+  /** Whether `condition` holds now, or after some message that arrives within `ms`. */
   until(condition: () => boolean, ms: number): Promise<boolean>;
   /** Resolves when nothing has arrived for `ms`, or the agent is gone. */
   quiet(ms: number): Promise<void>;
@@ -17,7 +17,7 @@ export interface AgentConnection extends Pick<Peer, "request"> {
 
 /** How long an agent has to exit after its stdin was closed, and after SIGTERM. */
 const graceMs = 5_000;
-/** The most messages that count as activity: an agent that never stops talking is cut off. */
+/** The maximum number of messages that count as activity: an agent that never stops sending is cut off. */
 const quietRounds = 50;
 
 /** `signal` ends the connection early. */
@@ -83,7 +83,7 @@ export function connectToAgent(
   };
 }
 
-/** An editor without files, terminals and people. */
+/** The answer of an editor without files, terminals and users. */
 function replyTo(method: string): object {
   return method === requestPermission
     ? { result: { outcome: { outcome: "cancelled" } } }

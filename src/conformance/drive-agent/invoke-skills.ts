@@ -3,8 +3,9 @@ import { slugOf } from "../rules/command-rules.ts";
 import { sentSkillEntries } from "../skill-entries.ts";
 
 /**
- * Invokes skills by blocks: listed ones wherever the agent takes them, with `text`, `preferred` before others, then some that are not
- * listed. `send` resolves when the turn has ended. Resolves with the name that was invoked first; undefined if the agent lists no skill entries, or takes no blocks.
+ * Invokes skills by blocks with `text`: listed ones where the agent takes them, `preferred` ones first, then unlisted ones. `send`
+ * resolves when the turn has ended. Resolves with the first invoked name; undefined if the agent lists no skill entries, or takes no
+ * blocks.
  */
 export async function invokeSkills(
   exchange: Exchange,
@@ -30,7 +31,7 @@ export function skillBlock(name: unknown): object {
   return { type: "skill", name };
 }
 
-/** The skills that are entries for an editor which declared these, but no commands for one that did not. */
+/** The skills that are entries for an editor which declared skill entries, but no commands for an editor that did not. */
 export function missingAsCommands(declared: Exchange, plain: Exchange): readonly unknown[] {
   const commands = new Set(sentCommands(plain).map(({ command }) => slugOf(command)));
   // The name of an agent's own command for a skill may have a prefix.

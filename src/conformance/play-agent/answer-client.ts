@@ -14,14 +14,14 @@ import {
   sessionUpdate,
 } from "../../wire/methods.ts";
 
-/** What the played agent knows of its client. */
+/** The played agent's knowledge of its client. */
 export class PlayedState {
   protocol: 1 | 2 = 1;
   forms: Forms = { skills: undefined, commands: "command", problems: false };
   sessions = 0;
 }
 
-/** What it writes for a request: the response, messages, and the session that can be used from then on. */
+/** The played agent's output for a request: the response, messages, and the session that is usable from then on. */
 interface Played {
   readonly reply: object;
   readonly messages?: readonly object[];
@@ -38,7 +38,7 @@ const plainResults: Readonly<Record<string, object>> = {
   "session/set_config_option": { configOptions: [] },
 };
 
-/** Answers a request of a client, the last of what was exchanged, as an agent does that has no model. Changes `state`. */
+/** Answers a client's request, the last message of the exchange, like an agent without a model. Changes `state`. */
 export function answerClient(method: string, params: unknown, state: PlayedState, read: () => Exchange): Played {
   const named = fieldsOf(params)?.["sessionId"];
   const sessionId = typeof named === "string" ? named : "session-1";
@@ -69,7 +69,7 @@ function initializeResult(params: unknown, state: PlayedState): object {
   const [amendment] = advertise({ result: {} }, negotiation, state.forms, { version, tools: [] });
   const { _meta } = fieldsOf(amendment !== undefined && "value" in amendment ? amendment.value : undefined) ?? {};
   const info = { name: judgeName, title: "Conformance of skills", version };
-  // Without `inline`, so that a client shows whether it keeps to what the agent takes.
+  // Omits `inline`, to find out whether a client respects what the agent takes.
   const session = state.forms.commands === "skill" ? { prompt: { skill: {} } } : {};
   return protocol === 2
     ? { protocolVersion: 2, info, capabilities: { session, _meta }, authMethods: [] }

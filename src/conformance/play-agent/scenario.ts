@@ -6,11 +6,11 @@ import { toCommandFacts } from "../../wire/command-facts.ts";
 import { type PlayedState, toSessionUpdate } from "./answer-client.ts";
 import { availableCommandsUpdate, availableSkillsUpdate, metaKey, sessionUpdate } from "../../wire/methods.ts";
 
-/** One thing that the played agent does, and that a client has to survive. */
+/** One step of the played agent, which a client has to survive. */
 export interface ScenarioStep {
-  /** What was sent, as the end of "after …". */
+  /** The name of the messages, as the end of "after …". */
   readonly name: string;
-  /** Messages; a string is written as it is. */
+  /** Messages; a string is written unchanged. */
   readonly messages: readonly (object | string)[];
 }
 

@@ -4,7 +4,7 @@ import type { ConformanceRule } from "../rule.ts";
 import { conformanceRules } from "../rules.ts";
 import type { ConnectionReport, ConformanceReport } from "../report.ts";
 
-/** The report as lines for people. Contains text of the peer: the caller makes each line safe to print. */
+/** The report as lines for the user. They contain text of the peer: the caller makes each line safe to print. */
 export function* textReport(report: ConformanceReport): Generator<string> {
   const broken = new Set<string>();
   for (const connection of report.connections) {
@@ -124,7 +124,7 @@ const markup: Readonly<Record<string, string>> = {
   "'": "&apos;",
 };
 
-/** XML 1.0 forbids most control characters even as references: they become visible escapes, and so do those that reorder text. */
+/** Escapes text for XML 1.0, which forbids most control characters even as references; they and bidirectional ones become escapes. */
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => markup[character] ?? "").replace(unsafe, toEscape);
 }

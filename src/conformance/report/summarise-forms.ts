@@ -20,7 +20,7 @@ export interface SentForm {
   readonly updates: number;
   /** How many valid skills, or commands, the longest list had. */
   readonly most: number;
-  /** Where it came first. */
+  /** The line of the first update in this form. */
   readonly line: number;
 }
 
@@ -47,7 +47,7 @@ function formsIn(found: UpdateParams, method: string): readonly Counted[] {
   return found.kind === availableCommandsUpdate ? commandsIn(found).filter(({ count }) => count > 0) : [];
 }
 
-/** A line has a limit, and so has what it may contain. */
+/** Limits that no update exceeds, because a line is at most as long. */
 const source = { agent: "", limits: { skills: limits.messageBytes, text: limits.messageBytes } };
 
 function skillsIn(found: UpdateParams, method: string): Counted {
@@ -60,7 +60,7 @@ function skillsIn(found: UpdateParams, method: string): Counted {
 
 type Mark = readonly [form: string, isMarked: (command: AdvertisedCommand) => boolean];
 
-/** A command may have several of these, for editors of several kinds. */
+/** The marks of skills among commands. One command may have several, for several kinds of editors. */
 const marks: readonly Mark[] = [
   ['commands with _meta["acp-skills"]', isOwnCommand],
   ["commands with _meta.jetbrains.air", (command) => readAirCommand(command) !== undefined],

@@ -6,7 +6,7 @@ import { metaKey } from "../../wire/methods.ts";
 import { defineRules, documents, each, quote } from "../rule.ts";
 import { commandsIn, commandUpdates, factsIn, isMarkedAsSkill, isSkillEntry, sentCommands } from "../exchange.ts";
 
-/** Skills among an agent's commands. */
+/** Rules about skills among an agent's commands. */
 export const commandRules = defineRules([
   {
     id: "command-fields",
@@ -110,7 +110,7 @@ export const commandRules = defineRules([
   },
 ]);
 
-/** The name without the marks under which agents show skills. */
+/** The slug of a command's skill: the one that the command states, else its name without the prefix of skills. */
 export function slugOf(command: JsonObject): string {
   const slug = factsIn(command)?.["slug"];
   return typeof slug === "string" ? slug : withoutPrefix(String(command["name"]));

@@ -22,7 +22,7 @@ const kindsOfV1: ReadonlySet<string> = new Set([
   ...["compaction_summary_chunk", "subagent_update", "session_message", "session_message_chunk"],
 ]);
 
-/** Those of ACP v2. */
+/** The kinds of ACP v2. */
 const kindsOfV2: ReadonlySet<string> = new Set([
   ...["user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk"],
   ...["agent_thought", "state_update", "tool_call_content_chunk", "tool_call_update", "terminal_update"],
@@ -31,7 +31,7 @@ const kindsOfV2: ReadonlySet<string> = new Set([
   ...["subagent_update", "session_message", "session_message_chunk"],
 ]);
 
-/** In which forms a client may get skills, by its protocol version and what it declared. */
+/** Rules about the forms in which a client may get skills, by its protocol version and its declarations. */
 export const formRules = defineRules([
   {
     id: "v1-kinds",
@@ -111,7 +111,7 @@ export const formRules = defineRules([
       const first = firstOfEachForm(exchange);
       for (const [form, line] of first)
         if (!advertised.includes(form)) yield { line, message: `skills are sent as ${form}, which was not advertised` };
-      // Skills that are no commands need not come as commands.
+      // Skills of which none came as a command need not come in every advertised form.
       if (!first.has(availableCommandsUpdate)) return;
       const line = exchange.lastLine;
       for (const form of advertised)

@@ -12,7 +12,7 @@ import {
 } from "../exchange.ts";
 import { type ConformanceRule, type RuleOrigin, defineRules, documents, each, noCustomFields, quote } from "../rule.ts";
 
-/** How a list of skills arrives: when, nested, whole, and its changes. */
+/** Rules about the arrival of a list of skills: when it comes, its nesting, its completeness and its changes. */
 export const listRules = defineRules([
   {
     id: "session-known-first",
@@ -123,7 +123,7 @@ function* faultsOfDelta(
     if (!before.names.has(name)) yield `${quote(name)} is removed, but is not in the list`;
 }
 
-/** A rule about the fields of each skill; `fault` says what is wrong with one, or nothing. */
+/** A rule about the fields of each skill; `fault` returns what is wrong with a skill, if anything. */
 function fieldRule(
   id: string,
   title: string,
@@ -156,7 +156,7 @@ function tooLong(name: string, text: string, limit: number, shown = String(limit
 
 const known = new Set(["name", "description", "license", "compatibility", "metadata", "allowedTools", "_meta"]);
 
-/** What the RFD's table says of each field. */
+/** Rules about each field of a skill, from the RFD's table. */
 export const skillFieldRules = defineRules([
   fieldRule(
     "skill-name",

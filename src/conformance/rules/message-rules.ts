@@ -36,7 +36,7 @@ const customMethods = documents.extensibility(
   "Extension Methods",
 );
 
-/** Where extensions of messages may stand. */
+/** Rules about the positions of extensions in messages. */
 export const messageRules = defineRules([
   {
     id: "update-is-notification",
@@ -105,10 +105,10 @@ function* faultOfMeta(line: number, where: string, { _meta: value }: JsonObject)
     yield { line, message: `${where}._meta is ${quote(value)}; it must be an object` };
 }
 
-/** Parts of a turn; other updates may come at any time. */
+/** Kinds of updates within a turn; other updates may come at any time. */
 const partsOfTurn: ReadonlySet<string> = new Set(["agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"]);
 
-/** Messages, requests and their order. */
+/** Rules about messages, requests and their order. */
 export const turnRules = defineRules([
   {
     id: "agent-messages",
@@ -166,7 +166,7 @@ export const turnRules = defineRules([
     title: "A client answers each request, whatever it received before",
     appliesTo: "client",
     ...documents.extensibility("implementations MUST respond accordingly with the provided id."),
-    // A person answers requests for permission, perhaps never; and a client may leave.
+    // The user answers permission requests, perhaps never; and a client may leave.
     check: (exchange) =>
       unanswered(exchange, "agent", ({ method, line }) => method !== requestPermission && line < exchange.lastOfClient),
   },
@@ -220,7 +220,7 @@ function* unanswered(
       yield { line: request.line, message: `${request.method} (id ${quote(request.id)}) is never answered` };
 }
 
-/** The ways to opt in, and what is wrong with the one that was taken. */
+/** The faults of a client's opt-in, in each field that may contain one. */
 function* faultsOfOptIn({ params }: Request): Iterable<string> {
   const fields = fieldsOf(params);
   for (const key of ["clientCapabilities", "capabilities"]) {

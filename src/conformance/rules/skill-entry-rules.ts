@@ -15,7 +15,7 @@ import { slugOf } from "./command-rules.ts";
 const names = documents.skillsRfd(
   "name: MUST NOT contain whitespace and MUST be unique within the command list, across commands and skills.",
 );
-/** Skills as entries of their own among commands, and as blocks of a prompt. */
+/** Rules about skills as entries of their own among commands, and as blocks of a prompt. */
 export const skillEntryRules = defineRules([
   {
     id: "skill-entries-asked-for",
@@ -87,7 +87,7 @@ export const skillEntryRules = defineRules([
       "Elevator pitch",
     ),
     check: function* (exchange) {
-      // That an agent has skills which it does not list as commands shows only if it lists them in another form.
+      // Skills that an agent does not list as commands are visible only if it lists them in another form.
       const isElsewhere =
         exchange.negotiation?.ownBlocks === "nowhere" || exchange.negotiation?.takesSkillEntries === true;
       const [first] = sentSkills(exchange);
@@ -151,7 +151,7 @@ export const skillEntryRules = defineRules([
     appliesTo: "client",
     ...documents.skillsRfd("name: the name of a skill entry in the session's current command list."),
     check: each(invokingPrompts, function* ({ line, sessionId, blocks }, exchange) {
-      // A list that came after the client's last message may have crossed this one.
+      // A list that came after the client's last message may have crossed this prompt.
       const lists = listedNames(exchange, sessionId, [lastOfClientBefore(line, exchange), line]);
       for (const { index, name } of blocks)
         if (!lists.some((listed) => isString(name) && listed.has(name)))
@@ -182,7 +182,7 @@ export const skillEntryRules = defineRules([
 /** Errors that say nothing about the skill: no authentication, cancelled. */
 const otherReasons: ReadonlySet<unknown> = new Set([-32000, -32800]);
 
-/** A rule about each skill entry; `faultOf` says what is wrong with one, or nothing. */
+/** A rule about each skill entry; `faultOf` returns what is wrong with an entry, if anything. */
 function entryCheck(faultOf: (entry: JsonObject) => string | undefined): ConformanceRule["check"] {
   return each(sentSkillEntries, function* ({ index, command }) {
     const fault = faultOf(command);
@@ -190,7 +190,7 @@ function entryCheck(faultOf: (entry: JsonObject) => string | undefined): Conform
   });
 }
 
-/** A rule about how an agent that takes skill blocks answers them, with the lists that were current until then. */
+/** A rule about an agent's answers to the skill blocks that it takes, with the lists that were current until the answer. */
 function promptCheck(
   check: (
     prompt: InvokingPrompt,
@@ -208,7 +208,7 @@ function promptCheck(
   };
 }
 
-/** The first block that stands where the agent takes none. */
+/** The first block at a position at which the agent takes none. */
 function misplaced(
   blocks: InvokingPrompt["blocks"],
   places: Negotiation["ownBlocks"],

@@ -12,7 +12,7 @@ import { defineCommand, usageError, choice, texts, text, flag, exit } from "../.
 import { showReads } from "../../report/progress.ts";
 import { sayCounts, type Reporter } from "../../report/problem-report.ts";
 
-/** Where each format is; only the chosen one is loaded. */
+/** A loader for the reporter of each format; only the chosen one is loaded. */
 const reporters = {
   pretty: async (): Promise<Reporter> => (await import("../../report/problem-report.ts")).prettyReporter,
   json: async (): Promise<Reporter> => (await import("./check/machine-readable.ts")).jsonReporter,
@@ -80,7 +80,7 @@ export const command = defineCommand({
   },
 });
 
-/** Throws INVALID_OPTIONS for a file that is no SARIF log. */
+/** Reads the findings of scanners from SARIF logs. Throws INVALID_OPTIONS for a file that is no SARIF log. */
 async function readAdvice(given: readonly string[], cwd: string, files: SkillFiles): Promise<readonly Advice[]> {
   const { maxAdviceReadBytes, parseAdvice } = await loadAdviceReader();
   return given.flatMap((file) => {
@@ -93,7 +93,7 @@ async function readAdvice(given: readonly string[], cwd: string, files: SkillFil
   });
 }
 
-/** What is offered here; a person's other copies, such as a backup, are changed only if they are named. */
+/** The skill directories of agents in `cwd`; other copies, such as backups, only if named. Throws INVALID_OPTIONS without one. */
 function fixedByDefault(cwd: string): readonly string[] {
   const roots = [".agents/skills", ".claude/skills"].filter((root) => existsSync(path.join(cwd, root)));
   if (roots.length > 0) return roots;
@@ -121,10 +121,10 @@ function isRule(name: string): name is RuleCode {
   return Object.hasOwn(rules, name);
 }
 
-/** Problems after this line have no code frame. */
+/** The maximum number of bytes of a file that are read for code frames; problems after them have no frame. */
 const frameBytes = 1024 * 1024;
 
-/** Reads lines of files for code frames. Remembers the last file only. */
+/** Reads lines of files for code frames. Caches only the last file. */
 function openSourceLines(files: SkillFiles): (file: string, line: number) => string | undefined {
   let remembered = { file: "", lines: noLines };
   return (file, line) => {

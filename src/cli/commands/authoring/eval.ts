@@ -107,7 +107,7 @@ export const command = defineCommand({
   },
 });
 
-/** Agents start in directories of their own: files that are named from here keep their place. */
+/** Makes the names of existing files in a command absolute, because agents start in directories of their own. */
 function withRealPaths(command: readonly string[], cwd: string): readonly string[] {
   return command.map((word, index) => {
     const file = path.resolve(cwd, word);
@@ -155,7 +155,7 @@ function readReplay(iteration: string, cases: readonly EvalCase[]): NonNullable<
   return { iteration, runs };
 }
 
-/** In what the skill makes it worse, as a sentence. */
+/** A sentence about what the skill makes worse, or that no session worked; undefined if neither is so. */
 function findWorse({ benchmark, runs }: Evaluation, before: Benchmark | undefined): string | undefined {
   if (runs.length > 0 && runs.every(({ fault }) => fault !== undefined))
     return `no session worked: ${runs[0]?.fault ?? ""}`;
@@ -203,7 +203,7 @@ function* report({ runs, benchmark, iteration }: Evaluation, terminal: Terminal)
   yield `recorded in ${shownPath(iteration, terminal.cwd)}\n`;
 }
 
-/** Whether it helps, by the cases that were judged with the skill and without it. */
+/** A verdict on whether the skill helps, by the cases that were judged both with it and without it. */
 function verdictOf(cases: readonly CaseSummary[]): string {
   let [better, worse, same] = [0, 0, 0];
   for (const { with_skill, without_skill } of cases) {

@@ -13,7 +13,7 @@ import { defineCommand, usageError, flag, text, exit } from "../../command.ts";
 import { isSlug, toSlug } from "../../../skills/skill.ts";
 import { shellWord } from "../../../base/text/quoted.ts";
 
-/** Where every agent that reads skills looks for them. */
+/** The directory in which every agent that reads skills looks for them. */
 const usualDirectory = path.join(".agents", "skills");
 
 export const command = defineCommand({
@@ -37,7 +37,7 @@ export const command = defineCommand({
     const directory = path.join(toAbsolute(inside), name);
     const kind = options.action === true ? "action" : options.script === true ? "script" : "instructions";
     const files = filesOf(kind, name);
-    // A link of the project may lead anywhere; what the person named is followed.
+    // A link that came with the project may lead anywhere; only links in a directory that the user named are followed.
     if (options.directory === undefined) makeSkillsDirectory(projectScope(terminal.cwd, terminal.home, process.env));
     if (leadsIntoGit(whereItLies(directory), whereItLies(terminal.cwd)))
       throw new SkillsError("PERMISSION_DENIED", `${directory} is not created: it leads into a repository of git.`);
@@ -98,7 +98,7 @@ function createSkill(directory: string, files: Readonly<Record<string, string>>)
   }
 }
 
-/** The files of each kind of skill, which lie in a folder of its name. */
+/** The files of each kind of skill, in a folder named after the kind. */
 const templates = {
   instructions: ["SKILL.md"],
   script: ["SKILL.md", "scripts/main.py"],

@@ -77,7 +77,7 @@ async function generate(file: string, given: Given, terminal: Terminal) {
   return exit.done;
 }
 
-/** The skill of a directory. Throws SKILL_NOT_FOUND where no agent would be offered one. */
+/** Reads the skill in a directory. Throws SKILL_NOT_FOUND if no agent would be offered it. */
 async function readSkill(directory: string, terminal: Terminal): Promise<Skill> {
   const real = realpathSync(directory);
   const { catalog } = await createListing({ skills: [real], "no-default-roots": true }, terminal);
@@ -113,7 +113,7 @@ async function sign(skill: Skill, signing: KeySigning | KeylessSigning, { given,
   const bundle = await signSkill({ name, version, digest }, signing);
   const signatures = openSignatures(given["trusted-root"]);
   const signature = await signatures.ofFiles([{ path: signatureFile, bytes: Buffer.from(bundle) }], digest);
-  // What others would refuse is not written.
+  // A signature that others would refuse is not written.
   if (signature.state !== "signed") {
     const fix = "with services of your own, name their trusted root with --trusted-root FILE";
     throw new SkillsError("SOURCE_INVALID", `${signatureWords(signature)}; nothing was written: ${fix}.`);
@@ -126,7 +126,7 @@ async function sign(skill: Skill, signing: KeySigning | KeylessSigning, { given,
   return exit.done;
 }
 
-/** Never through a link, which a project may have left there. */
+/** Writes a new file, never through a link that a project may have left there. */
 function writeNew(file: string, text: string, mode: number, replaces = false): void {
   try {
     if (replaces) rmSync(file, { force: true });

@@ -17,7 +17,7 @@ import { startTrialPostgres } from "./trial-postgres.ts";
 
 const skillCount = 100;
 const killAfter = 30;
-/** Short, so that the runs of the killed worker are not waited for long. */
+/** The lease of a run, short so that another worker soon repeats the runs of the killed one. */
 const leaseSeconds = 5;
 
 export const demoAction: ClusterAction = async ({ options }, { log }, terminal) =>
@@ -31,7 +31,7 @@ export const demoAction: ClusterAction = async ({ options }, { log }, terminal) 
       return await play({ directory, stops, log, isJson: options.json === true }, terminal, signal);
     } finally {
       terminal.progress.done();
-      // The database goes last.
+      // The database stops last.
       const [stopDatabase, ...others] = stops;
       await Promise.all(others.map(async (stop) => await stop()));
       await stopDatabase?.();
@@ -41,7 +41,7 @@ export const demoAction: ClusterAction = async ({ options }, { log }, terminal) 
 
 interface Stage {
   readonly directory: string;
-  /** What ends with the demo, the database first. */
+  /** Functions that stop what the demo started; the first one stops the database. */
   readonly stops: (() => Promise<void>)[];
   readonly log: Terminal["log"];
   readonly isJson: boolean;
@@ -139,13 +139,13 @@ function writeSkills(directory: string): void {
   }
 }
 
-/** What `execute_skill` returns. */
+/** The result of `execute_skill`. */
 interface DemoResult {
   readonly status?: string;
   readonly output?: { readonly square?: number };
 }
 
-/** Runs one skill through the HTTP door; undefined where it answered with an error. */
+/** Runs one skill over HTTP; undefined if the server answered with an error. */
 async function execute(url: string, token: string, id: number, signal: AbortSignal): Promise<DemoResult | undefined> {
   const params = { name: `demo.square.n${id}`, args: {} };
   const response = await fetch(`${url}/rpc`, {

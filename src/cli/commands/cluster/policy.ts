@@ -32,7 +32,7 @@ export const policyAction: ClusterAction = async ({ words: [action, file], optio
   }
 };
 
-/** The text of a policy file without errors; its problems are printed. Throws INVALID_OPTIONS. */
+/** Reads the text of a policy file, and prints its problems. Throws INVALID_OPTIONS if the file has errors. */
 function checkedPolicy(given: string, terminal: Terminal): string {
   const file = toAbsolute(given);
   const read = readPolicyText(file, "configuration");

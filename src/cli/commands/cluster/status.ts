@@ -18,7 +18,7 @@ export const statusAction: ClusterAction = async ({ options }, settings, termina
   return problems.length === 0 ? exit.done : exit.found;
 };
 
-/** Rows of a list that are shown; `--json` has all of them. */
+/** The maximum number of shown rows of a list; `--json` has all rows. */
 const maxShown = 20;
 const mebibyte = 1024 * 1024;
 

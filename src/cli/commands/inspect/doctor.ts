@@ -41,7 +41,7 @@ export const command = defineCommand({
 
 type Report = Awaited<ReturnType<typeof examine>>;
 
-/** What `--json` prints. */
+/** Collects the facts that `--json` prints. */
 async function examine(settings: Settings, { catalog, roots: searched }: Listing, policies: readonly PolicyLayer[]) {
   const environment = openRunEnvironment(settings);
   const [tiers, python] = await Promise.all([environment.report(), findPython()]).finally(() => environment.close());

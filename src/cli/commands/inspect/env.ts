@@ -72,7 +72,7 @@ interface MatchedSkill {
   readonly matches: readonly Match[];
 }
 
-/** What `--json` prints: skills that ask for nothing have no requirements. */
+/** The `--json` output; `requirements` is empty for skills that require nothing. */
 function toShown(skills: readonly MatchedSkill[]): object {
   return {
     machine: { system: process.platform, architecture: process.arch, node: process.versions.node },
@@ -87,7 +87,7 @@ function toShown(skills: readonly MatchedSkill[]): object {
   };
 }
 
-/** Keys in a fixed order. */
+/** One requirement in the `--json` output, with keys in a fixed order. */
 function toShownMatch({ requirement, status, evidence, advice }: Match): object {
   const { where, certainty, ...demand } = requirement;
   const name = describeDemand(requirement);
@@ -146,7 +146,7 @@ function toRow(skill: Skill, { requirement, status, evidence, advice }: Match): 
 
 const maxFileBytes = 1024 * 1024;
 
-/** This machine as runs find it: its sandbox, secrets, packages and skills, each looked for once. */
+/** Opens probes of this machine as runs find it: its sandbox, secrets, packages and skills, each probed once. */
 export function openEnvironmentProbes(
   catalog: Catalog,
   source: SkillSource,

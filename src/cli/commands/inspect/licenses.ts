@@ -103,7 +103,7 @@ function describeEvidence({ license, declared, files }: SkillLicense): readonly 
   return [...(declared !== undefined && license === undefined ? [`"${declared}" is stated`] : []), ...files];
 }
 
-/** `12 skills: 10 declared, 2 unspecified; 1 denied by policy`. */
+/** A summary such as `12 skills: 10 declared, 2 unspecified; 1 denied by policy`. */
 function summarize(rows: readonly Row[]): string {
   const counts = new Map<string, number>();
   for (const { found } of rows) counts.set(found.status, (counts.get(found.status) ?? 0) + 1);

@@ -41,7 +41,7 @@ export const command = defineCommand({
   },
 });
 
-/** What the lock of the project names and is not there, as in a fresh clone. */
+/** Reports skills that the project's lock names and that are not installed, as in a fresh clone. */
 async function reportMissing(directory: string, terminal: Terminal): Promise<void> {
   if (!existsSync(path.join(directory, "skills-lock.json"))) return;
   const { missingSkills } = await import("../../../sources/installed.ts");
@@ -52,7 +52,7 @@ async function reportMissing(directory: string, terminal: Terminal): Promise<voi
     );
 }
 
-/** Where no skill has a signature, nothing is loaded for it. */
+/** Finds the signatures of skills. Loads nothing if no skill has one. */
 async function findSigned(
   skills: readonly OfferedSkill[],
   trustedRoot: string | undefined,
@@ -70,8 +70,8 @@ function* listedSkills(skills: readonly OfferedSkill[], { states, signatures }: 
 }
 
 /**
- * One skill as JSON: the fields that editors receive, the path of its SKILL.md, `digest` if it was computed, `state` if it cannot be
- * used now, and `signature` if it was verified. Keys have a fixed order.
+ * One skill as JSON, with keys in a fixed order: the fields that editors receive and the path of its SKILL.md. Adds `digest` if it was
+ * computed, `state` if the skill cannot be used now, and `signature` if it was verified.
  */
 export function toListedSkill(
   offered: OfferedSkill,
@@ -81,7 +81,7 @@ export function toListedSkill(
   return Object.assign(toAvailableSkill(offered, { digest }), { path: offered.skill.file, digest, state, signature });
 }
 
-/** Problems of sources that are printed one by one. */
+/** The maximum number of problems of sources that are printed one by one. */
 const maxShown = 10;
 
 /** Prints one skill per line, and a summary of the problems on stderr. */
@@ -96,7 +96,7 @@ async function printTable(
     terminal.note(
       `no skills found in ${roots.map(({ path, remote }) => remote?.label ?? shownPath(path, terminal.cwd)).join(", ")}`,
     );
-  // What a source published is not here to be checked by path: it is in the store of copies.
+  // Skills of a source cannot be checked by path: they are in the store of copies.
   const labels = roots.flatMap(({ remote }) => remote?.label ?? []);
   const isOwn = ({ file }: (typeof problems)[number]): boolean =>
     labels.length === 0 || roots.some(({ path, remote }) => remote === undefined && isWithin(file, path));

@@ -21,7 +21,7 @@ import { type Match, describeDemand, matchSkill, summarise } from "../../../skil
 import { type Signature, openSignatures, shippedRootDate, signatureWords } from "../../../skills/signature.ts";
 import { maxListedFiles } from "../../../wire/tools.ts";
 
-/** A longer body is truncated. */
+/** The maximum length of a shown body, in bytes; a longer body is truncated. */
 const shownBytes = 1024 * 1024;
 
 export const command = defineCommand({
@@ -56,17 +56,17 @@ export const command = defineCommand({
 
 interface Facts {
   readonly offered: OfferedSkill;
-  /** What it requires of this machine, without what only `env` looks for. */
+  /** The requirements of the skill on this machine, without the probes that only `env` makes. */
   readonly environment: readonly Match[];
-  /** As in `describe_skill`. */
+  /** The files and the digest of the skill, as in `describe_skill`. */
   readonly hashed: HashedSkill;
   readonly signature: Signature;
-  /** What the signature was verified with, in words. */
+  /** The trusted root of the verification, in words. */
   readonly trustedRoot: string;
   /** Skills with permissions that its code can call. */
   readonly calls: readonly CalledSkill[];
   readonly licenseFiles: readonly string[];
-  /** Undefined if it can be used. */
+  /** Why the skill cannot be used now; undefined if it can. */
   readonly state: string | undefined;
 }
 
@@ -141,7 +141,7 @@ function* describe(
   yield `\n${safeLines(readBody(skill)).trim()}\n`;
 }
 
-/** For example `integer, default 3, one of 1, 3. How many rows.` */
+/** Describes an input: `integer, default 3, one of 1, 3. How many rows.` */
 function describeInput({ type, required, default: fallback, enum: choices, description }: DeclaredArgument): string {
   const facts = [
     type,
@@ -152,7 +152,7 @@ function describeInput({ type, required, default: fallback, enum: choices, descr
   return `${facts.join(", ")}${description === undefined ? "" : `. ${description}`}`;
 }
 
-/** One line: `missing: git; unknown: compatibility (stated in words, not checked)`. Undefined if nothing is asked for. */
+/** Describes requirements: `missing: git; unknown: compatibility (stated in words, not checked)`. Undefined if there are none. */
 export function sayEnvironment(matches: readonly Match[]): string | undefined {
   const summary = summarise(matches);
   if (summary === undefined) return undefined;

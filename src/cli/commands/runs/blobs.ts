@@ -21,7 +21,7 @@ interface Asked {
   readonly terminal: Terminal;
 }
 
-/** What can be done, and with how many ids. */
+/** Every action, with the minimum and maximum number of its ids. */
 const actions: Readonly<Record<string, { act(asked: Asked): Promise<ExitCode>; least: number; most: number }>> = {
   list: { act: list, least: 0, most: 0 },
   show: { act: (asked) => withBlob(asked, show), least: 1, most: 1 },
@@ -90,7 +90,7 @@ async function show(blob: ListedBlob, { blobs, asJson, terminal }: Asked): Promi
   return exit.done;
 }
 
-/** The unchanged bytes; on a terminal only text, with control characters escaped. */
+/** Prints the unchanged bytes; on a terminal only text, with control characters escaped. */
 async function read(blob: ListedBlob, { blobs, asJson, terminal }: Asked): Promise<ExitCode> {
   const { id, owner, kind, size } = blob;
   const bytes = blobs.read(owner, id);
@@ -134,7 +134,7 @@ async function withBlob(asked: Asked, act: (blob: ListedBlob, asked: Asked) => P
   return exit.unable;
 }
 
-/** Keys in a fixed order. */
+/** A blob as JSON, with keys in a fixed order. */
 function toShown(blob: ListedBlob): Readonly<Record<string, unknown>> {
   const { id, kind, size, sha256, owner, createdAt, expiresAt } = blob;
   const time = (ms: number): string => new Date(ms).toISOString();

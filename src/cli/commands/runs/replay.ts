@@ -26,7 +26,7 @@ export const command = defineCommand({
   },
 });
 
-/** Keys in a fixed order. */
+/** A replay as JSON, with keys in a fixed order. */
 function toShown({ same, replays, differences, asides, notes, result }: Replay): object {
   const shown = ({ where, before, after }: JsonDifference): object => {
     return { where, before: before ?? null, after: after ?? null };

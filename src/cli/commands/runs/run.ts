@@ -78,7 +78,7 @@ export const command = defineCommand({
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 
-/** Milliseconds of `10s`, `500ms`, `1.5m`, or a plain number of milliseconds. Throws INVALID_OPTIONS for anything else. */
+/** Converts `10s`, `500ms`, `1.5m`, or a plain number of milliseconds to milliseconds. Throws INVALID_OPTIONS for anything else. */
 export function parseDuration(option: string, text: string): number {
   const [, number = "", unit = "ms"] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m)?$/.exec(text) ?? [];
   const ms = Math.round(Number(number) * (units[unit] ?? 1));

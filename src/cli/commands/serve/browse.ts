@@ -38,7 +38,7 @@ export const command = defineCommand({
     const idleMinutes = parseNumber("--idle-minutes", minutes, [1, 10_080]);
     const directory = existingDirectory("--cwd", options.cwd);
     const settings = readOptions(toSkillsOptions(options, terminal.log), { home: terminal.home });
-    // What runCommand sets for commands that read once and end.
+    // Reverts a flag that main.ts sets for commands that read once and end.
     setFlagsFromString("--semi-space-growth-factor=2");
     const app = openApp(settings, await openParts(settings));
     const { signal, stop } = onInterruption();
@@ -61,7 +61,7 @@ export const command = defineCommand({
       const address = server.newAddress();
       terminal.note(`open ${address}`);
       stopReading = onEnter(() => terminal.note(`open ${server.newAddress()}`));
-      // Where the users of connections are known, the server refuses others, who may have read the address in the list of processes.
+      // Other users may read the address in the list of processes. If the users of connections are known, the server refuses others.
       const opens = options["no-open"] !== true;
       const needsFile = opens && !canIdentifyPeerUsers();
       const redirect = needsFile ? writeRedirectFile(settings.dataDirectory, address) : undefined;
@@ -85,7 +85,10 @@ export const command = defineCommand({
   },
 });
 
-/** Calls back for each line that is entered at the terminal. Nothing is read where stdin is no terminal. Returns a function that ends this. */
+/**
+ * Calls `listener` for each line that is entered at the terminal; reads nothing if stdin is not a terminal. Returns a function that stops
+ * this.
+ */
 function onEnter(listener: () => void, stdin: NodeJS.ReadStream = process.stdin): () => void {
   if (!stdin.isTTY) return () => undefined;
   stdin.on("data", listener).on("error", () => undefined);
@@ -100,12 +103,10 @@ interface BrowserEnvironment {
   readonly platform?: NodeJS.Platform;
 }
 
-/** How long a program may take to fail; one that runs on is a browser. */
+/** How long a program may take to fail, in milliseconds; one that still runs is a browser. */
 const patienceMs = 2_000;
 
-/**
- * Opens an address in the person's browser. Resolves with a sentence if that is not possible; the address, which has a secret, is not in it.
- */
+/** Opens an address in the user's browser. Resolves with a sentence if that is not possible, without the address, which has a secret. */
 export async function openInBrowser(
   address: string,
   { env = process.env, platform = process.platform }: BrowserEnvironment = {},
@@ -117,13 +118,13 @@ export async function openInBrowser(
   return fault === undefined ? undefined : `no browser was opened: ${program} ${fault}; open the address yourself`;
 }
 
-/** The program with its arguments; undefined if there is no display. Nothing is passed through a shell. */
+/** The program that opens an address, with its arguments; undefined without a display. Nothing is passed through a shell. */
 export function browserCommand(
   address: string,
   env: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform,
 ): readonly [string, ...string[]] | undefined {
-  // A list, of which the first counts; `%s` stands for the address.
+  // The first entry of the list counts; `%s` stands for the address.
   const [given = ""] = (env["BROWSER"] ?? "").split(platform === "win32" ? ";" : ":");
   const [program, ...args] = toWords(given);
   if (program !== undefined)
@@ -136,7 +137,7 @@ export function browserCommand(
   return hasDisplay ? ["xdg-open", address] : undefined;
 }
 
-/** A file that only this user can read, and that leads a browser to an address with a secret. */
+/** A file that redirects a browser to an address with a secret; only this user can read it. */
 interface RedirectFile {
   readonly url: string;
   /** Never throws. */
@@ -144,8 +145,8 @@ interface RedirectFile {
 }
 
 /**
- * Command lines are shown to every user of a machine: a browser is given this file instead of the address. `address` needs no escaping in
- * HTML. Throws where the file cannot be written.
+ * Writes a file that a browser is given instead of the address, because every user of a machine can read command lines. `address` needs no
+ * escaping in HTML. Throws if the file cannot be written.
  */
 export function writeRedirectFile(dataDirectory: string, address: string): RedirectFile {
   const directory = path.join(dataDirectory, "browse");

@@ -2,7 +2,7 @@ import { systemClock } from "../../../base/clock.ts";
 import { runBridge } from "../../../mcp/bridge.ts";
 import { defineCommand, usageError, exit } from "../../command.ts";
 
-/** Started by wrapped agents that support MCP servers over stdio only; not by users. */
+/** Serves wrapped agents that support MCP servers over stdio only; they start this command, not users. */
 export const command = defineCommand({
   usage: "mcp-bridge SOCKET",
   positionals: { name: "SOCKET", minimum: 0, maximum: Infinity },

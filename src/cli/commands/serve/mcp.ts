@@ -11,7 +11,7 @@ import { existingDirectory } from "../../arguments/values.ts";
 import { defineCommand, exit } from "../../command.ts";
 import { interruptible } from "../../report/terminal.ts";
 
-/** Shares its blobs with `acp-skills call`: they belong to the user of this machine. */
+/** Shares its blobs with `acp-skills call`, because blobs belong to the user of this machine. */
 export const command = defineCommand({
   options: { ...roots, ...running, cwd },
   examples: ["mcp --skills ./skills", "mcp --cwd ~/project --grant deploy:network,secrets"],

@@ -59,8 +59,8 @@ export const command = defineCommand({
       sources: [...(skillsOptions.sources ?? []), ...given.sources],
       ...(audit !== undefined && { audit: audit === "-" ? audit : toAbsolute(audit) }),
     });
-    // What runCommand sets for commands that read once and end; a server that answers for days collects half as often with the default.
-    // An index of thousands of skills leaves megabytes of garbage: collect it after growing by a fifth instead of doubling.
+    // main.ts sets a growth factor of 1 for commands that read once and end. With the default, a server collects half as often. An index
+    // of thousands of skills leaves megabytes of garbage: collect it after growing by a fifth instead of doubling.
     setFlagsFromString("--heap-growing-percent=20");
     setFlagsFromString("--semi-space-growth-factor=2");
     const { config, tokens } =
@@ -105,7 +105,7 @@ export const command = defineCommand({
   },
 });
 
-/** The callers of the file and, beside them, those of a cluster, which may change at any time. */
+/** Joins the callers of the file with those of a cluster, which may change at any time. */
 async function joinCallers(
   config: Pick<ServeConfig, "callers" | "shares">,
   { followCallers }: Awaited<ReturnType<typeof openParts>>,
@@ -126,7 +126,7 @@ async function joinCallers(
   return {
     all,
     close: () => follower?.close(),
-    /** The server whose callers of the file can be replaced, and those of the cluster are as they change. */
+    /** Lets callers of the file be replaced, while callers of the cluster follow their changes. */
     serve(server: HttpServer): HttpServer {
       replace = () => {
         const gone = server.replaceCallers(all());
@@ -145,7 +145,7 @@ async function joinCallers(
   };
 }
 
-/** Takes over the callers and shares of a configuration that changed; keeps those that are in force if it has errors. */
+/** Applies the callers and shares of a changed configuration. If it has errors, those in force stay. */
 async function reload(
   server: Pick<HttpServer, "replaceCallers">,
   { file, started, isLocal, log }: { readonly file: string; readonly started: ServeConfig; readonly isLocal: boolean; readonly log: Log }, // prettier-ignore
@@ -157,7 +157,7 @@ async function reload(
       log("error", `${file}:${line}:${column}: ${message}. ${fix} The callers and shares from before stay in force.`);
     return;
   }
-  // Whoever the token of this process was printed for keeps it while the file has no callers.
+  // The printed token of this process stays valid while the file has no callers.
   const keeps = isLocal && config.callers.length === 0;
   if (!keeps) {
     const gone = server.replaceCallers(config);
@@ -174,20 +174,20 @@ async function reload(
   if (others.length > 0) log("warning", `${file}: ${others.join(", ")} changed, which counts after a restart.`);
 }
 
-/** Only for this process: a server for others has callers in its configuration. */
+/** Prints the tokens, which are valid only for this process: a server for others has callers in its configuration. */
 function noteTokens({ bearer, share }: LocalTokens, url: string, { note }: Pick<Terminal, "note">): void {
   note(`call it as yourself:  curl -H "Authorization: Bearer ${bearer}" ${url}/.well-known/skill-sharing`);
   note(`install its skills:   npx skills add ${url}/s/${share}/`);
   note("both secrets are for you only and valid until this process ends; for lasting tokens, use --config FILE");
 }
 
-/** A token for a caller, and what of it stands in the configuration. */
+/** A new token for a caller, and the digest of the token for the configuration. */
 function newTokenText(): string {
   const token = newToken();
   return `token:  ${token}\ndigest: sha256:${toTokenDigest(token).toString("hex")}\n`;
 }
 
-/** An audit that cannot be written is noticed at once. */
+/** Throws INVALID_OPTIONS at once if the audit file cannot be written. */
 function checkAudit(file: string): void {
   try {
     appendFileSync(toAbsolute(file), "", { mode: 0o600 });
@@ -196,7 +196,10 @@ function checkAudit(file: string): void {
   }
 }
 
-/** The configuration of a file, with absolute directories of skills, or the default without one. Undefined if it has errors, which are printed with code frames on stderr. */
+/**
+ * Reads the configuration of a file, with absolute directories of skills, or the default without a file. Undefined if it has errors, which
+ * are printed with code frames on stderr.
+ */
 async function loadServeConfig(given: string | undefined, terminal: Terminal) {
   if (given === undefined) return { config: defaultConfig, skills: [] };
   const file = toAbsolute(given);
@@ -212,7 +215,10 @@ async function loadServeConfig(given: string | undefined, terminal: Terminal) {
 
 const checkEvery = 1_000;
 
-/** Calls back when a file changed, and at SIGHUP, except in a terminal, whose end it may be. Returns a function that ends this. Links are followed. */
+/**
+ * Calls `changed` when a file changed, links followed, and at SIGHUP, except in a terminal, which may be closing. Returns a function that
+ * stops it.
+ */
 function followFile(file: string, clock: Clock, changed: () => void): () => void {
   let before = fileStamp(file);
   const hangUp = (): void => {

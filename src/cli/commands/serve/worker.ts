@@ -11,7 +11,7 @@ const maxConcurrency = 1_000;
 const maxLabels = 32;
 const maxDrainSeconds = 3_600;
 const defaultDrainSeconds = 30;
-/** Longer than databases of usual clusters are away when another one takes over. */
+/** Longer than the usual failover of a database. */
 const defaultLeaseSeconds = 45;
 const leaseRange = [5, 3_600] as const;
 
@@ -87,10 +87,10 @@ export const command = defineCommand({
 });
 
 const labelForm = /^[a-z0-9][a-z0-9._-]{0,62}(?:=[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$/;
-/** What a worker says truly only if it finds out itself. */
+/** Labels that a worker determines itself, so that they are true. */
 const ownLabels = /^(?:tier|arch|os)(?:=|$)/;
 
-/** The labels of a worker, each once. Throws INVALID_OPTIONS for what is none, or is found out by the worker. */
+/** Parses a worker's labels, each once. Throws INVALID_OPTIONS for an invalid one, or one that the worker determines itself. */
 export function readLabels(given: string): readonly string[] {
   const labels = [...new Set(given.split(",").filter((label) => label !== ""))];
   if (labels.length > maxLabels) throw usageError(`--labels takes up to ${maxLabels} labels, not ${labels.length}`);
@@ -105,7 +105,7 @@ export function readLabels(given: string): readonly string[] {
   return labels;
 }
 
-/** Throws INVALID_OPTIONS. */
+/** Parses a port, or an address and a port. Throws INVALID_OPTIONS. */
 function parseAddress(given: string): { readonly host: string; readonly port: number } {
   const [, host = "127.0.0.1", port = ""] = /^(?:\[?([\da-fA-F:.]+)\]?:)?(\d{1,5})$/.exec(given) ?? [];
   if (isIP(host) === 0 || port === "")

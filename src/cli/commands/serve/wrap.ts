@@ -43,7 +43,7 @@ export const command = defineCommand({
   },
 });
 
-/** Keeps descriptor 1 taken: libuv aborts when it closes a socket with that number. Another thread may have taken it for a file, which it closes soon. */
+/** Occupies descriptor 1: libuv aborts when it closes a socket with that number. Another thread may briefly have a file open there. */
 function occupyDescriptor1(): void {
   const opened = openSync(devNull, "w");
   if (opened === 1) return;

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import path from "node:path";
 
-/** Where the command runs. Injected, so that tests never touch a real home. */
+/** The environment of the command. Injected, so that tests never touch a real home. */
 export interface SetupEnvironment {
   readonly home: string;
   /** The directory of the project, for editors that have settings there. */
@@ -9,16 +9,16 @@ export interface SetupEnvironment {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly exists: (path: string) => boolean;
-  /** The absolute path of a program on `PATH`. */
+  /** Returns the absolute path of a program on `PATH`. */
   readonly find: (program: string) => string | undefined;
   /** The words of a command that runs this program whatever PATH its caller has. */
   readonly wrapper: readonly [string, ...string[]];
 }
 
-/** What becomes of one agent: `wrapped` is one that was started through acp-skills before, `skipped` one that cannot be. */
+/** The plan for one agent. `wrapped`: acp-skills started it before; `skipped`: acp-skills cannot start it. */
 export interface PlannedAgent {
   readonly name: string;
-  /** Where it stands in the file; the same after the change. */
+  /** The key of the agent in the file, the same before and after the change. */
   readonly key: string;
   readonly outcome: "wrap" | "add" | "repair" | "wrapped" | "skipped";
   readonly note?: string;
@@ -42,32 +42,32 @@ interface Done {
   readonly added: readonly string[];
 }
 
-/** An editor, or a plugin of one. Everything here is pure, except that it asks which paths exist. */
+/** An editor, or a plugin of one. Its functions are pure, except that they check which paths exist. */
 export interface Editor {
   readonly title: string;
-  /** The files that may configure agents, in the order in which they are looked for. Agents are added to the first. */
+  /** The files that may configure agents, in the order in which acp-skills checks them. Agents are added to the first. */
   settingsFiles(where: SetupEnvironment): readonly string[];
-  /** Whether every one of these files counts, instead of the first that exists. */
+  /** Whether every existing file of `settingsFiles` counts, instead of the first one. */
   readonly readsAll?: boolean;
-  /** Paths of which at least one exists where the editor is used. Without it, one of `places` has to exist. */
+  /** Paths of which at least one exists if the editor is used. Without `marks`, one of `settingsFiles` has to exist. */
   marks?(where: SetupEnvironment): readonly string[];
-  /** Whether it has agents of its own where a person configured none: then each known one that is on `PATH` is added. */
+  /** Whether the editor has agents of its own. If the user configured none, each known agent that is on `PATH` is added. */
   readonly hasDefaults?: boolean;
   /** The change of one file, whose text is undefined if it does not exist. Throws UNREADABLE if the text cannot be understood. */
   plan(text: string | undefined, where: SetupEnvironment): Plan;
-  /** Plans the change with one more agent. Absent where agents are configured by a program, which is not for us to write. */
+  /** Plans the change with one more agent. Absent if a program configures the agents, which acp-skills does not edit. */
   add?(text: string | undefined, agent: NewAgent, where: SetupEnvironment): Plan;
   /** An entry to paste for an agent. */
   sample?(agent: NewAgent, where: SetupEnvironment): string;
-  /** The text without what `done` did: undefined if nothing of it is there, null if the file is to be deleted. */
+  /** Removes the changes of `done` from the text; undefined if the text has none of them, null if the file is to be deleted. */
   takeOut(text: string, done: Done, where: SetupEnvironment): string | null | undefined;
-  /** What a person does for the change to take effect. */
+  /** The user's next step for the change to take effect. */
   readonly next: string;
 }
 
 /**
- * The words that run this program from any editor. Editors often start with a PATH of a few system directories, in which neither
- * `acp-skills` nor the `node` of its first line is found, and cannot start `.cmd` files on Windows: both are given by absolute paths.
+ * The words that run this program from any editor, with absolute paths. Editors often start with a PATH of a few system directories,
+ * without `acp-skills` and the `node` of its first line. They cannot start `.cmd` files on Windows either.
  */
 export function ownWords({ execPath, argv }: Pick<NodeJS.Process, "execPath" | "argv">): readonly [string, string] {
   return [execPath, realpathSync(argv[1] ?? "")];
@@ -91,7 +91,7 @@ export function unwrapWords(words: readonly string[]): readonly string[] | undef
   return before.some((word, index) => index < 3 && isOwn(word)) ? words.slice(separator + 1) : undefined;
 }
 
-/** How this program may be named: its command, its package for npx, its script. */
+/** Whether a word names this program: its command, its package for npx, or its script. */
 function isOwn(word: string): boolean {
   return /(?:^|[\\/])(?:acp-skills(?:@[\w.^~-]+)?(?:\.cmd|\.exe|\.ps1)?|dist[\\/]cli[\\/]main\.js)$/.test(word);
 }
@@ -109,7 +109,7 @@ const bases = {
   local: ["LOCALAPPDATA", "AppData/Local"],
 } as const;
 
-/** A program's directory of one kind: below what a variable names by an absolute path, or the usual place in the home directory. */
+/** A program's directory of one kind: below the absolute path in a variable, or below the usual directory in the home directory. */
 export function programDirectory(
   { home, env }: Pick<SetupEnvironment, "home" | "env">,
   kind: keyof typeof bases,

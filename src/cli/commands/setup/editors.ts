@@ -5,7 +5,7 @@ import type { Editor } from "./editor.ts";
 import { acpx, jetbrains, vscode, zed } from "./editors/json-editors.ts";
 import { agentShell, agentic, avante, codecompanion } from "./editors/program-editors.ts";
 
-/** A new editor is a row here, and a value of `editors/`. The plugin of Obsidian writes its settings itself. */
+/** The editors by name. A new one is a row here, and a value of `editors/`. The plugin of Obsidian writes its settings itself. */
 const editors = {
   zed,
   jetbrains,
@@ -20,7 +20,7 @@ const editors = {
 
 export const editorNames = Object.keys(editors) as readonly (keyof typeof editors)[];
 
-/** Other names under which people look for an editor. */
+/** Alternative names of editors. */
 const aliases: Readonly<Record<string, keyof typeof editors>> = {
   neovim: "codecompanion",
   nvim: "codecompanion",
@@ -35,7 +35,7 @@ const aliases: Readonly<Record<string, keyof typeof editors>> = {
   windsurf: "vscode",
 };
 
-/** Undefined for Obsidian. Throws INVALID_OPTIONS for a name that is not an editor's. */
+/** The editor of a name; undefined for Obsidian. Throws INVALID_OPTIONS for an unknown name. */
 export function editorNamed(name: string): Editor | undefined {
   const known = editorNames.find((one) => one === name);
   if (known !== undefined) return editors[known];

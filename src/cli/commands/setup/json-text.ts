@@ -14,8 +14,8 @@ import { rangeOf } from "../../../base/json/json-text.ts";
 import { SkillsError } from "../../../base/errors.ts";
 
 /**
- * Reads an object. An empty file is an empty object. Throws UNREADABLE, with `line` and `column` among its facts, if the text is not
- * JSON; comments and commas before a closing bracket are allowed where `lenient`.
+ * Reads an object. An empty file is an empty object. Throws UNREADABLE, with `line` and `column` among its facts, if the text is not JSON.
+ * `lenient` allows comments and commas before a closing bracket.
  */
 export function readSettings(text: string, lenient: boolean): Readonly<Record<string, unknown>> {
   if (text.trim() === "") return {};
@@ -35,8 +35,8 @@ export function wrongType(text: string, path: JSONPath, expected: string): Skill
 }
 
 /**
- * Throws UNREADABLE if one of these keys is twice in the settings, or any key is in their values: editors read the last of two, and a change
- * would be made to the first.
+ * Throws UNREADABLE if one of these keys occurs twice in the settings, or any key occurs twice in their values. Editors read the last of
+ * two keys, but a change would be made to the first.
  */
 export function refuseTwins(text: string, names: readonly string[]): void {
   const children = parseTree(text)?.children?.filter((property) =>
@@ -46,7 +46,7 @@ export function refuseTwins(text: string, names: readonly string[]): void {
   if (twin !== undefined) throw notJson(text, twin.offset, `${JSON.stringify(twin.value)} is here twice; delete one`);
 }
 
-/** Keys that occur twice in one object, at their later places. */
+/** Keys that occur twice in one object, at their later positions. */
 function* twinsIn({ children = [] }: Pick<Node, "children">): Generator<Node, void> {
   const seen = new Set<unknown>();
   for (const child of children) {
@@ -91,10 +91,10 @@ function setValue(text: string, path: JSONPath, value: unknown): string {
   if (node !== undefined) return splice(text, node.offset, node.length, render(indentAt(text, node.offset)));
   const [above, key = ""] = [path.slice(0, -1), path.at(-1)];
   const parent = root && (above.length === 0 ? root : findNodeAtLocation(root, above));
-  // What encloses it is missing as well.
+  // The enclosing object is missing as well.
   if (parent?.type !== "object") return setValue(text, above, { [key]: value });
   const siblings = parent.children ?? [];
-  // Arguments stand after the command.
+  // `args` stands after `command`.
   const command = key === "args" ? siblings.find((one) => one.children?.[0]?.value === "command") : undefined;
   const previous = command ?? siblings.at(-1);
   const outer = indentAt(text, parent.offset);
@@ -105,7 +105,7 @@ function setValue(text: string, path: JSONPath, value: unknown): string {
   return splice(text, previous.offset + previous.length, 0, `,${isOneLine ? inLine : property}`);
 }
 
-/** The blanks at the start of the line of a place. */
+/** The blanks at the start of the line that contains an offset. */
 function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset))?.[0] ?? "";
 }

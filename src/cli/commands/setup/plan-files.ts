@@ -17,7 +17,7 @@ export interface Context {
   readonly json: boolean;
 }
 
-/** The files to change: those that exist, or the first if it is to be created, or if an agent is added. */
+/** The files to change: existing ones, or the first one if it is to be created or an agent is added. */
 export function settingsFilesOf(
   editor: Editor,
   where: SetupEnvironment,
@@ -35,7 +35,7 @@ function isUsed(editor: Editor, where: SetupEnvironment): boolean {
   return editor.marks?.(where).some(where.exists) === true;
 }
 
-/** Adds the known agents that are here to an editor that has only its own; undefined if that is not to be done. */
+/** Plans to add the known agents on this machine to an editor that has only its own; undefined if there is nothing to add. */
 export function planFound(context: Context): (Plan & { readonly file: SettingsFile }) | undefined {
   const { editor, where } = context;
   if (editor.hasDefaults !== true || !isUsed(editor, where)) return undefined;
@@ -70,7 +70,7 @@ export function planFor({ editor, where, terminal }: Context, file: SettingsFile
   }
 }
 
-/** A change of one file, made or to be made. Null is no file. */
+/** A change of one file, made or planned. A `text` of null deletes the file. */
 export interface SettingsFileChange {
   readonly file: SettingsFile;
   readonly text: string | null;
@@ -119,7 +119,7 @@ const undoneWords = {
   "in part": "; it was changed since, so only what starts agents through acp-skills was taken out",
 } as const;
 
-/** What `--json` prints about a file. */
+/** The `--json` output for a file. */
 export function toJson({ file, text, agents, written, backup, undone }: SettingsFileChange): object {
   return {
     file: file.place,
@@ -135,7 +135,7 @@ export function toJson({ file, text, agents, written, backup, undone }: Settings
 
 const usualColumns = 100;
 
-/** The lines around a place, for stderr. */
+/** The lines around a position, for stderr. */
 function frameOf(
   text: string,
   { line, column }: { readonly line: number; readonly column: number },

@@ -8,19 +8,19 @@ import type { PlannedAgent } from "./editor.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import { temporaryOf } from "../../../base/paths/replace-file.ts";
 
-/** What `setup --write` does to one file, written before it does, so that it can be undone at every moment. */
+/** The record of what `setup --write` does to one file, written before the change, so that it can always be undone. */
 const recordSchema = z.object({
   place: z.string(),
   /** Whether the file existed before. */
   existed: z.boolean(),
   /** SHA-256 of the text before; absent if there was no file, and in records of older versions. */
   before: z.string().exactOptional(),
-  /** SHA-256 of the text that is written, and of those that calls before wrote. */
+  /** SHA-256 of the text that is written; `earlier`: of the texts that earlier calls wrote. */
   after: z.string(),
   earlier: z.array(z.string()).default([]),
-  /** The path of what is written beside the file first. */
+  /** The path of the temporary file, written first beside the file. */
   temporary: z.string().exactOptional(),
-  /** Whether the backup is the text before everything that we did. */
+  /** Whether the backup is the text before every change of acp-skills. */
   exact: z.boolean(),
   wrapped: z.array(z.string()),
   added: z.array(z.string()),
@@ -33,8 +33,8 @@ export interface SetupRecord extends z.infer<typeof recordSchema> {
 }
 
 /**
- * The records of an editor. Those that cannot be read are left out: their backups stay where they are. Removes what a killed process left
- * that had not begun to change anything.
+ * Reads the records of an editor. Unreadable records are omitted, and their backups stay. Removes directories without a record, left by a
+ * process that was killed before it changed anything.
  */
 export function readRecords(data: string, editor: string): readonly SetupRecord[] {
   const all = path.join(data, "setup");
@@ -49,7 +49,7 @@ export function readRecords(data: string, editor: string): readonly SetupRecord[
 const recordName = "record.json";
 
 function recordIn(directory: string): SetupRecord | undefined {
-  // Undefined if there is none, or one of another version.
+  // Undefined for a missing record, or one of another version.
   return attempt(() => {
     const parsed = recordSchema.parse(JSON.parse(readFileSync(path.join(directory, recordName), "utf8")));
     return { ...parsed, directory, backup: path.join(directory, path.basename(parsed.place)) };
@@ -59,26 +59,26 @@ function recordIn(directory: string): SetupRecord | undefined {
 /** A backup that was made. */
 export interface BackupRecord {
   readonly backup: string;
-  /** The name of what is to be written beside the file first. */
+  /** The name of the temporary file, written first beside the file. */
   readonly temporary: string;
-  /** Restores the record and the backup that there were before, because the file could not be written. */
+  /** Restores the earlier record and backup, because the file could not be written. */
   readonly revert: () => void;
 }
 
-/** Removes what a killed process was about to put in the place of the file. */
+/** Removes the temporary file of a killed process. */
 export function removeTemporaryFile({ temporary }: SetupRecord): void {
   if (temporary !== undefined) rmSync(temporary, { force: true });
 }
 
-/** A reader finds the old bytes or the new ones, also after a crash. */
+/** Replaces a file so that a reader finds the old bytes or the new ones, also after a crash. */
 function replaceOwn(file: string, bytes: string | Uint8Array): void {
   writeFileSync(`${file}.new`, bytes, { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
 }
 
 /**
- * Makes a backup, readable for this user only because settings may contain keys. If the file is as the call before left it, the backup
- * of that call stays: it is the text before everything.
+ * Makes a backup that only this user can read, because settings may contain keys. If the file is as the previous call left it, the backup
+ * of that call stays: it is the original text.
  */
 export function createBackup(
   data: string,
@@ -89,7 +89,7 @@ export function createBackup(
   const backup = path.join(directory, path.basename(file.place));
   const found = recordIn(directory);
   if (found !== undefined) removeTemporaryFile(found);
-  // What was killed before it changed anything does not count.
+  // The record of a call that was killed before it changed anything does not count.
   const before = found?.exact === true && isUntouched(found, file.text) ? undefined : found;
   const continues = before !== undefined && isOurs(before, file.text);
   makeOwnDirectories(directory, 0o700);
@@ -120,7 +120,7 @@ export function createBackup(
   return { backup, temporary, revert };
 }
 
-/** The backup goes first: without a record, nobody would find it. */
+/** Removes a record, its backup first: without a record, nobody would find the backup. */
 export function dropRecord({ directory, backup }: SetupRecord): void {
   rmSync(backup, { force: true });
   rmSync(directory, { recursive: true, force: true });
@@ -131,7 +131,7 @@ export function isUntouched({ existed, before }: SetupRecord, text: string | und
   return existed ? text !== undefined && hash("sha256", text) === before : text === undefined;
 }
 
-/** Whether a file is as we wrote it. */
+/** Whether a file is as acp-skills wrote it. */
 export function isOurs({ after, earlier }: SetupRecord, text: string | undefined): boolean {
   return text !== undefined && [after, ...earlier].includes(hash("sha256", text));
 }

@@ -9,18 +9,20 @@ import { replaceFile, temporaryOf } from "../../../base/paths/replace-file.ts";
 
 /** A file that configures an editor. */
 export interface SettingsFile {
-  /** Where the editor looks for it. */
+  /** The path at which the editor looks for the file. */
   readonly place: string;
-  /** Where it is: links are followed, so that a repository of settings keeps its links. */
+  /** The path after all links, which are followed so that a repository of settings retains its links. */
   readonly real: string;
-  /** Undefined if it does not exist. */
+  /** The content; undefined if the file does not exist. */
   readonly text: string | undefined;
 }
 
 /** Larger files are not settings. */
 const maxBytes = 4 * 1024 * 1024;
 
-/** Reads an editor's settings. Refuses a link below the current directory: it came with the project and may lead to any file of the person. */
+/**
+ * Reads an editor's settings. Refuses a link below the current directory: it came with the project and may lead to any file of the user.
+ */
 export function readSettingsAt(place: string, { cwd, home }: Pick<SetupEnvironment, "cwd" | "home">): SettingsFile {
   const real = whereItLies(place);
   if (isWithin(place, cwd) && !isWithin(home, cwd) && real !== path.join(whereItLies(cwd), path.relative(cwd, place)))
@@ -28,7 +30,7 @@ export function readSettingsAt(place: string, { cwd, home }: Pick<SetupEnvironme
   return readSettingsFile(place);
 }
 
-/** Throws UNREADABLE for anything that is not a text file of a sensible size. */
+/** Reads a settings file. Throws UNREADABLE for anything but a text file of at most 4 MiB. */
 export function readSettingsFile(place: string): SettingsFile {
   try {
     const real = realpathSync(place);
@@ -66,8 +68,8 @@ function refusal(place: string, reason: string): SkillsError {
 }
 
 /**
- * Writes the new text, or deletes the file for null, unless it has changed since it was read. Atomic; keeps the mode. Throws UNREADABLE
- * and leaves the file as it is if that is not possible. `temporary`: the name of what is written beside it first.
+ * Writes the new text, or deletes the file for null. Atomic; retains the mode. Throws UNREADABLE, and leaves the file as it is, if it has
+ * changed since it was read or cannot be written. `temporary`: the name of the file that is written first beside it.
  */
 export function writeSettingsFile(file: SettingsFile, text: string | null, temporary = temporaryOf(file.real)): void {
   const { place, real } = file;

@@ -81,7 +81,7 @@ export const command = defineCommand({
       throw usageError(`--${misplaced} is for add ${text === undefined ? "with a SOURCE" : "without a SOURCE"}`);
     if (text === undefined) return await restoreLocked(given, where, terminal);
     const source = parseSource(text);
-    // Before anything is asked: a damaged lock is the first to repair.
+    // Comes before any question: a damaged lock has to be repaired first.
     await recoverSkillsDirectory(where, (note) => terminal.note(note));
     return await withReader(given, [source], where.base, terminal, async (reader, signal, policy) => {
       terminal.progress.show(`reading ${source.label}`);
@@ -110,7 +110,7 @@ type Given = OptionValues<typeof options>;
 
 const maxShown = 10;
 
-/** The named skills, the only one, or with `--all` every one; undefined if the person has to say which. */
+/** Chooses the named skills, the only skill, or with `--all` every skill; undefined if the user has to name skills. */
 async function choose(
   index: RemoteIndex,
   names: readonly string[],
@@ -194,7 +194,7 @@ async function isWantedBy(
   todo: readonly ConfirmedInstall[],
   { index, where, given, terminal, signal }: Omit<Found, "found">,
 ): Promise<boolean> {
-  // Whatever is only to be noted in the lock is there already.
+  // Skills to adopt are installed already; they are only noted in the lock.
   const news = todo.filter(({ act }) => act !== "adopt");
   if (news.length === 0) return true;
   const directory = shownPath(shownSkillsDirectory(where), terminal.cwd);
@@ -224,7 +224,7 @@ function reportInstalled(
   terminal.note(`installing granted nothing${grant}${project}`);
 }
 
-/** What the project keeps of scanners of others about a skill that was downloaded. */
+/** Reads the project's findings of third-party scanners. Returns a function for those about a downloaded skill. */
 async function readAdvice(
   { form, base }: InstallScope,
   terminal: Terminal,
@@ -254,10 +254,10 @@ function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, wher
   };
 }
 
-/** Further entries are only counted. */
+/** The maximum number of entries in each list; further entries are only counted. */
 const most = 20;
 
-/** A skill in a few lines: its name, version and digest, what it declares, and what `check` warns of. */
+/** Describes a skill in a few lines: its name, version and digest, what it declares, and the warnings of `check`. */
 function* describeDownload({ inspected: skill, signature }: Downloaded, what: string, paint: Paint): Iterable<string> {
   const { key, version, digest, description, scripts, requires, hostCommands, problems } = skill;
   const field = labelled((style, text) => paint(style, `  ${text}`), 14);

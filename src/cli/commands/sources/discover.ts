@@ -9,7 +9,7 @@ import { safeText } from "../../report/safe-text.ts";
 import { type Terminal, noteSome } from "../../report/terminal.ts";
 import type { RemoteIndex, RemoteSkill, SourceLister } from "../../../sources/reader.ts";
 
-/** Skills whose descriptors are read to say what can be done with them. */
+/** The maximum number of skills whose descriptors are read, to show what can be done with them. */
 const describedSkills = 200;
 const shownProblems = 10;
 
@@ -39,7 +39,7 @@ export const command = defineCommand({
   },
 });
 
-/** What the source lists, of one type if one is asked for; the first skills with their descriptors. */
+/** Reads the skills that a source lists, or those of one type; the first 200 with their descriptors. */
 async function read(
   source: Source,
   type: string | undefined,
@@ -72,19 +72,19 @@ function toJson({ source, form, commit, skills, problems, isPartial }: RemoteInd
   };
 }
 
-/** Without URLs, which may hold the token of a share. */
+/** A skill as JSON, without URLs, which may hold the token of a share. */
 function toRow(skill: RemoteSkill): object {
   const { name, version, id, capabilityType: type, access, description, content } = skill;
   const digest = "digest" in content ? content.digest : undefined;
   return { name, version, id, type, access, description, digest, ...useOfSkill(skill) };
 }
 
-/** What a person can do who expected skills. Of a repository and a marketplace, everything can be seen. */
-/** For people and programs: a scheme is a form of its own. */
+/** The form of a source, for users and programs: a scheme is a form of its own. */
 function formName({ form, source }: Pick<RemoteIndex, "form" | "source">): string {
   return form === "scheme" ? source.label.replace(/:.*$/s, "") : form;
 }
 
+/** The advice for a user who expected skills; empty for forms of sources whose skills are all visible. */
 function emptyHint(form: RemoteIndex["form"], type: string | undefined): string {
   if (type !== undefined) return "; without --type, all are listed";
   if (form === "git" || form === "marketplace" || form === "scheme") return "";

@@ -33,7 +33,7 @@ export const command = defineCommand({
   async run({ options, positionals }, terminal) {
     const words = toQueryWords(positionals.join(" "));
     if (words.length === 0) throw usageError("WORD needs a letter or digit");
-    // Sources are searched as they are now, not in the copies of them.
+    // Sources are searched in their current state, not in their copies.
     const { source: texts = [], ...here } = options;
     const sources = texts.map(parseSource);
     const search = async (reader?: SourceLister, signal?: AbortSignal): Promise<ExitCode> => {
@@ -72,11 +72,11 @@ interface Candidate {
   readonly version?: string;
   readonly tags: readonly string[];
   readonly description: string;
-  /** The directory, or the source. */
+  /** The directory or the source of the skill. */
   readonly from: string;
 }
 
-/** Those that match, best first, then by name. */
+/** The candidates that match, best first, then by name. */
 function rank(candidates: readonly Candidate[], words: readonly string[]): readonly Candidate[] {
   return candidates
     .map((candidate) => ({ candidate, rank: rankByWords(candidate, words) }))

@@ -101,7 +101,7 @@ function toPublishable({ inspected, files, signature }: SkillToPublish): Publish
   return { slug, version, description, allowedTools, files, signature };
 }
 
-/** Throws SOURCE_INVALID for what no agent would be offered, or whose signature is not one of its files. */
+/** Reads a skill to publish. Throws SOURCE_INVALID if no agent would be offered it, or its signature is not for these files. */
 async function readPublishable(directory: string, signatures: Signatures): Promise<SkillToPublish> {
   const refused = (why: string): SkillsError =>
     new SkillsError("SOURCE_INVALID", `${directory} is not published: ${why.replace(/\.$/, "")}.`);
@@ -119,7 +119,7 @@ async function readPublishable(directory: string, signatures: Signatures): Promi
   return { inspected, files, signature };
 }
 
-/** What the digest of the skill covers. */
+/** Reads the files that the digest of the skill covers. */
 async function readFiles(
   root: string,
   { files: disk, bytes }: SkillSource,

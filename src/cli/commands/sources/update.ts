@@ -49,7 +49,7 @@ export const command = defineCommand({
   ],
   async run({ options: given, positionals }, terminal) {
     const where = scopeFromOptions(given, terminal);
-    // What was interrupted before is finished first.
+    // Finishes an interrupted installation first.
     const skills = await recoverSkillsDirectory(where, (note) => terminal.note(note));
     const lock = readLock(where);
     const keys =
@@ -80,12 +80,12 @@ interface Updating {
   readonly signal: AbortSignal;
 }
 
-/** What `--json` prints, of which the rest is only printed. `available`: an update that was not made. */
+/** One skill in the `--json` output; everything else is only printed. `available`: an update that was not made. */
 interface Result {
   readonly name: string;
   readonly state: "current" | "updated" | "available" | "refused" | Exclude<Latest["state"], Restorable>;
   readonly why?: string;
-  /** How the files of a current skill differ from the lock. */
+  /** The differences between the files of a current skill and the lock. */
   readonly local_changes?: LockDifference;
 }
 
@@ -111,7 +111,7 @@ async function replaceInstalled(
   const { inspected, files, signature } = downloaded;
   const seen = installed.state === "missing" ? undefined : installed.installed;
   const diff = await compareUpdate(key, seen?.files ?? [], files, inspected);
-  // A skill that declares no version has this one.
+  // `0.0.0` is the version of a skill that declares none.
   const isSameVersion = state === "updated" && entry.version === inspected.version && entry.version !== "0.0.0";
   const { renamed, widened, added, removed, changed } = diff;
   const about = {
@@ -177,7 +177,7 @@ const wordsOf = {
 const maxFiles = 20;
 const maxLines = 100;
 
-/** What is new in capabilities first, then each file as a unified diff. */
+/** Shows new capabilities first, then each file as a unified diff. */
 function* describeUpdate({ widened, added, removed, texts }: UpdateDiff, paint: Paint): Iterable<string> {
   for (const words of widened) yield `  ${paint("yellow", "NEW:")} ${safeText(words)}\n`;
   for (const file of texts.slice(0, maxFiles)) {

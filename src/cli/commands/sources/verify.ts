@@ -63,11 +63,11 @@ interface Verified {
   readonly name: string;
   readonly result: InstalledState | { readonly state: "unverifiable" };
   readonly signature?: Signature | undefined;
-  /** Whom the lock pins. */
+  /** The signer that the lock pins. */
   readonly signer?: Signer | undefined;
 }
 
-/** What is wrong with who signed it; undefined if nothing is. */
+/** The fault of the signature or its signer; undefined if there is none. */
 function signatureFault({ signature, signer }: Verified): string | undefined {
   if (signature === undefined) return undefined;
   const found = signature.state === "signed" ? signature.signer : undefined;

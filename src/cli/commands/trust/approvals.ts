@@ -25,7 +25,7 @@ const options = {
   json,
 } as const;
 
-/** What every action works with. */
+/** The input of every action. */
 export interface Approving {
   readonly targets: readonly string[];
   readonly options: OptionValues<typeof options>;
@@ -41,7 +41,7 @@ interface Action {
   readonly knows: readonly (keyof typeof options)[];
 }
 
-/** What can be done, and with how many targets. */
+/** Every action, with the number of its targets and its options. */
 const actions: Readonly<Record<string, Action>> = {
   list: { act: listApprovals, least: 0, most: 0, knows: [] },
   show: { act: showApproval, least: 1, most: 1, knows: [] },

@@ -76,7 +76,7 @@ export const command = defineCommand({
 
 const linesAtOnce = 1_000;
 
-/** A string cannot be longer than twice that. */
+/** The maximum size of an audit file, half the maximum length of a string. */
 const maxAuditBytes = 256 * 1024 * 1024;
 
 async function verify(audit: string | undefined, asJson: boolean, terminal: Terminal): Promise<ExitCode> {
@@ -103,9 +103,9 @@ async function verify(audit: string | undefined, asJson: boolean, terminal: Term
 interface Filter extends Partial<Pick<LedgerEntry, "outcome" | "caller" | "grant">> {
   /** Milliseconds since 1970. */
   readonly since: number;
-  /** Canonical name or slug. */
+  /** The canonical name or the slug. */
   readonly skill?: string;
-  /** Absolute. */
+  /** An absolute path. */
   readonly project: string | undefined;
 }
 
@@ -125,7 +125,7 @@ const shownFields =
     " ",
   ) as readonly (keyof LedgerEntry)[];
 
-/** Keys in a fixed order, named as on disk. */
+/** An entry as JSON, with keys in a fixed order, named as on disk. */
 function toShown(entry: LedgerEntry): object {
   const fields = shownFields.map((field) => [
     field.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`),
@@ -146,7 +146,7 @@ function toRow(entry: LedgerEntry): readonly string[] {
 }
 
 function detailsOf({ event, answer, grant, about, isolation, subagent, count }: LedgerEntry): string {
-  // What allowed it may be the answer itself, which says so at its start.
+  // An answer that is the grant names it at its start.
   const by = grant === undefined || answer?.split(",")[0] === grant ? undefined : `by ${grant}`;
   const bare = isolation === "none" ? "WITHOUT A SANDBOX" : undefined;
   const times = count === undefined || event === "dropped" ? undefined : `${count} times more`;

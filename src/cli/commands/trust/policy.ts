@@ -42,7 +42,7 @@ export const command = defineCommand({
   },
 });
 
-/** Prints the problems of one file, or of the policies that count in a directory. */
+/** Prints the problems of one file, or of the policies that apply in a directory. */
 async function checkPolicies(
   file: string | undefined,
   { cwd: asked, json }: OptionValues<typeof listing>,
@@ -64,7 +64,7 @@ async function checkPolicies(
   return layers.some(({ policy }) => policy === undefined) ? exit.found : exit.done;
 }
 
-/** Each problem with a code frame, then one line a file. */
+/** Lists each problem with a code frame, then one line for each file. */
 function* describeLayers(layers: readonly PolicyLayer[], terminal: Terminal, hasOrigins: boolean): Iterable<string> {
   const { cwd, paint } = terminal;
   for (const { file, origin, problems } of layers) {
@@ -81,7 +81,7 @@ function* describeLayers(layers: readonly PolicyLayer[], terminal: Terminal, has
   }
 }
 
-/** Prints what the policies decide about a skill, and which rules do. */
+/** Prints the decisions of the policies about a skill, each with its rules. */
 async function explainSkill(
   name: string,
   options: OptionValues<typeof listing>,
@@ -105,7 +105,7 @@ function toShownFile({ origin, file, policy }: PolicyLayer): object {
   return { origin, file, used: policy !== undefined };
 }
 
-/** Keys in a fixed order. */
+/** The decisions as JSON, with keys in a fixed order. */
 function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: readonly PolicyDecision[]): object {
   const { name, version, digest, isOwn, source, license } = subject;
   return {

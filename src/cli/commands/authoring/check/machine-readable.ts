@@ -6,7 +6,7 @@ import { jsonText, safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../../base/paths/location.ts";
 import { type Reporter, notShown, shownProblems } from "../../../report/problem-report.ts";
 
-/** `{schemaVersion, problems, checked, fixed, fixable, counts, advice}`; `advice` only where it was passed. */
+/** `{schemaVersion, problems, checked, fixed, fixable, counts, advice}`; `advice` only if it was passed. */
 export const jsonReporter: Reporter = ({ problems, checked, fixed, fixable, counts, advice }) =>
   jsonLines({
     problems: problems.map(({ code, severity, file, line, column, endLine, endColumn, message, fix }) => {

@@ -4,12 +4,12 @@ import { counted } from "../../../../base/text/code-points.ts";
 import { type Terminal, onInterruption } from "../../../report/terminal.ts";
 import type { CheckReport } from "../../../../skills/check.ts";
 
-/** Saving a file takes several steps: the debounce after the last one. */
+/** The debounce after a change: saving a file takes several steps. */
 const quietMs = 50;
 
 /**
- * Checks now, and again after every change, until interrupted or stdout is closed. Prints the first report, and each that differs from
- * the one before or follows a changed file, with the time. Resolves with the last one.
+ * Checks now, and again after every change, until interrupted or stdout is closed. Prints the first report and, with the time, each later
+ * one that differs from the previous one or follows a changed file. Resolves with the last report.
  */
 export async function watchCheck(
   check: (onDirectory: (directory: string) => void) => Promise<CheckReport>,

@@ -13,7 +13,7 @@ interface Services {
 
 const limits = { maxBytes: 1024 * 1024, timeoutMs: 30_000 } as const;
 
-/** The token of an identity, and the way to the services that certify it. Throws INVALID_OPTIONS where there is nothing to sign with. */
+/** Gets an identity's token, and the way to the services that certify it. Throws INVALID_OPTIONS if there is nothing to sign with. */
 export async function openKeylessSigning(
   { fulcio = "https://fulcio.sigstore.dev", rekor = "https://rekor.sigstore.dev", tsa, ...given }: Services,
   signal: AbortSignal,
@@ -57,7 +57,7 @@ function toService(option: string, url: string): string {
   return url.replace(/\/+$/, "");
 }
 
-/** What others say why is not repeated: it may be long, or not a text. */
+/** Returns the body of a successful response. Errors do not repeat the body, which may be long or binary. */
 function successOf(url: string, status: number, body: Uint8Array): Uint8Array {
   if (status >= 200 && status < 300) return body;
   const why = status === 400 || status === 401 || status === 403 ? "; the token may have expired" : "";

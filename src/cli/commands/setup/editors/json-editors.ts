@@ -17,9 +17,9 @@ import { type JsonChange, editJson, readSettings, refuseTwins, wrongType } from 
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** How an entry names the command of its agent. */
+/** The form in which an entry names the command of its agent. */
 interface EntryForm {
-  /** Undefined if the entry names none. */
+  /** The words of the command; undefined if the entry names none. */
   read(entry: Entry): readonly string[] | undefined;
   /** The keys to set for other words. */
   write(words: readonly string[], entry: Entry): Entry;
@@ -27,7 +27,7 @@ interface EntryForm {
 
 /** An editor that is configured by JSON. */
 interface JsonEditor extends Pick<Editor, "title" | "settingsFiles" | "readsAll" | "marks" | "hasDefaults" | "next"> {
-  /** Whether it reads comments and commas before a closing bracket. */
+  /** Whether the editor accepts comments, and commas before a closing bracket. */
   readonly lenient: boolean;
   /** Keys of the objects and lists of agents. A new agent is added to the first. */
   readonly holders: readonly [string, ...string[]];
@@ -35,13 +35,13 @@ interface JsonEditor extends Pick<Editor, "title" | "settingsFiles" | "readsAll"
   readonly form?: EntryForm;
   /** The entry of a new agent, besides its command. */
   readonly blank?: Entry;
-  /** The name of a new agent for which none is given. Default: that of its program, with skills. */
+  /** The name of a new agent for which the user gives none. Default: the name of its program, with skills. */
   readonly nameFor?: (agent: readonly string[]) => string;
   /** For an entry without a command: the agent to add beside it, or why it is left alone. */
   beside?(name: string, entry: Entry): { readonly name: string; readonly words: readonly string[] } | string;
 }
 
-/** An entry of a file: where it is, what its name is, what it contains. */
+/** An entry of a file: its path, its name and its content. */
 interface LocatedEntry {
   readonly path: JSONPath;
   readonly name: string;
@@ -155,7 +155,7 @@ function* entriesOf(text: string, settings: Entry, holder: string): Generator<Lo
   } else throw wrongType(text, [holder], "an object");
 }
 
-/** Agents of the ACP registry that Zed can start itself, by their ids there, and what starts them without Zed. */
+/** Agents of the ACP registry that Zed can start itself, by their ids, each with the words that start it without Zed. */
 const registry: Readonly<Record<string, { readonly name: string; readonly words: readonly string[] }>> = {
   "claude-acp": { name: "Claude", words: ["npx", "-y", "@agentclientprotocol/claude-agent-acp"] },
   "codex-acp": { name: "Codex", words: ["npx", "-y", "@agentclientprotocol/codex-acp"] },
@@ -198,7 +198,7 @@ export const jetbrains = createJsonEditor({
 });
 
 const products = ["Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf"] as const;
-/** On a machine to which VS Code is connected. */
+/** The directories of VS Code servers, on a machine to which VS Code is connected. */
 const remotes = [".vscode-server", ".vscode-server-insiders"] as const;
 
 function productDirectory(where: SetupEnvironment, product: string): string {
@@ -207,7 +207,7 @@ function productDirectory(where: SetupEnvironment, product: string): string {
   return programDirectory(where, "config", product);
 }
 
-/** The directories of a person's settings, those that are in use first. */
+/** The directories of the user's settings, directories in use first. */
 function directories(where: SetupEnvironment): readonly string[] {
   const { home, platform, exists } = where;
   const served =
@@ -227,8 +227,8 @@ function settingsIn(directory: string): string {
 }
 
 /**
- * Extensions that are ACP clients: `acp.agents` is that of formulahendry.acp-client, which has agents of its own and adds a person's to
- * them, `agent_servers` that of strato-space's ACP, `vscodeAcp.agents` (a list) that of foxweimin.vscode-acp-client.
+ * VS Code extensions that are ACP clients: `acp.agents` is of formulahendry.acp-client, which adds the user's agents to its own;
+ * `agent_servers` is of strato-space's ACP; `vscodeAcp.agents` (a list) is of foxweimin.vscode-acp-client.
  */
 export const vscode = createJsonEditor({
   title: "VS Code",
@@ -241,7 +241,7 @@ export const vscode = createJsonEditor({
   next: "Connect to this agent in the panel of the ACP extension, and type /.",
 });
 
-/** `argv`; a `command` with `args`; or, before it had these, a `command` that is a line of words. */
+/** The forms of acpx: `argv`; a `command` with `args`; or the oldest form, a `command` that is a line of words. */
 const form: EntryForm = {
   read({ argv, command, args }) {
     if (Array.isArray(argv) && argv.length > 0) return stringItems(argv);
@@ -268,7 +268,7 @@ function quoteWord(word: string): string {
   return /^[\w@%+=:,./~-]+$/.test(word) ? word : JSON.stringify(word);
 }
 
-/** The agents of its configuration file, which acpx reads as strict JSON. */
+/** The agents of acpx, which reads its configuration file as strict JSON. */
 export const acpx = createJsonEditor({
   title: "acpx",
   settingsFiles: ({ home }) => [path.join(home, ".acpx", "config.json")],

@@ -6,9 +6,9 @@ import { type Editor, type SetupEnvironment, programDirectory } from "../editor.
 /** A plugin of Neovim whose agents are configured by a Lua program. */
 interface Plugin {
   readonly title: string;
-  /** Its Lua module, and the name of our file. */
+  /** The Lua module of the plugin, and the name of the file that acp-skills writes. */
   readonly module: string;
-  /** Lua: replaces the commands in the plugin's configuration, with `wrapped(command)` at hand. */
+  /** Lua code that replaces the commands in the plugin's configuration; it may call `wrapped(command)`. */
   readonly body: () => string;
   readonly next: string;
 }
@@ -16,8 +16,8 @@ interface Plugin {
 const header = "-- Written by `acp-skills setup";
 
 /**
- * A plugin of Neovim: a file of ours in `after/plugin`, which Neovim loads by itself, wraps whatever the plugin is configured to start.
- * It waits for the plugin's `setup`, so that it does not matter when a plugin manager loads the plugin.
+ * A plugin of Neovim. acp-skills writes a file into `after/plugin`, which Neovim loads by itself. The file wraps whatever the plugin is
+ * configured to start. It waits for the plugin's `setup`, so that a plugin manager may load the plugin at any time.
  */
 function openPlugin({ title, module, body, next }: Plugin): Editor {
   const directory = (where: SetupEnvironment): string => {
@@ -54,7 +54,7 @@ export const codecompanion = openPlugin({
   next: "Restart Neovim, open a chat with an ACP adapter, and type \\.",
 });
 
-/** Its providers, as those of agentic.nvim: names with `{ command, args, env }`. */
+/** The providers of avante.nvim, in the form of agentic.nvim: names with `{ command, args, env }`. */
 export const avante = openPlugin({
   title: "avante.nvim",
   module: "avante",
@@ -74,7 +74,7 @@ const last = ";; <<< acp-skills <<<";
 
 /**
  * Emacs: a block at the end of the init file. Every agent of agent-shell is started by `acp-make-client` of acp.el, whose arguments the
- * block extends: the variables of single agents (`agent-shell-…-acp-command`) keep their values, whenever they are set.
+ * block extends. So variables of single agents (`agent-shell-…-acp-command`) retain their values, whenever they are set.
  */
 export const agentShell: Editor = {
   title: "agent-shell",
@@ -97,7 +97,7 @@ function directories({ home, ...where }: SetupEnvironment): readonly string[] {
   return [path.join(home, ".emacs.d"), programDirectory({ home, env: where.env }, "config", "emacs")];
 }
 
-/** In the order of Emacs; before them the user's file of Doom, whose init.el is its own program. */
+/** The init files in the order of Emacs, after the user's file of Doom, whose init.el is its own program. */
 function initFiles(where: SetupEnvironment): readonly string[] {
   const { home, exists } = where;
   const doom = [programDirectory(where, "config", "doom"), path.join(home, ".doom.d")].map((one) =>
@@ -125,7 +125,7 @@ function blockFor({ wrapper }: SetupEnvironment): string {
   return template("wrap-agents.el", { first, last, program, words: [...words, '"--"'].join(" ") });
 }
 
-/** A program of this folder, with values in place of `{{name}}`. JSON strings are strings of Lua and Emacs Lisp, too. */
+/** A program of this folder, with values instead of `{{name}}`. JSON strings are strings of Lua and Emacs Lisp, too. */
 function template(file: string, values: Readonly<Record<string, string>> = {}): string {
   const text = readFileSync(packageUrl(`cli/commands/setup/editors/${file}`), "utf8");
   return text.replace(/\{\{(\w+)\}\}/g, (_whole, name: string) => values[name] ?? "");

@@ -16,7 +16,7 @@ type Restoring = OptionValues<typeof recheckOptions> & {
   readonly "discard-changes"?: boolean;
 };
 
-/** Installs exactly what the lock names, and says of the rest why not. With `frozen`, all of it or nothing. The lock stays as it is. */
+/** Installs exactly what the lock names, and reports each failure. With `frozen`, installs all or nothing. Never changes the lock. */
 export async function restoreLocked(given: Restoring, where: InstallScope, terminal: Terminal): Promise<ExitCode> {
   const skills = await recoverSkillsDirectory(where, (note) => terminal.note(note));
   const lock = readLock(where);

@@ -31,20 +31,20 @@ export const lockNotes = [
   "Skills are installed into .agents/skills; skills-lock.json records where each came from. With --global: ~/.agents/skills and ~/.agents/.skill-lock.json. The skills package (npx skills) reads and writes the same files.",
 ] as const;
 
-/** Throws INVALID_OPTIONS for a directory that cannot be read. */
+/** The scope of an installation by `--global` and `--cwd`. Throws INVALID_OPTIONS for a directory that cannot be read. */
 export function scopeFromOptions(options: OptionValues<typeof place>, terminal: Terminal): InstallScope {
   if (options.global === true) return globalScope(terminal.home, process.env);
   return projectScope(existingDirectory("--cwd", options.cwd), terminal.home, process.env);
 }
 
-/** Options of the commands that install: what is refused besides skills that no agent would be offered, and what is lost. */
+/** Options of the commands that install: which skills they refuse, besides those that no agent would be offered, and what may be lost. */
 export const installing = {
   level: choice(levels, "Refuse skills with errors at this level of acp-skills check."),
   "discard-changes": flag("Replace skills changed here, or without a hash in the lock; the changes are lost."),
   "allow-signer-change": flag("Accept another signer than the one in the lock, or none."),
 } as const satisfies OptionTable;
 
-/** Says that a lock names no skills or does not exist, with its path: a person may be in another directory than they think. */
+/** A sentence that a lock names no skills or does not exist, with its path: the user may be in an unexpected directory. */
 export function emptyWords({ lockFile }: InstallScope): string {
   return `${lockFile} ${existsSync(lockFile) ? "names no skills" : "does not exist; acp-skills add SOURCE writes it"}`;
 }
@@ -58,8 +58,8 @@ export const recheckOptions = {
 } as const satisfies OptionTable;
 
 /**
- * Works with the ways to sources, and closes them. Returns what to exit with. `typed`: the sources that a person named now, which may be on
- * this machine, and which tokens are for, unless they name another origin; sources of a lock may not. `directory`: whose policies count.
+ * Opens a reader of sources for `work`, closes it, and returns the exit code. `typed`: the sources that the user named now. Unlike those
+ * of a lock, they may be on this machine, and tokens without an origin are for them. `directory`: the one whose policies apply.
  */
 export async function withReader(
   { "allow-private": allowPrivate = [], token }: OptionValues<typeof asking>,
@@ -92,7 +92,7 @@ type Looking = Omit<
   "reader" | "signatures" | "deniesSigner" | "named" | "allowPrivate" | "signal"
 >;
 
-/** Asks the sources of a lock, and works with what they have. Returns what to exit with. */
+/** Finds the updates in the sources of a lock, and calls `work` with them. Returns the exit code. */
 export async function withUpdates(
   options: OptionValues<typeof recheckOptions>,
   lock: Lock,
@@ -122,8 +122,8 @@ export async function withUpdates(
 }
 
 /**
- * Whether the person wants it: `--yes` says so; else the person at the terminal is asked. Where nobody can be asked the answer is no, and
- * `--yes` is named.
+ * Whether the user agrees: by `--yes`, or by an answer at the terminal. If nobody can be asked, the answer is no, and a note names
+ * `--yes`.
  */
 export async function confirm(
   title: string,
@@ -155,7 +155,9 @@ export interface RecordedInstall {
   readonly digest?: string | undefined;
 }
 
-/** Records changes of installed skills before they are made: one that is killed may leave a row too many, and never a change without one. */
+/**
+ * Records changes of installed skills before they are made: a killed command may leave a row too many, but never a change without a row.
+ */
 export function recordInstalls(
   { form, base }: InstallScope,
   event: "add" | "update" | "remove",

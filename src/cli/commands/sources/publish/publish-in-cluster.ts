@@ -15,7 +15,7 @@ import { safeText } from "../../../report/safe-text.ts";
 import { type Terminal, interruptible } from "../../../report/terminal.ts";
 import { withReader } from "../install/source-options.ts";
 
-/** What a skill is, with its files. */
+/** A skill to publish, with its files and its signature. */
 export interface SkillToPublish {
   readonly inspected: InspectedSkill;
   readonly files: readonly SkillFile[];
@@ -33,7 +33,7 @@ interface ClusterWords {
   readonly readDirectory: (directory: string) => Promise<SkillToPublish>;
 }
 
-/** Publishes directories, or skills of a source, for all members of a cluster. Returns what to exit with. */
+/** Publishes directories, or skills of a source, for all members of a cluster. Returns the exit code. */
 export async function publishToCluster(words: ClusterWords, terminal: Terminal): Promise<ExitCode> {
   const { positionals, given, readDirectory } = words;
   const { cluster } = given;

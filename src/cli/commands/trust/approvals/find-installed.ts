@@ -23,7 +23,7 @@ export interface InstalledVersion {
   readonly request: (calledBy?: CallingSkill) => FullTrustRequest;
 }
 
-/** The versions of a skill that a session in `--cwd` would have, newest first, without those that cannot be read. Throws SKILL_NOT_FOUND. */
+/** The readable versions of a skill that a session in `--cwd` would have, newest first. Throws SKILL_NOT_FOUND. */
 export async function installedSkill(
   name: string,
   { options, terminal }: Pick<Approving, "options" | "terminal">,
@@ -32,8 +32,8 @@ export async function installedSkill(
 }
 
 /**
- * The version with these bytes that a source named by `--source` had when it was last read; undefined if there is no copy of it. Nobody is
- * asked: the label of a source, which is what refusals name, may not be enough to ask it again.
+ * The version with this digest in the copy of a source that `--source` names; undefined without such a copy. The source is not read again:
+ * `--source` may be only its label, which is what refusals name.
  */
 export async function copiedVersion(
   name: string,

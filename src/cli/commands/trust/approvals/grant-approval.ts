@@ -14,12 +14,12 @@ import { isNamedApproval, readApprovals } from "./list-approvals.ts";
 import type { Approving } from "../approvals.ts";
 import { type InstalledVersion, copiedVersion, installedSkill } from "./find-installed.ts";
 
-/** Allows one version of a skill, or trusts a project, as a person's answer would. */
+/** Allows one version of a skill, or trusts a project, as an answer of the user would. */
 export async function grantApproval(given: Approving): Promise<ExitCode> {
   return await answer(given, given.options.project === true ? grantProject : grantSkill);
 }
 
-/** Blocks the skills of a name, as a person's answer would: for editors that do not show this answer. */
+/** Blocks the skills of a name, as an answer of the user would: for editors that do not show this answer. */
 export async function blockSkill(given: Approving): Promise<ExitCode> {
   return await answer(given, async (trust, asker, { targets: [name = ""], options: { scope: reach }, store }) => {
     for (const { request } of await installedSkill(name, given))
@@ -55,7 +55,7 @@ async function answer(given: Approving, act: Answer): Promise<ExitCode> {
 
 interface Granted {
   readonly message: string;
-  /** What `--json` prints. */
+  /** The fields of the `--json` output. */
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
@@ -87,7 +87,7 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
   const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach: options.scope, expires });
   if (!authorization.allowed) return refused(named, authorization);
   const id = authorization.by;
-  // Approvals for a session only mean nothing here: a policy demands that, or it could not be stored.
+  // A grant for one session means nothing here: a policy demands it, or the approval could not be stored.
   if (!id.startsWith("grant_")) {
     if (["project", "everywhere"].includes(trust.policyFor(asker.directory).approvals)) {
       const why = `The approval of ${skill} could not be stored: nothing was granted.`;
@@ -113,7 +113,7 @@ function refused(what: Readonly<Record<string, unknown>>, { why, hint }: PolicyR
   return { message: toPerson(`${why} ${hint}`), shown: { allowed: false, ...what, why, hint } };
 }
 
-/** `NAME` or `NAME@DIGEST`. Throws INVALID_OPTIONS if the installed skill has other bytes. */
+/** Finds the version that `NAME` or `NAME@DIGEST` names. Throws INVALID_OPTIONS if the installed skill has other bytes. */
 async function versionNamed(text: string, given: Approving): Promise<InstalledVersion> {
   const [, name = text, digest] = /^([^@]+)@(?:sha256:)?([0-9a-f]{64})$/.exec(text) ?? [];
   if (digest === undefined && text.includes("@"))

@@ -42,7 +42,7 @@ function whatOf({ type, capabilities, called_by: by, from, expires }: Omit<Appro
   ].join(", ");
 }
 
-/** Everything about one skill or grant, and which files of the approved version have changed since. */
+/** Prints everything about one skill or grant, and which files of the approved version have changed since. */
 export async function showApproval(given: Approving): Promise<ExitCode> {
   const { targets, options, store, terminal } = given;
   const [target = ""] = targets;
@@ -52,7 +52,7 @@ export async function showApproval(given: Approving): Promise<ExitCode> {
   const shown = [];
   for (const approval of found) {
     const { digest, skill } = approval;
-    // It was approved, and may be gone.
+    // The approved skill may be gone.
     const installed = skill === null ? undefined : await installedSkill(skill, given).catch(() => undefined);
     const copy = digest === null ? undefined : await store.readCopy(digest);
     const isCurrent = digest === null ? null : (installed?.some((one) => one.digest === digest) ?? false);
@@ -86,7 +86,7 @@ function nothingNamed(target: string, all: readonly Approval[]): string {
   return `no approval of ${target}${near === undefined ? "" : `; did you mean ${near}?`}`;
 }
 
-/** One answer of a person, with where it holds; `from`: which skills of the name a block is for. */
+/** One answer of the user, with the scope in which it holds; `from`: the skills of the name that a block is for. */
 type Approval = ReturnType<typeof toApprovals>[number];
 
 /** All answers, in the order of their scopes, the oldest first. */
@@ -115,7 +115,7 @@ function toApprovals({ project, grants, blocks, trusted }: Approvals) {
   ];
 }
 
-/** Whether it is what a person named: an id, or the name or slug of a skill. */
+/** Whether `target` names the approval: by its id, or by the name or slug of its skill. */
 export function isNamedApproval({ id, skill }: Pick<Approval, "id" | "skill">, target: string): boolean {
   return id === target || (skill !== null && skill.replaceAll(".", "-") === target.replaceAll(".", "-"));
 }
@@ -125,7 +125,7 @@ export async function revokeApprovals(given: Approving): Promise<ExitCode> {
   return await remove(given, () => true);
 }
 
-/** Removes blocks only: what was approved counts again. */
+/** Removes blocks only; earlier approvals count again. */
 export async function unblockSkills(given: Approving): Promise<ExitCode> {
   return await remove(given, ({ type }) => type === "block");
 }
@@ -135,7 +135,7 @@ async function remove(given: Approving, isOfKind: (approval: Approval) => boolea
   const all = (await readApprovals(store)).filter(isOfKind);
   const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
   const projects = (["shared", "separate"] as const).map((worktrees) => projectOf(directory, worktrees, terminal.home));
-  // A block of a skill of a project may be at a directory above.
+  // The block of a project's skill may be stored for a directory above.
   const isHere = ({ type, project }: Approval): boolean =>
     project === null || projects.includes(project) || (type === "block" && isWithin(directory, project));
   const isMeant = (approval: Approval): boolean =>

@@ -3,8 +3,8 @@ import { inShort, noCapabilities } from "../../../../skills/permissions.ts";
 import type { ApprovalScope, ApprovalStore, Approvals } from "../../../../runtime/trust.ts";
 
 /**
- * Approvals whose changes are in the ledger before they are in force: a command that is killed may leave a line too many, and never an
- * approval without one.
+ * Wraps a store so that changes are in the ledger before they are in force. A killed command may leave a line too many, but never an
+ * approval without a line.
  */
 export function recordChanges(store: ApprovalStore, ledger: Ledger): ApprovalStore {
   return {
@@ -17,7 +17,7 @@ export function recordChanges(store: ApprovalStore, ledger: Ledger): ApprovalSto
       return await store.change(scope, (before) => {
         const after = change(before);
         const entries = after === before ? [] : differences(scope, before, after);
-        // It may be called again, if another process was faster.
+        // The store may call this again, if another process was faster.
         const text = JSON.stringify(entries);
         if (text !== recorded)
           for (const entry of entries) ledger.record({ at: Date.now(), tool: "approvals", door: "cli", ...entry });
@@ -60,21 +60,21 @@ function differences(scope: ApprovalScope, before: Approvals, after: Approvals):
   ];
 }
 
-/** Who decided, when and how. */
+/** The user who decided, with the time and the way. */
 type Signature = Pick<Approvals["blocks"][number], "who" | "when" | "via">;
 
 function signatureOf({ who, when, via }: Signature): string {
   return `given by ${who}, ${when}, ${via}`;
 }
 
-/** What was decided elsewhere is an import, and says by whom. */
+/** The event of a change. A decision from another machine is an `import`, and says who decided, when and how. */
 function eventOf(event: string, signature: Signature, about?: string): Difference {
   const isImported = signature.via === imported;
   const words = [about, isImported ? signatureOf(signature) : undefined].filter((word) => word !== undefined);
   return { event: isImported ? "import" : event, ...(words.length > 0 && { about: words.join(", ") }) };
 }
 
-/** `via` of what was decided on another machine. */
+/** The `via` of decisions from another machine. */
 export const imported = "import";
 
 function factsOf(grant: Approvals["grants"][number], ...more: readonly string[]): Difference {

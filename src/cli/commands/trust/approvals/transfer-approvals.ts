@@ -54,7 +54,7 @@ export async function exportApprovals({ store, terminal }: Approving): Promise<E
 
 const maxBytes = 32 * 1024 * 1024;
 
-/** Adds what another machine exported. What expired, and projects that are not here, are left out and reported. */
+/** Adds the approvals that another machine exported. Expired ones, and projects that are not here, are skipped and reported. */
 export async function importApprovals({ targets, options, store, terminal }: Approving): Promise<ExitCode> {
   const file = path.resolve(terminal.cwd, targets[0] ?? "");
   const { scopes } = readExported(file);
@@ -84,7 +84,7 @@ export async function importApprovals({ targets, options, store, terminal }: App
   return added === 0 && (expired > 0 || absent.length > 0) ? exit.unable : exit.done;
 }
 
-/** The project that the approvals of the only project of a file are for. */
+/** The project on this machine for the approvals of a file with one project. Throws INVALID_OPTIONS for any other file or directory. */
 function placeFor(
   directory: string,
   scopes: readonly Approvals[],
@@ -100,7 +100,7 @@ function placeFor(
   return projectOf(given, "shared", home);
 }
 
-/** Returns how many answers are new. */
+/** Merges approvals into a scope, and returns how many answers are new. */
 async function merge(
   store: ApprovalStore,
   scope: ApprovalScope,
@@ -127,7 +127,7 @@ async function merge(
   return added;
 }
 
-/** Throws INVALID_OPTIONS that says what is wrong with the file. */
+/** Reads a file of exported approvals. Throws INVALID_OPTIONS that says what is wrong with the file. */
 function readExported(file: string): z.output<typeof exported> {
   const fault = (what: string): Error => usageError(`${file}: ${what}; nothing was imported`);
   let value: unknown;
