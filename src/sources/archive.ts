@@ -9,18 +9,18 @@ export { remotePathFault } from "./archive/check-path.ts";
 
 const nameBytes = 100;
 const prefixBytes = 155;
-/** In the header of gzip: where the platform stands, and what means "unknown". */
+/** The offset of the platform in a gzip header, and the value for "unknown". */
 const platformAt = 9;
 const anyPlatform = 255;
 const level = 9;
-/** Two blocks of zeros end an archive. */
+/** The end of an archive: two blocks of zeros. */
 const end = Buffer.alloc(2 * blockSize);
-/** Up to this size, packing takes a millisecond or two, and passing it through a thread many times that. */
+/** The largest tar that is packed in this thread, in bytes: this takes 1 to 2 ms; the thread pool would take many times that. */
 const packedAtOnce = 64 * 1024;
 
 /**
- * A gzip of ustar whose bytes depend on nothing but the files (and the version of zlib): SKILL.md first, the rest by code point, no times,
- * no owners, no extensions. Does not block. Throws INVALID_PATH for a path that does not fit into a header of ustar.
+ * Packs files as a gzip of ustar, without blocking. The bytes depend only on the files and the version of zlib: SKILL.md first, the rest
+ * by code point, no times, owners or extensions. Throws INVALID_PATH for a path that does not fit into a ustar header.
  */
 export async function toTarGz(files: readonly SkillFile[]): Promise<Uint8Array> {
   const first = (path: string): number => (path === "SKILL.md" ? 0 : 1);
@@ -54,7 +54,7 @@ function writeOctal(block: Buffer, at: number, length: number, value: number): v
   block.write(value.toString(8).padStart(length - 1, "0"), at);
 }
 
-/** Divides at the last slash that leaves both parts short enough. */
+/** Splits a path at the last slash that leaves prefix and name short enough. Throws INVALID_PATH if there is none. */
 function splitPath(path: string): { readonly prefix: Buffer; readonly name: Buffer } {
   const whole = Buffer.from(path);
   if (whole.length <= nameBytes) return { prefix: Buffer.alloc(0), name: whole };

@@ -13,58 +13,56 @@ import { attempt, systemCode } from "../base/failures/system-error.ts";
 
 /** One request to another machine. */
 export interface RemoteRequest {
-  /** Absolute; https, or http to loopback. */
+  /** The absolute URL: https, or http to loopback. */
   readonly url: string;
-  /** Default: GET. */
+  /** The method. Default: GET. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Most bytes of the answer. */
+  /** The maximum size of the answer, in bytes. */
   readonly maxBytes: number;
-  /** Milliseconds for all of it: connecting, redirects, and the body. */
+  /** The time limit in milliseconds, for connecting, redirects and the body together. */
   readonly timeoutMs: number;
-  /** Takes a compressed answer as well, as it was sent: for a caller who knows the digest of these bytes. */
+  /** Whether a compressed answer is accepted as it was sent: for a caller that knows the digest of these bytes. */
   readonly asSent?: boolean;
-  /** A redirect is an answer like any other, and not followed. */
+  /** Whether a redirect is returned like any other answer, and not followed. */
   readonly staysThere?: boolean;
 }
 
 export interface RemoteAnswer {
   readonly status: number;
-  /** Names in lower case; of repeated headers the first. */
+  /** The headers, with names in lower case; of repeated headers the first. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** After redirects. */
+  /** The URL after redirects. */
   readonly url: string;
 }
 
 /**
- * The only way to other machines: https only except to loopback, no private address unless it is allowed, every resolved
- * address checked when the connection is made, redirects followed by hand and only for GET and HEAD, no cookies, no credentials but those of the
- * request, and those to its own origin only.
+ * The only way to other machines: https except to loopback, and no private address unless it is allowed. Every resolved address is checked
+ * when the connection is made. Redirects are followed only for GET and HEAD. There are no cookies, and credentials go only to the origin
+ * of the request.
  */
 export interface Fetcher {
   /**
-   * The answer with any status. Throws ENDPOINT_UNREACHABLE (refused address, no connection, too many redirects, TLS), EXECUTION_TIMEOUT,
-   * FILE_TOO_LARGE, or SOURCE_INVALID (compressed, unless `asSent`); messages name the host, never a query or a token. Rejects with the reason of `signal`.
+   * Returns the answer with any status. Throws ENDPOINT_UNREACHABLE (refused address, no connection, too many redirects, TLS),
+   * EXECUTION_TIMEOUT, FILE_TOO_LARGE, or SOURCE_INVALID (compressed, unless `asSent`). Messages name the host, never a query or a token.
+   * Rejects with the reason of `signal`.
    */
   fetch(request: RemoteRequest, signal: AbortSignal): Promise<RemoteAnswer>;
-  /**
-   * Whether a document from one address leads to a host that is allowed although it is private, and is itself from another kind of host: the
-   * person did not mean that. Absolute URLs.
-   */
+  /** Whether a document at a public host leads to a private host that the user allowed: the user did not mean that. Absolute URLs. */
   readonly leadsInside: (from: string, to: string) => boolean;
   /** Ends all connections. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface FetcherOptions extends AddressOptions {
-  /** Bearer tokens by origin: sent to requests that begin there, and dropped where these lead elsewhere. */
+  /** Bearer tokens by origin. Each is sent to requests that begin at its origin, and dropped at a redirect to another origin. */
   readonly tokens?: ReadonlyMap<string, string> | undefined;
   readonly resolve?: Resolve;
   readonly connect?: Connect;
   readonly clock?: Clock;
-  /** Trusted instead of the usual certificate authorities, as PEM. */
+  /** The certificate authority that is trusted instead of the usual ones, as PEM. */
   readonly certificateAuthority?: string;
 }
 
@@ -73,11 +71,11 @@ const headerBytes = 16 * 1024;
 const connectionsOfHost = 4;
 const keptConnection = 30_000;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** The headers that a redirect to another origin keeps; all others may hold what only the first host may know. */
+/** The headers that are sent on after a redirect to another origin; all others may hold secrets meant for the first host. */
 const headersForOthers: ReadonlySet<string> = new Set(["accept", "if-none-match"]);
 const ownHeaders = { "user-agent": `acp-skills/${version}`, "accept-encoding": "identity" };
 
-/** The fetcher of this process. Loads nothing and connects to nothing before the first request. Throws INVALID_OPTIONS. */
+/** Opens the fetcher of this process. Loads nothing and connects to nothing before the first request. Throws INVALID_OPTIONS. */
 export function openFetcher(options: FetcherOptions): Fetcher {
   const { clock = systemClock } = options;
   const rules = addressRules(options);
@@ -88,7 +86,7 @@ export function openFetcher(options: FetcherOptions): Fetcher {
   return {
     async fetch(request, signal) {
       signal.throwIfAborted();
-      // Many requests at a time are no leak.
+      // Many requests at a time add many listeners, which is no leak.
       setMaxListeners(0, signal);
       const url = parseUrl(request.url);
       const host = toAuthority(rules.targetOf(url));
@@ -111,7 +109,7 @@ export function openFetcher(options: FetcherOptions): Fetcher {
     },
     leadsInside(from, to) {
       const isAllowed = (url: string): boolean => rules.isAllowed(rules.targetOf(new URL(url)));
-      // What may not be asked at all is refused when it is asked.
+      // A URL that must not be requested at all is refused when it is requested.
       return attempt(() => isAllowed(to) && !isAllowed(from), false);
     },
     async close() {
@@ -121,7 +119,7 @@ export function openFetcher(options: FetcherOptions): Fetcher {
   };
 }
 
-/** One Agent for one set of rules: connections that one person allowed are not shared with others. `signal` ends all attempts. */
+/** Opens the Agent for one set of rules; agents share no connections. `signal` ends all attempts to connect. */
 async function openAgent(
   { resolve = sharedResolver, connect = connectTo, certificateAuthority }: FetcherOptions,
   rules: AddressRules,
@@ -130,7 +128,7 @@ async function openAgent(
 ): Promise<Agent> {
   const undici = await import("undici");
   const secure = undici.buildConnector(certificateAuthority === undefined ? {} : { ca: certificateAuthority });
-  // A URL with an address comes here too: undici's own `lookup` is not asked about those.
+  // URLs with an IP address come here too: undici calls its own `lookup` only for names.
   const open = async ({ protocol, port, hostname }: buildConnector.Options): Promise<Socket> => {
     const host = hostname.includes(":") ? `[${hostname}]` : hostname;
     const target = rules.targetOf(new URL(`${protocol}//${host}:${port}`));
@@ -200,7 +198,7 @@ async function follow(request: RemoteRequest, first: URL, asking: Asking): Promi
   }
 }
 
-/** Where a redirect leads. A public host never leads to one that is allowed although it is private: the person did not mean that. */
+/** Returns the target of a redirect. Throws ENDPOINT_UNREACHABLE for http after https, and for a private host after a public one. */
 function redirectTarget(url: URL, from: Target, rules: AddressRules): Target {
   const refuse = (why: string): SkillsError => disallowedRequest(`${toAuthority(from)} redirects to ${why}`);
   if (from.scheme === "https" && url.protocol !== "https:")
@@ -243,7 +241,7 @@ async function ask(
   }
 }
 
-/** Whether a request may be repeated elsewhere. */
+/** Whether a request with this method may be repeated at another URL. */
 function isReading(method: string): boolean {
   return method === "GET" || method === "HEAD";
 }
@@ -264,9 +262,9 @@ function withoutHash(url: URL): URL {
 
 const connectTo: Connect = (address, port) => connectSocket({ host: address, port });
 
-/** Converts what a connection failed with. `host` may have a port. The message contains nothing that the other side sent. */
+/** Converts the error of a failed connection. `host` may have a port. The message contains nothing that the other side sent. */
 function toFetchFailure(error: unknown, host: string): SkillsError {
-  // Refused while connecting.
+  // The address was refused while connecting.
   if (isSkillsError(error)) return error;
   // Undici does not set the code of every error of its parser.
   const code = systemCode(error) || (error instanceof Error && error.name === "HTTPParserError" ? "HPE_INVALID" : "");

@@ -12,23 +12,23 @@ import { defaultDataDirectory, namesIn } from "../base/paths/directories.ts";
 import { sourceKindOf, parseSource, type Source } from "./source.ts";
 import { type StorePaths, copyPath, readState, sourcePaths, storePaths } from "./store/store-paths.ts";
 
-/** Where skills are installed, and the lock that says which. */
+/** The scope of an installation: the directory of its skills and the lock that lists them. */
 export interface InstallScope {
   readonly form: LockForm;
-  /** The project, or the home directory; a real path. */
+  /** The real path of the project or the home directory. */
   readonly base: string;
   readonly lockFile: string;
-  /** The directory of records of what is being changed, outside of any project: see `ChangeRecord`. */
+  /** The directory of the records of running changes, outside any project: see `ChangeRecord`. */
   readonly records: string;
 }
 
-/** `home` and `env` say where the data directory is. */
+/** Returns the scope of a project. `home` and `env` determine the data directory. */
 export function projectScope(cwd: string, home: string, env: NodeJS.ProcessEnv): InstallScope {
   const base = realpathSync.native(cwd);
   return { form: "project", base, lockFile: path.join(base, "skills-lock.json"), records: recordsOf(home, env) };
 }
 
-/** The place of this user, as the `skills` package has it: with `$XDG_STATE_HOME`, the lock is there. */
+/** Returns the scope of this user, as the `skills` package defines it: with `$XDG_STATE_HOME`, the lock is below that directory. */
 export function globalScope(home: string, env: NodeJS.ProcessEnv): InstallScope {
   const { XDG_STATE_HOME: state = "" } = env;
   const base = realpathSync.native(home);
@@ -42,24 +42,24 @@ function recordsOf(home: string, env: NodeJS.ProcessEnv): string {
 }
 
 const segments = [".agents", "skills"] as const;
-/** What a link of a project may lead to in their place. */
+/** The directories of a project to which a link on the path of its skills directory may lead. */
 const linkable = [segments, [".claude", "skills"], ["skills"]];
 
-/** The directory of skills as people see it. */
+/** Returns the path of the skills directory as users see it. */
 export function shownSkillsDirectory({ base }: InstallScope): string {
   return path.join(base, ...segments);
 }
 
 /**
- * The real path of the directory of skills; undefined if it is missing. A link in the user's own home is followed. One in a project came
- * with the project: it may lead to another directory of skills of the project only, and none may be a repository of git. Throws
- * PERMISSION_DENIED, or UNREADABLE for what is no directory.
+ * Returns the real path of the skills directory; undefined if it is missing. A link in the user's own home is followed. A link in a
+ * project came with it, so it may lead only to another skills directory of the project. In a project, no directory may be a repository of
+ * git. Throws PERMISSION_DENIED, or UNREADABLE if the path is no directory.
  */
 export function findSkillsDirectory(scope: InstallScope): string | undefined {
   return walk(scope, () => undefined);
 }
 
-/** The real path of the directory of skills; creates what is missing. */
+/** Returns the real path of the skills directory, after creating what is missing. */
 export function makeSkillsDirectory(scope: InstallScope): string {
   const made = walk(scope, (parent, name) => {
     within(holdDirectory(parent), (held) => mkdirSync(`${held.path}/${name}`, { mode: 0o755 }));
@@ -109,14 +109,14 @@ function refusal(place: string, what: string): SkillsError {
 
 type Provenances = ReadonlyMap<string, { readonly digest: string; readonly commit?: string }>;
 
-/** Reads nothing until it is asked where a skill is from. */
+/** Returns the root of a source. Reads nothing until the provenance of a skill is requested. */
 export function sourceRoot(dataDirectory: string, source: Source): RemoteRoot {
   return rootAt(storePaths(dataDirectory), source, source.label);
 }
 
 /**
- * A source that was read before and has a copy of these bytes, by its label: the label alone may be no source, because it is without the
- * token of a share.
+ * Finds the root of a source by its label, if the source was read before and has a copy of these bytes. The label alone may name no
+ * source, because it lacks the token of a share.
  */
 export function rootWithCopy(
   dataDirectory: string,
@@ -138,7 +138,7 @@ function rootAt(paths: StorePaths, source: Source | string, label: string): Remo
     const stamp = fileStamp(state);
     if (stamp === undefined) return new Map();
     if (known?.stamp === stamp) return known.provenances;
-    // If nothing was ever stored, it is not there.
+    // The directory is missing if nothing was ever stored.
     const store = attempt(() => realpathSync.native(paths.store), paths.store);
     const copies = readState(state)?.skills ?? [];
     const found = new Map(
@@ -151,7 +151,7 @@ function rootAt(paths: StorePaths, source: Source | string, label: string): Remo
     return found;
   }
 
-  // A label without its secret part names no source.
+  // A label whose secret was cut off names no source.
   const place = sourceKindOf(label) && attempt(() => parseSource(label).url, undefined);
   return { path: skills, remote: { label, place, provenanceOf: (directory) => provenances().get(directory) } };
 }

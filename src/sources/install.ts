@@ -40,7 +40,6 @@ export {
 } from "./install/download-skills.ts";
 export { recoverSkillsDirectory, removeSkills } from "./install/replace-skills.ts";
 
-/** What the lock says of a downloaded skill. */
 function entryOf(
   index: RemoteIndex,
   { remote, files, inspected, signature }: Downloaded,
@@ -59,7 +58,7 @@ function entryOf(
     ...(form === "project"
       ? { computedHash: hash }
       : {
-          // Of a well-known source, the skills package leaves it empty.
+          // The skills package leaves the hash of a well-known source empty.
           skillFolderHash: from.sourceType === "well-known" ? "" : hash,
           installedAt: before?.installedAt ?? now,
           updatedAt: now,
@@ -72,14 +71,14 @@ function entryOf(
   };
 }
 
-/** What a source offers now. */
+/** Reads the current index of a source, whether it changed or not. */
 export async function readNow(reader: SourceReader, source: Source, signal: AbortSignal): Promise<RemoteIndex> {
   const index = await reader.read(source, undefined, signal);
   if (index === undefined) throw new TypeError("not asked whether it changed");
   return index;
 }
 
-/** Why something was not done with a skill. */
+/** The reason why something was not done with a skill. */
 export interface Reason {
   readonly name: string;
   readonly why: string;
@@ -87,7 +86,7 @@ export interface Reason {
 
 const maxNamed = 5;
 
-/** Each reason once with all of its skills: `a, b and 3 more: why`. */
+/** Lists each reason once, with all of its skills: `a, b and 3 more: why`. */
 export function reasonLines(reasons: readonly Reason[], between = ""): readonly string[] {
   const names = new Map<string, string[]>();
   for (const { name, why } of reasons) names.set(why, [...(names.get(why) ?? []), name]);
@@ -101,11 +100,11 @@ export interface PlannedInstall {
 
 export interface PlannedInstalls {
   readonly plans: readonly PlannedInstall[];
-  /** Also for those that could not be downloaded. */
+  /** The refusals, including those of skills that could not be downloaded. */
   readonly refusals: readonly Reason[];
 }
 
-/** Decides what installing each of them means here; changes nothing. */
+/** Plans the installation of each downloaded skill. Changes nothing. */
 export async function planInstalls(
   found: Awaited<ReturnType<typeof downloadAll>>,
   installing: InstallContext,
@@ -125,19 +124,19 @@ export async function planInstalls(
   return { plans, refusals };
 }
 
-/** A downloaded skill that is to be installed. `adopt`: its files are there already, and only the lock is written. */
+/** A downloaded skill that is to be installed. `adopt`: its files are installed already, and only the lock is written. */
 export interface ConfirmedInstall {
   readonly act: "install" | "replace" | "adopt";
   readonly key: string;
   readonly index: RemoteIndex;
   readonly downloaded: Downloaded;
-  /** What was there when the person decided. */
+  /** The installed files when the user decided; undefined if there were none. */
   readonly seen: InstalledFiles | undefined;
 }
 
 /**
- * Installs what was decided over this lock, from sources that a person named; `as locked`: the lock stays as it is, and nobody named them.
- * Throws SKILL_NOT_READY where something else is there now than was seen. Returns their entries.
+ * Installs the decided skills over this lock, from sources that the user named. `as locked`: the lock stays as it is, and the sources do
+ * not count as named. Throws SKILL_NOT_READY if the installed files changed since they were seen. Returns the lock entries.
  */
 export async function carryOut(
   where: InstallScope,
@@ -156,7 +155,7 @@ export async function carryOut(
   return replacements.map(({ entry }) => entry);
 }
 
-/** What installing a downloaded skill means here. */
+/** The effect of installing a downloaded skill in a scope. */
 export type InstallPlan =
   | {
       readonly act: "install" | "replace" | "adopt" | "nothing";
@@ -168,15 +167,15 @@ export type InstallPlan =
 export interface InstallContext extends SignerTerms {
   readonly index: RemoteIndex;
   readonly lock: Lock;
-  /** The real path of the directory of skills; undefined if it is missing. */
+  /** The real path of the skills directory; undefined if it is missing. */
   readonly skills: string | undefined;
-  /** Whether a skill that was changed here is replaced. */
+  /** Whether a skill with local changes is replaced. */
   readonly discardsChanges: boolean;
   /** Whether a skill that is not in the lock, or from another source, is replaced. */
   readonly replacesOthers: boolean;
 }
 
-/** Decides it; changes nothing. */
+/** Plans the installation of one downloaded skill. Changes nothing. */
 async function planInstall(
   downloaded: Downloaded,
   { index, lock, skills, discardsChanges, replacesOthers, isAsked, allowsSignerChange }: InstallContext,
@@ -199,7 +198,7 @@ async function planInstall(
     return refuse("it exists here and is not in the lock; --replace replaces it");
   }
   const from = lockedSource(index, remote, files, lock.form);
-  // Of a source with a scheme of its own, another version is the same place.
+  // For a source with a scheme of its own, another version counts as the same source.
   const isSamePlace = from.pin === undefined ? entry.source === from.source : entry.sourceType === from.sourceType;
   const isFromHere = isSamePlace && isSameUrl(entry, from);
   if (!isFromHere && !replacesOthers)
@@ -215,18 +214,18 @@ async function planInstall(
   return { act: "replace", what: `replaces ${entry.version ?? "the installed version"}`, seen: state.installed };
 }
 
-/** An old version of the skills package wrote no URL. */
+/** Whether an entry has this URL. An old version of the skills package wrote no URL, which counts as the same. */
 function isSameUrl(entry: LockEntry, from: LockEntry): boolean {
   const url = from.sourceBaseUrl === undefined ? entry.sourceUrl : entry.sourceBaseUrl;
   return url === undefined || url === (from.sourceBaseUrl ?? from.sourceUrl);
 }
 
-/** Whether paths and bytes are the same; links and others that we never install make a difference. */
+/** Whether paths and bytes are the same. Links and other entries that acp-skills never installs make a difference. */
 export function sameFiles({ files, others }: InstalledFiles, downloaded: Downloaded["files"]): boolean {
   return others.length === 0 && hasSameFiles(files, downloaded);
 }
 
-/** Why a skill cannot have its directory: no system may give that name to one, another has it, or one whose name differs by case only, which is the same on some file systems. */
+/** Why a skill cannot use its directory: its name is unusable on some system, or taken, perhaps by one that differs by case only. */
 function rivalOf(slug: string, { entries }: Lock, skills: string | undefined): string | undefined {
   const fault = remotePathFault(slug);
   if (fault !== undefined) return `the path ${slug} ${fault}; rename the skill where it is published`;

@@ -20,13 +20,13 @@ import { createSkillHasher, invalidName } from "../skills/hash.ts";
 import { shortList } from "../base/text/code-points.ts";
 import { nearest } from "../base/text/nearest.ts";
 
-/** How a locked skill is on disk. */
+/** The state of a locked skill on disk. */
 export type InstalledState =
   | { readonly state: "missing" }
   | { readonly state: "unchanged" | "unverifiable"; readonly installed: InstalledFiles }
   | { readonly state: "changed"; readonly installed: InstalledFiles; readonly difference: LockDifference };
 
-/** Compares a skill with its entry. `skills`: the real path of the directory of skills; undefined if it is missing. */
+/** Compares an installed skill with its lock entry. `skills`: the real path of the skills directory; undefined if it is missing. */
 export async function stateOf(skills: string | undefined, key: string, entry: LockEntry): Promise<InstalledState> {
   const name = directoryName(key);
   const installed = skills === undefined ? undefined : readInstalled(skills, name);
@@ -37,7 +37,7 @@ export async function stateOf(skills: string | undefined, key: string, entry: Lo
   return { state: isVerifiable(entry) ? "unchanged" : "unverifiable", installed };
 }
 
-/** Who signed what is there. Loads nothing where it has no signature. */
+/** Verifies the signature of an installed skill. Loads nothing if it has no signature. */
 export async function signatureOf(
   skills: string | undefined,
   key: string,
@@ -52,7 +52,7 @@ export async function signatureOf(
   return await signatures.ofFiles(files, digest);
 }
 
-/** The digest of a skill as `describe_skill` gives it. */
+/** Computes the digest of a skill as `describe_skill` reports it; undefined if it has none. */
 async function digestOf(directory: string, { others }: InstalledFiles): Promise<string | undefined> {
   if (others.includes(".")) return undefined;
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
@@ -64,7 +64,7 @@ async function digestOf(directory: string, { others }: InstalledFiles): Promise<
   }
 }
 
-/** The skills that the lock of a project names and that are not there. Never throws: `verify` says what is wrong with a lock. */
+/** Lists the skills that the lock of a project names and that are not installed. Never throws: `verify` reports the faults of a lock. */
 export function missingSkills(directory: string, home: string, env: NodeJS.ProcessEnv): readonly string[] {
   return attempt(() => {
     const scope = projectScope(directory, home, env);
@@ -74,7 +74,7 @@ export function missingSkills(directory: string, home: string, env: NodeJS.Proce
   }, []);
 }
 
-/** The names in the directory of skills that no entry stands for; hidden ones are no skills. */
+/** Lists the names in the skills directory that no lock entry covers; hidden names are no skills. */
 export function unlockedNames(skills: string | undefined, entries: ReadonlyMap<string, LockEntry>): readonly string[] {
   if (skills === undefined) return [];
   const locked = new Set([...entries.keys()].map(directoryName));
@@ -85,7 +85,7 @@ export function unlockedNames(skills: string | undefined, entries: ReadonlyMap<s
     .sort();
 }
 
-/** What would be lost of a skill whose files may be a person's, and which option does it all the same; undefined if nothing would. */
+/** Describes the files of the user that would be lost, and names the option that accepts the loss; undefined if nothing would be lost. */
 export function lossWords(state: InstalledState, does: "replaces" | "restores" | "removes"): string | undefined {
   if (state.state === "missing" || state.state === "unchanged") return undefined;
   const option = `--discard-changes ${does} it`;
@@ -95,7 +95,7 @@ export function lossWords(state: InstalledState, does: "replaces" | "restores" |
   return `the lock has no hash of its files, which may be yours (${shortList(paths, 5)}); ${option}`;
 }
 
-/** The differences of a skill in words, one a line; at most `most` files. */
+/** Lists the differences of a skill in words, one a line, with at most `most` files. */
 export function differenceWords({ missing, changed, added, hashes }: LockDifference, most = 20): readonly string[] {
   const files = Object.entries({ missing, changed, added }).flatMap(([how, paths]) =>
     paths.map((file) => `${how}: ${file}`),
@@ -107,19 +107,19 @@ export function differenceWords({ missing, changed, added, hashes }: LockDiffere
   ];
 }
 
-/** The key of a skill that a person names: as it is, or by its directory. */
+/** Finds the key of a skill that the user names, by key or by directory. */
 export function lockedKey({ entries }: Lock, name: string): string | undefined {
   return entries.has(name) ? name : [...entries.keys()].find((key) => directoryName(key) === name);
 }
 
-/** The key of a skill that a person names. Throws SKILL_NOT_FOUND. */
+/** Finds the key of a skill that the user names, by key or by directory. Throws SKILL_NOT_FOUND. */
 export function keyInLock(lock: Lock, name: string): string {
   const key = lockedKey(lock, name);
   if (key === undefined) throw new SkillsError("SKILL_NOT_FOUND", notInLock(lock, name));
   return key;
 }
 
-/** The message for a name that the lock does not have. */
+/** Returns the message for a name that the lock does not have. */
 export function notInLock({ entries }: Lock, name: string): string {
   const [close] = nearest(name, [...entries.keys()]);
   const advice = close === undefined ? "acp-skills verify names the skills that are" : `did you mean ${close}?`;

@@ -21,24 +21,24 @@ export type { InvocationEnd, StaysThere } from "./invoke/invocation-end.ts";
 export interface Invocation {
   readonly endpoint: string;
   readonly args: unknown;
-  /** With credentials; sent to the origin of the endpoint only. */
+  /** The headers with credentials, which are sent to the origin of the endpoint only. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For all of it. */
+  /** The time limit of the whole invocation, in milliseconds. */
   readonly timeoutMs: number;
-  /** Most bytes of the result. */
+  /** The maximum size of the result, in bytes. */
   readonly maxBytes: number;
 }
 
 interface InvocationMeans {
   readonly fetcher: Pick<Fetcher, "fetch">;
   readonly clock: Clock;
-  /** Milliseconds since 1970, for `Retry-After`. */
+  /** Returns the time in milliseconds since 1970, for `Retry-After`. */
   readonly now?: () => number;
 }
 
 const firstWaitMs = 200;
 const maxWaitMs = 5_000;
-/** Failed looks in a row, of which each may be a short disturbance. */
+/** The number of failed requests in a row that ends the polling; fewer may be a short disturbance. */
 const maxFailedLooks = 5;
 const statusBytes = 64 * 1024;
 const requestMs = 30_000;
@@ -46,8 +46,8 @@ const cancelMs = 5_000;
 const json = { accept: "application/json" };
 
 /**
- * Invokes a skill and waits for its result: POST, then its status until it has ended, then the result. When the time is over, or `signal`
- * is aborted, the execution is cancelled there. What the other machine does is an end; rejects only with the reason of `signal`.
+ * Invokes a skill and waits for its result: POST, then its status until it has ended, then the result. After the time limit, or if
+ * `signal` is aborted, the execution is cancelled. Faults of the other machine are returned; rejects only with the reason of `signal`.
  */
 export async function invokeSkill(
   invocation: Invocation,
@@ -75,7 +75,7 @@ export async function invokeSkill(
 
 const timedOut = new Error("The invocation took too long.");
 
-/** What the invocation failed with. `passes`: a disturbance that may be over at the next look. */
+/** The failure of an invocation. `passes`: whether the next request may succeed. */
 class Failure extends Error {
   readonly reported: InvocationError;
   readonly passes: boolean;
@@ -86,7 +86,7 @@ class Failure extends Error {
   }
 }
 
-/** The execution of an invocation on the other machine, until it has ended. */
+/** Controls the execution of an invocation on the other machine, until it has ended. */
 function remoteExecution(
   invocation: Invocation,
   { fetcher, clock, now = Date.now }: InvocationMeans,
@@ -97,7 +97,7 @@ function remoteExecution(
   const { host } = endpoint;
   let status: string | undefined;
 
-  /** Looks at an address until it answers something, at growing intervals; an answer has the status 200 or 202. */
+  /** Requests a URL at growing intervals until `read` returns a result; an answer has the status 200 or 202. */
   async function poll<Result>(
     url: string,
     maxBytes: number,
@@ -113,7 +113,7 @@ function remoteExecution(
         if (result !== undefined) return result;
         retryMs = Math.min((retryAfterSeconds(answer.headers, now()) ?? 0) * 1_000, timeoutMs);
       } catch (error) {
-        // A disturbance may be over at the next look.
+        // The next request may succeed.
         if (!(error instanceof Failure) || !error.passes || ++failed >= maxFailedLooks) throw error;
       }
       await wait(Math.max(waitMs, retryMs));
@@ -134,7 +134,7 @@ function remoteExecution(
     throw unusable(host, "redirected to another origin");
   }
 
-  /** Elsewhere, neither the credentials nor an address that nobody approved are of use. */
+  /** Resolves a URL of the endpoint's origin. Throws for another origin, which is not approved and must not get the credentials. */
   function ownUrl(text: string): string {
     const url = URL.canParse(text, endpoint) ? new URL(text, endpoint) : undefined;
     if (url?.origin === endpoint.origin) return url.href;
@@ -155,7 +155,7 @@ function remoteExecution(
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ args, timeout_ms: timeoutMs }),
         maxBytes,
-        // It may answer with the result.
+        // The answer may already be the result.
         timeoutMs,
       });
       if (answer.status === 200) return toEnd(parse(answer, host), true);
@@ -180,7 +180,7 @@ function remoteExecution(
       );
     },
 
-    /** Cancels the execution, where one was accepted: an addition of ours, which others may refuse. Never throws. */
+    /** Cancels the execution, if one was accepted. DELETE is an extension by acp-skills, which other servers may refuse. Never throws. */
     async cancel(): Promise<void> {
       if (status === undefined) return;
       const headers = { ...json, ...credentials };
@@ -193,13 +193,13 @@ function remoteExecution(
 function parse({ body }: RemoteAnswer, host: string): unknown {
   if (hasTooManyValues(body))
     throw unusable(host, `gave an answer with more than ${maxJsonValues} keys and values, the limit`);
-  // The answer is around the output.
+  // The output lies one level deeper, inside the answer.
   const value = attempt(() => parseUntrustedJson(Buffer.from(body), 1 + maxJsonDepth), undefined);
   if (value === undefined) throw unusable(host, "gave an answer that is not JSON");
   return value;
 }
 
-/** What an error says. */
+/** Converts a refused request, with the code and message of Skill Sharing if the body has them. */
 function refusal({ status, body }: RemoteAnswer, host: string): Failure {
   const passes = status >= 500 || status === 429;
   const read = sharingError.safeParse(hasTooManyValues(body) ? undefined : parseIfJson(Buffer.from(body).toString()));
@@ -216,7 +216,7 @@ function unusable(host: string, what: string): Failure {
   return new Failure({ type: "InvalidAnswerError", code: "ENDPOINT_UNREACHABLE", message: `${host} ${what}.` });
 }
 
-/** The code of Skill Sharing for a status; a fault there says no more than that the endpoint cannot be used. */
+/** Returns the code of Skill Sharing for a status. An internal error means only that the endpoint cannot be used. */
 function codeOf(status: number): string {
   const [code = "INTERNAL"] = Object.entries(sharingErrors).find(([, other]) => other === status) ?? [];
   return code === "INTERNAL" ? "ENDPOINT_UNREACHABLE" : code;

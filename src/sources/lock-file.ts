@@ -24,10 +24,10 @@ export type { LockDifference } from "./lock.ts";
 export { unfinishedWords } from "./lock/change-record.ts";
 
 const maxLockBytes = 16 * 1024 * 1024;
-/** Another program changed the lock meanwhile, each time. */
+/** The maximum number of attempts; each fails if another program changed the lock meanwhile. */
 const maxAttempts = 5;
 
-/** What the lock of a place says; empty if there is none. Throws SOURCE_INVALID for a lock that is damaged, UNREADABLE where it cannot be read. */
+/** Reads the lock of a scope; an empty one if there is none. Throws SOURCE_INVALID for a damaged lock, UNREADABLE if it cannot be read. */
 export function readLock({ form, lockFile }: InstallScope): Lock {
   const file = realLockFile(lockFile, form);
   const text = file === undefined ? undefined : inDirectory(file, (held) => readText(held, file));
@@ -35,8 +35,8 @@ export function readLock({ form, lockFile }: InstallScope): Lock {
 }
 
 /**
- * Changes the lock as it is now, while no other process of this user changes one. A crash leaves the old or the new file; one that is
- * damaged is never replaced. A change that another program makes meanwhile is preserved. `id`: of the record of this change.
+ * Changes the current lock, while no other process of this user changes one. A crash leaves the old or the new file; a damaged file is
+ * never replaced. A change that another program makes meanwhile is preserved. `id`: the id of the record of this change.
  */
 export async function changeLock(scope: InstallScope, id: string, change: (lock: Lock) => Lock): Promise<void> {
   const { form, lockFile, records } = scope;
@@ -45,7 +45,7 @@ export async function changeLock(scope: InstallScope, id: string, change: (lock:
   makeOwnDirectories(turns, 0o700);
   const file = realLockFile(lockFile, form) ?? lockFile;
   await new TurnLock(turns).exclusive((turn) => {
-    // A process that lost its turn while it was stopped finds nothing to rename when it goes on.
+    // A stopped process that lost its turn finds no file to rename when it continues.
     for (const other of recordNames(records)) sweepLock(scope, other);
     inDirectory(file, (held) => {
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -59,7 +59,7 @@ export async function changeLock(scope: InstallScope, id: string, change: (lock:
   });
 }
 
-/** Removes what a killed process was about to put in the place of the lock. `id`: of its record. */
+/** Removes the temporary file with which a killed process was about to replace the lock. `id`: the id of its record. */
 export function sweepLock({ form, lockFile }: InstallScope, id: string): void {
   const file = realLockFile(lockFile, form);
   if (file === undefined) return;
@@ -70,7 +70,7 @@ function temporaryOf(file: string, id: string): string {
   return `.${path.basename(file)}.${id}.tmp`;
 }
 
-/** False if it is not what it was, or the turn was lost. */
+/** Replaces the lock file. Returns false if the file changed meanwhile, or the turn was lost. */
 function replace(
   held: HeldDirectory,
   { file, temporary, turn }: { readonly file: string; readonly temporary: string; readonly turn: Turn },
@@ -117,7 +117,7 @@ function readText(held: HeldDirectory, file: string): string | undefined {
   });
 }
 
-/** A person's own lock may be a link, as of one who keeps such files elsewhere; that of a project may not. Undefined without a directory. */
+/** Returns the real path of a lock; undefined without its directory. The user's own lock may be a link; that of a project may not. */
 function realLockFile(lockFile: string, form: Lock["form"]): string | undefined {
   const directory = ifThere(() => realpathSync.native(path.dirname(lockFile)));
   if (directory === undefined) return undefined;

@@ -7,54 +7,54 @@ import { type Signer, toSigner } from "../skills/signature.ts";
 
 export { directoryName } from "../skills/skill.ts";
 
-/** Which of the two lock files of the `skills` package. */
+/** The form of a lock: the `skills` package has two lock files. */
 export type LockForm = "project" | "global";
 
-/** A skill that was installed, as its lock says. Written by us or by the `skills` package, whose keys these are unless marked "ours". */
+/** An installed skill in a lock that acp-skills or the `skills` package wrote. Keys are that package's unless marked "acp-skills:". */
 export interface LockEntry {
   /** `owner/repo`, the URL of a repository, a host, or a path. */
   readonly source: string;
   readonly sourceType: string;
   readonly sourceUrl?: string;
-  /** A branch, tag or commit, as a person typed it. */
+  /** A branch, tag or commit, as the user typed it. */
   readonly ref?: string;
   /** The path of SKILL.md in a repository. */
   readonly skillPath?: string;
-  /** See `computedHash`; of a project's lock only. */
+  /** In a project's lock only: see the function `computedHash`. */
   readonly computedHash?: string;
   /** In a global lock only: the id of a git tree, the same as `computedHash`, or empty. */
   readonly skillFolderHash?: string;
-  /** In a global lock only: the URL that a person typed. */
+  /** In a global lock only: the URL that the user typed. */
   readonly sourceBaseUrl?: string;
   readonly wellKnownDigest?: string;
-  /** ISO 8601; of a global lock only. */
+  /** In a global lock only: the time of the installation, in ISO 8601. */
   readonly installedAt?: string;
   readonly updatedAt?: string;
   readonly version?: string;
-  /** Ours: the full id of the commit. */
+  /** acp-skills: the full id of the commit. */
   readonly commit?: string;
-  /** Ours: of a source with a scheme of its own, the version that never changes, as its kind has it. */
+  /** acp-skills: the immutable version in a source with a scheme of its own, in the notation of its kind. */
   readonly pin?: string;
-  /** Ours: of the skill, as `describe_skill` gives it. */
+  /** acp-skills: the digest of the skill, as `describe_skill` reports it. */
   readonly digest?: string;
-  /** Ours: as the source names it, where that is not the entry's key. */
+  /** acp-skills: the source's name for the skill, if that is not the entry's key. */
   readonly name?: string;
-  /** Ours: who signed it when it was installed; another signer, or none, is accepted only by a person. */
+  /** acp-skills: the signer at the installation; only the user may accept another signer, or none. */
   readonly signer?: Signer;
-  /** Ours: the sha256 of each file, in hexadecimal; absent for a skill of many files. */
+  /** acp-skills: the sha256 of each file, in hexadecimal; absent for a skill of many files. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** What a lock file says. Immutable. */
+/** The content of a lock file. Immutable. */
 export interface Lock {
   readonly form: LockForm;
-  /** In the order of the file, with keys that we do not know. */
+  /** The entries in the order of the file, with keys that acp-skills does not know. */
   readonly entries: ReadonlyMap<string, LockEntry>;
-  /** Keys of the file besides `version` and `skills`. */
+  /** The keys of the file besides `version` and `skills`. */
   readonly others: Readonly<Record<string, unknown>>;
 }
 
-/** The keys that we know, in the order in which the `skills` package writes them; then ours. */
+/** The known keys, in the order in which the `skills` package writes them; then those of acp-skills. */
 const lockKeys: Readonly<Record<LockForm, readonly (keyof LockEntry)[]>> = {
   project: [
     ...(["source", "sourceUrl", "ref", "sourceType", "skillPath", "computedHash", "wellKnownDigest"] as const),
@@ -77,14 +77,14 @@ const lockKeys: Readonly<Record<LockForm, readonly (keyof LockEntry)[]>> = {
   ],
 };
 
-/** For a skill with more, no digests of files are locked. */
+/** The maximum number of files of a skill whose digests are locked; for a skill with more files none are. */
 const maxLockedFiles = 200;
 
 export function emptyLock(form: LockForm): Lock {
   return { form, entries: new Map(), others: {} };
 }
 
-/** The lock with an entry added or replaced. Keys that are not ours are preserved. */
+/** Returns the lock with an entry added or replaced. Unknown keys are preserved. */
 export function withEntry(lock: Lock, key: string, entry: LockEntry): Lock {
   const known: readonly string[] = lockKeys[lock.form];
   const unknown = Object.entries(lock.entries.get(key) ?? {}).filter(([name]) => !known.includes(name));
@@ -92,7 +92,7 @@ export function withEntry(lock: Lock, key: string, entry: LockEntry): Lock {
   return { ...lock, entries: new Map(lock.entries).set(key, merged as unknown as LockEntry) };
 }
 
-/** What an entry says by the keys that we know, in their order. */
+/** Returns the known keys of an entry, in their order. */
 export function knownOf(form: LockForm, entry: LockEntry): Partial<LockEntry> {
   const { files } = entry;
   const sorted = files && Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -104,10 +104,10 @@ export function withoutEntry(lock: Lock, key: string): Lock {
   return { ...lock, entries: new Map([...lock.entries].filter(([name]) => name !== key)) };
 }
 
-/** The versions that are read and written. */
+/** The version of each form that is read and written. */
 const lockVersions: Readonly<Record<LockForm, number>> = { project: 1, global: 3 };
 
-/** What the values of our keys look like: they are compared, and a wrong one would look like a changed skill. */
+/** The forms of values that are compared: a malformed one would look like a changed skill. */
 const shapes: Partial<Record<keyof LockEntry, { readonly shape: RegExp; readonly what: string }>> = {
   digest: { shape: /^sha256:[0-9a-f]{64}$/, what: "sha256: and 64 hexadecimal digits" },
   commit: { shape: /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, what: "the 40 or 64 hexadecimal digits of a commit" },
@@ -116,8 +116,8 @@ const sha256Form = /^[0-9a-f]{64}$/;
 const restore = "Restore the file from version control, or correct it.";
 
 /**
- * Reads a lock. Throws SOURCE_INVALID, with the place and what to do, for anything that could not be written back without losing
- * something: a damaged or edited lock is never replaced.
+ * Parses a lock. Throws SOURCE_INVALID, with the position and a remedy, for anything that could not be written back without a loss. A
+ * damaged or edited lock is never replaced.
  */
 export function parseLock(text: string, file: string, form: LockForm): Lock {
   const refuse = (span: { readonly offset: number; readonly end: number }, message: string, fix: string): never => {
@@ -194,8 +194,8 @@ function toEntry(node: JsonNode, fields: ReadonlyMap<string, JsonEntry>, form: L
 }
 
 /**
- * A lock as text, as the `skills` package writes it: two spaces; a project's sorted by code unit and with a line end, a global one in the
- * order in which skills were installed and without.
+ * Writes a lock as the `skills` package does, with two spaces. A project's lock is sorted by code unit and has a line end; a global lock
+ * has the order of installation and no line end.
  */
 export function toLockText({ form, entries, others }: Lock): string {
   const keys = form === "project" ? [...entries.keys()].sort() : [...entries.keys()];
@@ -204,18 +204,18 @@ export function toLockText({ form, entries, others }: Lock): string {
   return form === "project" ? `${text}\n` : text;
 }
 
-/** How the files of an installed skill differ from its lock. Paths are sorted; `hashes`: whether `digest` or `computedHash` do not fit. */
+/** The differences between an installed skill and its lock, as sorted paths. `hashes`: which of `digest` and `computedHash` do not fit. */
 export type LockDifference = Readonly<Record<"missing" | "changed" | "added" | "hashes", readonly string[]>>;
 
-/** The sha256 of each file, as they are locked; undefined for too many. */
+/** Computes the sha256 of each file, as it is locked; undefined for too many files. */
 export function fileDigests(files: readonly SkillFile[]): Readonly<Record<string, string>> | undefined {
   if (files.length > maxLockedFiles) return undefined;
   return Object.fromEntries(files.map(({ path, bytes }) => [path, sha256(bytes)]));
 }
 
 /**
- * Compares what is installed with the lock; undefined if it is the same. `digest`: of the skill that is there, where the lock has one.
- * Files are compared one by one where the lock has their digests.
+ * Compares an installed skill with the lock; undefined if they are the same. `digest`: that of the installed skill, if the lock has one.
+ * Files are compared one by one if the lock has their digests.
  */
 export function lockDifferenceOf(
   entry: LockEntry,
@@ -232,17 +232,17 @@ export function lockDifferenceOf(
   const changed = [...locked]
     .flatMap(([path, hash]) => (found.has(path) && found.get(path) !== hash ? [path] : []))
     .sort();
-  // What only the hash of the skills package locks may have files that it does not cover, but runs have.
+  // The hash of the skills package does not cover some files that runs get.
   const uncovered =
     entry.digest === undefined && isHash(entry.computedHash) ? files.filter((file) => !isHashed(file)) : [];
   const unlocked = [...found.keys(), ...uncovered.map(({ path }) => path)].filter((path) => !locked.has(path));
-  // The skills package installs no links, and neither do we.
+  // Neither the skills package nor acp-skills installs links.
   const added = [...new Set([...unlocked, ...others])].sort();
   const isSame = [hashes, missing, changed, added].every((list) => list.length === 0);
   return isSame ? undefined : { missing, changed, added, hashes };
 }
 
-/** Whether both have the same paths and bytes. Computed hashes cannot answer that: they have no separators. */
+/** Whether two lists have the same paths and bytes. Computed hashes cannot answer that: they have no separators. */
 export function hasSameFiles(one: readonly SkillFile[], other: readonly SkillFile[]): boolean {
   const bytes = new Map(one.map((file) => [file.path, file.bytes]));
   const isThere = ({ path, bytes: wanted }: SkillFile): boolean => {
@@ -252,12 +252,12 @@ export function hasSameFiles(one: readonly SkillFile[], other: readonly SkillFil
   return one.length === other.length && other.every(isThere);
 }
 
-/** Where a skill was installed from, as people see it. */
+/** Returns the source of a skill as users see it. */
 export function shownSource({ source, sourceUrl = source, pin }: LockEntry): string {
   return pin === undefined ? sourceUrl : source;
 }
 
-/** Whether the lock says anything about the bytes. */
+/** Whether the lock has a hash of the skill's bytes. */
 export function isVerifiable({ computedHash: hash, digest }: LockEntry): boolean {
   return isHash(hash) || digest !== undefined;
 }
@@ -270,12 +270,12 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** As in the default locale of the `skills` package, which sorts in that of its process. */
+/** The order of the `skills` package in its default locale; that package sorts in the locale of its process. */
 const { compare } = new Intl.Collator("en-US");
 
 /**
- * The `computedHash` of the `skills` package: of paths and bytes, without separators, lengths or modes, so different skills can have the
- * same one. Only what that package looks at; our `digest` says more.
+ * Computes the `computedHash` of the `skills` package, over the paths and bytes that it reads. There are no separators, lengths or modes,
+ * so different skills can have the same one; the `digest` covers more.
  */
 export function computedHash(files: readonly Pick<SkillFile, "path" | "bytes">[]): string {
   const hash = createHash("sha256");
@@ -284,7 +284,7 @@ export function computedHash(files: readonly Pick<SkillFile, "path" | "bytes">[]
   return hash.digest("hex");
 }
 
-/** Whether the hash covers a file: directories named `.git` and `node_modules` are left out wherever they are. */
+/** Whether `computedHash` covers a file: directories named `.git` and `node_modules` are left out at any depth. */
 function isHashed({ path }: Pick<SkillFile, "path">): boolean {
   return !/(?:^|\/)(?:\.git|node_modules)\//.test(path);
 }

@@ -3,49 +3,49 @@ import type { AccessPolicy, CapabilityType, SkillDescriptor } from "../wire/skil
 
 export { type SourceDenial, openSourceReader } from "./reader/open-source-reader.ts";
 
-/** What a source was when it was read last. */
+/** The state of a source when it was last read. */
 export interface SeenBefore {
   readonly etags?: Readonly<Record<string, string>> | undefined;
   readonly commit?: string | undefined;
 }
 
-/** The way to what sources offer. Throws SkillsErrors; those of a source that answered 429 or 503 may have `retryAfterSeconds`. */
+/** A reader of the skills that sources offer. Throws SkillsErrors; after status 429 or 503 they may have `retryAfterSeconds`. */
 export interface SourceReader {
-  /** What a source offers now, each skill with content that can be downloaded; undefined: the same as before. */
+  /** Reads the skills that a source offers now, each with content that can be downloaded; undefined if they are the same as before. */
   read(source: Source, before: SeenBefore | undefined, signal: AbortSignal): Promise<RemoteIndex | undefined>;
-  /** The files of a skill that it offers. */
+  /** Reads the files of an offered skill. */
   skillFiles(skill: RemoteSkill, signal: AbortSignal): Promise<readonly SkillFile[]>;
   /** Ends connections and removes temporary files. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A reader that also lists what sources offer without reading a descriptor of each skill. */
+/** A reader that also lists the skills of sources without reading a descriptor of each. */
 export interface SourceLister extends SourceReader {
   list(source: Source, signal: AbortSignal): Promise<RemoteIndex>;
   readDescriptors(skills: readonly RemoteSkill[], signal: AbortSignal): Promise<ReadDescriptors>;
 }
 
-/** Skills with contents of other types than `descriptor`, as far as those could be read. */
+/** Skills whose descriptors were read, as far as that was possible. */
 export interface ReadDescriptors {
-  /** In the same order, with the same names. */
+  /** The skills in the same order, with the same names. */
   readonly skills: readonly RemoteSkill[];
-  /** Sentences without a full stop. */
+  /** The problems, as sentences without a full stop. */
   readonly problems: readonly string[];
-  /** A descriptor could not be read now; its skill still has the type `descriptor`. */
+  /** Set if a descriptor could not be read now; its skill still has the type `descriptor`. */
   readonly isPartial?: true;
 }
 
-/** One file of a skill from elsewhere. `path` is relative with `/`, and passed the rules of `archive/check-path.ts`. */
+/** One file of a remote skill. `path` is relative with `/`, and conforms to the rules of `archive/check-path.ts`. */
 export interface SkillFile {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly executable: boolean;
 }
 
-/** How the bytes of a skill are had. `digest` is `sha256:` and 64 hexadecimal digits of exactly the bytes at `url`; URLs are absolute. */
+/** The content of a remote skill. `digest` is `sha256:` and 64 hexadecimal digits of exactly the bytes at `url`; URLs are absolute. */
 export type RemoteContent =
   | { readonly type: "skill-md"; readonly url: string; readonly digest?: string }
-  /** `directory`: in the archive; default its root, or the one directory that it has. */
+  /** `directory`: a path in the archive; default: its root, or its only directory. */
   | { readonly type: "archive"; readonly url: string; readonly digest?: string; readonly directory?: string }
   | {
       readonly type: "files";
@@ -53,27 +53,27 @@ export type RemoteContent =
     }
   /** A directory of a repository at a full commit id. */
   | { readonly type: "git"; readonly repository: string; readonly commit: string; readonly directory: string }
-  /** A version that never changes of a source with a scheme of its own: `pin` is in the lock, `place` says where in the source. */
+  /** An immutable version in a source with a scheme of its own: `pin` is in the lock, `place` identifies the skill in the source. */
   | { readonly type: "pinned"; readonly source: string; readonly pin: string; readonly place: string }
-  /** Not downloaded but invoked, over HTTP. */
+  /** A skill that is invoked over HTTP, not downloaded. */
   | { readonly type: "api"; readonly descriptor: SkillDescriptor }
-  /** Its descriptor has yet to be read. */
+  /** A skill whose descriptor has yet to be read. */
   | { readonly type: "descriptor"; readonly url: string }
-  /** Listed, but of no use to us; `why` is a sentence. */
+  /** A listed skill that acp-skills cannot use; `why` is a sentence. */
   | { readonly type: "unusable"; readonly why: string };
 
 /** A skill that a source offers. All texts are untrusted. */
 export interface RemoteSkill {
-  /** As its index names it, and as it is asked for in `add SOURCE NAME`; unique in an index. */
+  /** The name in the index, which `add SOURCE NAME` takes; unique in an index. */
   readonly name: string;
   readonly description: string;
   readonly version?: string;
   /** The publisher's id, such as `com.example.translate-v1`. */
   readonly id?: string;
-  /** As Skill Sharing has it; undefined for skills that are only files. */
+  /** The capability type of Skill Sharing; undefined for skills that are only files. */
   readonly capabilityType?: CapabilityType;
   readonly access?: AccessPolicy;
-  /** Milliseconds since 1970, as a registry says it; never what the publisher wrote. */
+  /** The time of publication in milliseconds since 1970, by a registry's word; never the publisher's. */
   readonly publishedAt?: number;
   readonly content: RemoteContent;
 }
@@ -89,18 +89,18 @@ export type IndexForm =
   | "git"
   | "scheme";
 
-/** What a source offers at one moment. */
+/** The skills that a source offers at one moment. */
 export interface RemoteIndex {
   readonly source: Source;
   readonly form: IndexForm;
-  /** Sorted by name, by code point. */
+  /** The skills, sorted by name in the order of code points. */
   readonly skills: readonly RemoteSkill[];
   /** One sentence for each entry or document that could not be used. */
   readonly problems: readonly string[];
-  /** Something that may list more could not be read now: what it listed before is still there. */
+  /** Set if a document that may list more skills could not be read now: the skills that it listed before are still there. */
   readonly isPartial?: true;
   /** For a git source: the commit that was read. */
   readonly commit?: string;
-  /** For `If-None-Match` at the next look, by URL; of a git source, commits of other repositories that it leads to. */
+  /** The values for `If-None-Match` at the next read, by URL; for a git source, the commits of other repositories to which it leads. */
   readonly etags?: Readonly<Record<string, string>>;
 }

@@ -18,40 +18,40 @@ export { sweepStore } from "./store/sweep-store.ts";
 
 export interface SourcesOptions {
   readonly dataDirectory: string;
-  /** As people name them. */
+  /** The sources, as the user names them. */
   readonly sources: readonly string[];
-  /** Hosts with private addresses that may be connected to. */
+  /** Hosts with private addresses to which connections are allowed. */
   readonly allowPrivate: readonly string[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Replaceable parts, for tests. */
+/** Replaceable dependencies, for tests. */
 export interface SourcesParts {
   readonly hasher?: SkillHasher;
   readonly openReader?: () => Promise<SourceReader>;
   readonly denied?: SourceDenial;
-  /** How many days old a version must be before it replaces the copy of an older one; default: 0. */
+  /** How many days old a version must be before it replaces the copy of an older one. Default: 0. */
   readonly minimumAge?: () => number;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly now?: () => number;
 }
 
 /** The copies of the skills of some sources. */
 export interface Copies {
-  /** Keeps them up to date from now on, in the background. */
+  /** Updates the copies from now on, in the background. */
   start(): void;
-  /** Looks at all sources now; outcomes are in their order. Rejects with the reason of the signal, or UNREADABLE. */
+  /** Reads all sources now; outcomes are in the order of the sources. Rejects with the reason of the signal, or UNREADABLE. */
   refresh(signal: AbortSignal): Promise<readonly RefreshOutcome[]>;
-  /** Idempotent; never throws. */
+  /** Ends all background work. Idempotent; never throws. */
   close(): Promise<void>;
 }
 
 const sweepEveryMs = 24 * 60 * 60 * 1_000;
 
 /**
- * Opens the copies of skills that others publish. Nothing is read or written before `start` or `refresh`. Throws INVALID_OPTIONS for a text
- * that names no source.
+ * Opens the copies of skills from remote sources. Nothing is read or written before `start` or `refresh`. Throws INVALID_OPTIONS for a
+ * text that names no source.
  */
 export function openSourceCopies(
   { dataDirectory, sources: texts, allowPrivate, clock, log }: SourcesOptions,

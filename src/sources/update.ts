@@ -30,16 +30,16 @@ import {
 } from "./install.ts";
 import { type InspectedSkill, inspectSkill } from "../skills/check.ts";
 
-/** Why a skill on disk is to be as in the lock again. */
+/** The reason to restore a skill on disk from the lock. */
 export type Restorable = "missing" | "changed";
 
-/** What the source of a locked skill has now. */
+/** The current state of a locked skill at its source. */
 export type Latest =
   | { readonly state: "current" }
-  /** `updated`: other bytes than in the lock. `missing`, `changed`: those of the lock, which are not on disk. */
+  /** `updated`: other bytes than in the lock. `missing`, `changed`: the bytes of the lock, which are not on disk. */
   | { readonly state: "updated" | Restorable; readonly downloaded: Downloaded; readonly index: RemoteIndex }
   /**
-   * `skipped`: its source cannot be asked. `gone`: not offered any more. `failed`: the source, or what it sent, cannot be used. `held`: there
+   * `skipped`: the source cannot be contacted. `gone`: no longer offered. `failed`: the source, or its content, is unusable. `held`: there
    * is another version, too young for the policy.
    */
   | { readonly state: "skipped" | "gone" | "failed" | "held"; readonly why: string };
@@ -47,7 +47,7 @@ export type Latest =
 export interface UpdateLookup {
   readonly key: string;
   readonly entry: LockEntry;
-  /** As people see it. */
+  /** The source as users see it. */
   readonly source: string;
   readonly installed: InstalledState;
   readonly latest: Latest;
@@ -56,24 +56,24 @@ export interface UpdateLookup {
 interface FindUpdatesOptions extends Downloading {
   readonly where: InstallScope;
   readonly entries: readonly (readonly [key: string, entry: LockEntry])[];
-  /** The real path of the directory of skills; undefined if it is missing. */
+  /** The real path of the skills directory; undefined if it is missing. */
   readonly skills: string | undefined;
   readonly named: NamedSources;
   /** The values of `--allow-private`. */
   readonly allowPrivate: readonly string[] | undefined;
-  /** Which skills are downloaded although the lock has what their source has. */
+  /** The states in which skills are downloaded even if the lock has the bytes of the source. */
   readonly restored: readonly Restorable[];
-  /** Only the bytes that the lock names will do: those of its commit, where it has one. What is there already is not asked for. */
+  /** Whether only the locked bytes count: those of the locked commit, if there is one. An unchanged skill is not requested. */
   readonly isExact?: boolean;
   /** How many days old a version must be; default: 0. */
   readonly minimumDays?: number;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly now?: () => number;
 }
 
 const atOnce = 4;
 
-/** Asks each source once, and downloads what may have changed. One source that cannot be read does not hide the others. */
+/** Reads each source once, and downloads skills that may have changed. A source that cannot be read does not hide the others. */
 export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly UpdateLookup[]> {
   const { where, entries, skills, reader, named, allowPrivate = [], signal } = looking;
   const rules = addressRules({ allowPrivate, typed: named.typed.map(({ url }) => url), ownAddresses: () => [] });
@@ -111,7 +111,7 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
   });
 }
 
-/** The update, or until when it is held back. */
+/** Returns the update, or the time until which it is held back. */
 function heldBack(
   latest: Extract<Latest, { downloaded: unknown }>,
   { where, minimumDays = 0, now = Date.now }: FindUpdatesOptions,
@@ -125,7 +125,7 @@ function heldBack(
   return why === undefined ? latest : { state: "held", why: `${latestWords(downloaded)} ${why}` };
 }
 
-/** Why a server of this machine is not asked for a lock of a project: a URL that is typed may lead there, one that others may have written may not. */
+/** Why a project's lock may not have a server of this machine contacted: others may have written its URL. Undefined if it may. */
 function localRefusal({ url: text, label }: Source, rules: AddressRules): string | undefined {
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol) || !isLoopbackHost(url.hostname)) return undefined;
@@ -163,12 +163,12 @@ async function findLatest(
   return restorable === undefined ? { state: "current" } : { state: restorable, downloaded, index };
 }
 
-/** The digest of a skill does not cover its signature, which the lock has among its files. */
+/** Whether a skill has its locked signature, which is among the locked files; the digest of a skill does not cover it. */
 function hasLockedSignature({ files: locked }: LockEntry, files: readonly SkillFile[]): boolean {
   return locked === undefined || locked[signatureFile] === fileDigests(files)?.[signatureFile];
 }
 
-/** What is known without a look at the source: it is there as it is locked, or cannot be restored. */
+/** Decides without reading the source: the skill is there as it is locked, or cannot be restored; else undefined. */
 function withoutAsking(
   key: string,
   entry: LockEntry,
@@ -184,7 +184,7 @@ function withoutAsking(
   return { state: "failed", why: lossWords(installed, "restores") ?? "it cannot be restored" };
 }
 
-/** A source as it was when the skill was locked, where that can be said. Of a marketplace, the commit is that of the repository that it names. */
+/** Returns the source as it was locked, if possible. The locked commit of a marketplace is that of the repository that it names. */
 function atLocked(source: Source, { commit, pin, sourceType }: LockEntry): Source {
   if (source.kind === "scheme")
     return pin === undefined ? source : (sourceKindOf(source.label)?.at(source, pin) ?? source);
@@ -192,12 +192,12 @@ function atLocked(source: Source, { commit, pin, sourceType }: LockEntry): Sourc
   return isItsOwn && commit !== undefined ? { ...source, ref: commit } : source;
 }
 
-/** Why skills could not be looked up, each reason once with all of its skills. */
+/** Lists the reasons why skills could not be found, each once with all of its skills. */
 export function failuresOf(found: readonly UpdateLookup[]): readonly string[] {
   return reasonLines(found.flatMap(({ key, latest }) => ("why" in latest ? [{ name: key, why: latest.why }] : [])));
 }
 
-/** Whether the index alone says that its bytes are those of the lock. */
+/** Whether the index alone shows that its bytes are those of the lock. */
 function isKnown({ content }: RemoteSkill, { digest, commit, pin, wellKnownDigest }: LockEntry): boolean {
   if (content.type === "pinned") return digest !== undefined && content.pin === pin;
   if (content.type === "git") return digest !== undefined && content.commit === commit;
@@ -210,22 +210,22 @@ function isKnown({ content }: RemoteSkill, { digest, commit, pin, wellKnownDiges
 
 type VersionFacts = { readonly [Fact in "version" | "commit" | "digest"]?: string | undefined };
 
-/** A version that people can distinguish from another: followed by a part of the commit or of the digest. */
+/** Describes a version for users: followed by the start of the commit or of the digest, which distinguish it. */
 export function versionWords({ version = "", commit, digest }: VersionFacts): string {
   const exact = commit?.slice(0, 7) ?? digest?.replace(/^sha256:/, "").slice(0, 7);
   return `${version}${exact === undefined ? "" : ` (${exact})`}`.trim() || "unknown";
 }
 
-/** How the version that was downloaded is named. */
+/** Describes the downloaded version. */
 export function latestWords({ remote: { content }, inspected: { version, digest } }: Downloaded): string {
   return versionWords({ version, digest, commit: content.type === "git" ? content.commit : undefined });
 }
 
-/** What an update changes. */
+/** The changes that an update makes. */
 export interface UpdateDiff {
-  /** The name in its files, where it is another than in those that are installed. */
+  /** The name in the new files, if it differs from the one in the installed files. */
   readonly renamed: string | undefined;
-  /** What it requests that the installed one does not: `network https://api.example.com`. */
+  /** The requests that only the update has: `network https://api.example.com`. */
   readonly widened: readonly string[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -233,14 +233,14 @@ export interface UpdateDiff {
   readonly texts: readonly ChangedFile[];
 }
 
-/** Compares what is installed with what replaces it. */
+/** Compares the installed files with those that replace them. */
 export async function compareUpdate(
   key: string,
   before: readonly SkillFile[],
   after: readonly SkillFile[],
   inspected: InspectedSkill,
 ): Promise<UpdateDiff> {
-  // Of one that no agent can use, there is nothing: then all that the update requests is new.
+  // An old skill that no agent can use counts as nothing: then every request of the update is new.
   const old = before.length === 0 ? undefined : await inspectSkill(before, key).catch(undefinedIfOurs);
   const wider = beyond(old?.wants ?? noCapabilities, inspected.wants);
   const [olds, news] = [new Set(before.map(({ path }) => path)), new Set(after.map(({ path }) => path))];
@@ -271,7 +271,7 @@ function toCopies(files: readonly SkillFile[]): readonly CopiedFile[] {
   return toCopy(copies) ?? copies.map(({ path, sha256 }) => ({ path, sha256 }));
 }
 
-/** What updating an installed skill with what was downloaded means here. Changes nothing. */
+/** Plans the update of an installed skill with the downloaded one. Changes nothing. */
 export function planUpdate(
   { key, entry, installed }: Pick<UpdateLookup, "key" | "entry" | "installed">,
   { downloaded, index }: Extract<Latest, { downloaded: unknown }>,

@@ -7,27 +7,27 @@ import type { SkillFile } from "../reader.ts";
 import { systemCode } from "../../base/failures/system-error.ts";
 
 export interface ArchiveOptions {
-  /** Removes the one directory in which everything lies. */
+  /** Removes the single top directory that contains everything. */
   readonly stripTop?: boolean;
-  /** Links are never followed; those that are not refused are listed. Default: refuse. */
+  /** The treatment of links, which are never followed: refuse the archive, or list them. Default: refuse. */
   readonly links?: "refuse" | "list";
   /**
-   * What happens to files with unusable paths. Default: they make the archive unusable. Of a whole repository they are listed instead; then
-   * collisions are not checked either: whoever takes files checks those.
+   * The treatment of files with unusable paths. Default: they make the archive unusable. "list" is for a whole repository: it also skips
+   * the check for collisions, which is left to the code that takes files.
    */
   readonly unusable?: "refuse" | "list";
-  /** Which files are wanted, by their paths after `stripTop`. Others are read over and count to no limit but `unpacked` and `entries`. */
+  /** Whether a file is wanted, by its path after `stripTop`. Other files are skipped, and count only towards `unpacked` and `entries`. */
   readonly keep?: (path: string, size: number) => boolean;
   readonly limits?: Partial<ArchiveLimits>;
 }
 
 interface ArchiveLimits {
-  /** The number of extracted files, and their bytes. */
+  /** The maximum number of extracted files; `bytes`: their maximum total size. */
   readonly files: number;
   readonly bytes: number;
-  /** The limit of everything that the archive grows to: against zip bombs. */
+  /** The maximum size of the whole archive after unpacking, in bytes: a guard against zip bombs. */
   readonly unpacked: number;
-  /** Files, directories, links and headers. */
+  /** The maximum number of files, directories, links and headers. */
   readonly entries: number;
 }
 
@@ -39,22 +39,22 @@ const defaultLimits: ArchiveLimits = {
 };
 
 export interface ArchiveContent {
-  /** As the archive orders them. */
+  /** The extracted files, in the order of the archive. */
   readonly files: readonly SkillFile[];
-  /** `target` is as the archive has it: any text. */
+  /** The links of the archive. `target` is unchecked and can be any text. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** Paths of files that were left out, and why: the end of a sentence that starts with "The path". */
+  /** The files that were left out. `why` is the end of a sentence that starts with "The path". */
   readonly unusable: readonly { readonly path: string; readonly why: string }[];
   /** The commit that `git archive` claims to have packed. */
   readonly commit?: string;
 }
 
-/** What is not usable about an archive. `fault` continues a sentence that starts with "The archive". */
+/** Returns the error for an unusable archive. `fault` continues a sentence that starts with "The archive". */
 export function badArchive(fault: string, cause?: unknown): SkillsError {
   return new SkillsError("SOURCE_INVALID", `The archive ${fault}.`, { cause });
 }
 
-/** Collects the entries of an archive of any form, and holds them to the rules. Throws SOURCE_INVALID. */
+/** Collects the entries of an archive of any form and checks them against the rules. Throws SOURCE_INVALID. */
 export class ArchiveCollector {
   readonly limits: ArchiveLimits;
   readonly #options: ArchiveOptions;
@@ -75,7 +75,7 @@ export class ArchiveCollector {
     if (this.#entries > this.limits.entries) throw badArchive(`has more than ${this.limits.entries} entries`);
   }
 
-  /** Whether a file of this size is wanted, and by which path. To be asked before its bytes are read. */
+  /** Returns the path of a wanted file; undefined if it is not wanted or not usable. Must be called before the file's bytes are read. */
   admitFile(name: string, size: number): string | undefined {
     const path = this.#place(name);
     if (path === undefined) throw badArchive("has a file without a name");
@@ -116,9 +116,9 @@ export class ArchiveCollector {
     return why === undefined;
   }
 
-  /** The path of an entry, not yet checked; undefined for the top directory itself. */
+  /** Returns the unchecked path of an entry; undefined for the top directory itself. */
   #place(name: string): string | undefined {
-    // As `tar czf skill.tar.gz .` writes it.
+    // `tar czf skill.tar.gz .` writes such names.
     const plain = name === "." || name === "./" ? "" : name.replace(/^\.\//, "");
     if (plain === "") return undefined;
     if (this.#options.stripTop !== true) return plain;
@@ -138,7 +138,7 @@ export function decodePath(bytes: Uint8Array): string {
   throw badArchive("has a path that is not valid UTF-8");
 }
 
-/** What these bytes grow to, without blocking. Throws SOURCE_INVALID where they are damaged, and with `tooLarge` above the limit. */
+/** Unzips bytes without blocking. Rejects with SOURCE_INVALID for damaged bytes, and with `tooLarge` as the fault above the limit. */
 export function inflate(
   unzip: typeof gunzip | typeof inflateRaw,
   packed: Uint8Array,
@@ -151,7 +151,7 @@ export function inflate(
       else if (error !== null) reject(badArchive("is damaged: it cannot be unzipped", error));
       else {
         const { buffer, engine } = found as { readonly buffer: Buffer; readonly engine: { bytesWritten: number } };
-        // What follows the end is dropped without a word otherwise.
+        // Without this check, content after the end would be dropped silently.
         if (engine.bytesWritten === packed.length) resolve(buffer);
         else reject(badArchive("has content after its end"));
       }

@@ -10,8 +10,8 @@ const unfitForWindows = /[<>:"|?*]|[. ]$/;
 const windowsDevice = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?: *\..*)?$/i;
 
 /**
- * Why a path cannot name a file of a skill from elsewhere, as the end of a sentence that starts with "The path"; undefined if it can. The
- * same for every platform, so that a skill that can be installed on one can be installed on all.
+ * Why a path cannot name a file of a remote skill: the end of a sentence that starts with "The path"; undefined if it can. The rules are
+ * the same on every platform, so that a skill that installs on one installs on all.
  */
 export function remotePathFault(path: string): string | undefined {
   if (path === "") return "is empty";
@@ -39,7 +39,7 @@ function segmentFault(segment: string): string | undefined {
   return undefined;
 }
 
-/** Throws SOURCE_INVALID for a path that cannot name a file; `container` is "archive" and the like. */
+/** Returns the path. Throws SOURCE_INVALID if it cannot name a file; `container` is a noun such as "archive". */
 export function checkPath(path: string, container: string): string {
   const fault = remotePathFault(path);
   if (fault === undefined) return path;
@@ -49,8 +49,8 @@ export function checkPath(path: string, container: string): string {
 type Directory = Map<string, { readonly name: string; readonly below: Directory | undefined }>;
 
 /**
- * Throws SOURCE_INVALID if two paths would name the same file on a file system that ignores case or the normalisation of Unicode, or one
- * path is a directory of another.
+ * Throws SOURCE_INVALID if one path is a directory of another. Throws also if two paths name the same file where case or Unicode
+ * normalisation is ignored.
  */
 export function checkCollisions(files: readonly { readonly path: string }[], container: string): void {
   const root: Directory = new Map();
@@ -74,7 +74,7 @@ export function checkCollisions(files: readonly { readonly path: string }[], con
   }
 }
 
-/** Upper case in between also folds letters such as ß, which have no upper case of one letter; ẞ is ß first. */
+/** Folds case and normalisation. Upper case in between folds letters such as ß to two letters; ẞ becomes ß first. */
 function foldName(name: string): string {
   return name.normalize("NFKD").toLowerCase().toUpperCase().toLowerCase().normalize("NFKD");
 }

@@ -4,13 +4,13 @@ import { ArchiveCollector, type ArchiveContent, type ArchiveOptions, badArchive,
 import { readZip } from "./read-zip.ts";
 import { type TarHeader, blockSize, paddingAfter, parsePax, parseTarHeader, parseText } from "./tar-header.ts";
 
-/** The limit of one extended header or long name. */
+/** The maximum size of one extended header or long name, in bytes. */
 const metadataBytes = 64 * 1024;
 
 /**
- * The files of a tar archive, with or without gzip, or of a zip archive, recognised by its first bytes. They are parts of what was unpacked
- * in memory, outside this thread and up to a limit; nothing is written. Throws SOURCE_INVALID for anything that is not a plain file or
- * directory with a usable path, or after the end; rejects with the reason of `signal`.
+ * Reads the files of a zip archive, or of a tar archive with or without gzip; the first bytes decide which. The files are slices of the
+ * archive unpacked in memory, outside this thread and up to a limit; nothing is written. Throws SOURCE_INVALID for anything but a plain
+ * file or directory with a usable path, and for content after the end. Rejects with the reason of `signal`.
  */
 export async function readArchive(
   packed: Uint8Array,
@@ -29,10 +29,10 @@ export async function readArchive(
   return collector.end(await runInSlices(readTar(tar, collector)));
 }
 
-/** Returns the commit that the archive claims to be of. */
+/** Reads a tar archive. Returns the commit that the archive claims to be of. */
 function* readTar(tar: Buffer, collector: ArchiveCollector): Steps<string | undefined> {
   let commit: string | undefined;
-  /** What earlier headers say about the next entry. */
+  /** The fields that earlier headers announce for the next entry. */
   let announced: Partial<Pick<TarHeader, "name" | "size" | "target">> = {};
   let at = 0;
   const take = (size: number): Buffer => {
@@ -97,7 +97,7 @@ function fromPax(records: ReadonlyMap<string, string>): Partial<TarHeader> {
   };
 }
 
-/** `git archive` writes the commit; anything else that holds for all entries would change their meaning. */
+/** Returns the commit that `git archive` writes. Throws for records that would change the meaning of all entries. */
 function commitOf(records: ReadonlyMap<string, string>): string | undefined {
   if (records.has("path") || records.has("size") || records.has("linkpath"))
     throw badArchive("has an extended header that renames all its entries");

@@ -3,7 +3,7 @@ import { type ArchiveCollector, type ArchiveContent, badArchive, decodePath, inf
 
 const targetBytes = 4_096;
 
-/** The files of a zip archive, by the rules of `readArchive`. Only files that are extracted are unpacked. */
+/** Reads the files of a zip archive by the rules of `readArchive`. Only files that are extracted are unpacked. */
 export async function readZip(
   packed: Uint8Array,
   collector: ArchiveCollector,
@@ -27,7 +27,7 @@ export async function readZip(
   return collector.end();
 }
 
-/** The size was admitted. */
+/** Unpacks an entry whose size was admitted. */
 async function unpack({ content, compressed, size, crc }: ZipEntry): Promise<Buffer> {
   const larger = "has an entry that is larger than it says";
   const bytes = compressed ? await inflate(inflateRaw, content, Math.max(size, 1), larger) : content;
@@ -43,7 +43,7 @@ interface ZipEntry {
   readonly compressed: boolean;
   readonly crc: number;
   readonly size: number;
-  /** As it is packed. */
+  /** The packed bytes. */
   readonly content: Buffer;
 }
 
@@ -52,17 +52,17 @@ const maxCommentBytes = 0xffff;
 const centralSize = 46;
 const localSize = 30;
 const zip64 = { count: 0xffff, size: 0xffffffff };
-/** Encrypted, patched, or with a hidden directory. */
+/** The flags of encrypted or patched entries, and of a hidden directory. */
 const unsupportedFlags = 0x0001 | 0x0020 | 0x0040 | 0x2000;
-/** Sizes follow the content instead of preceding it. */
+/** The flag of an entry whose sizes follow its content instead of preceding it. */
 const laterSizes = 0x0008;
 const deflated = 8;
-/** Systems whose attributes have the mode of a file. */
+/** The systems whose attributes contain the mode of a file. */
 const unixSystems: ReadonlySet<number> = new Set([3, 19]);
 
 /**
- * The entries of a zip archive, as its central directory lists them. Throws SOURCE_INVALID where that and the local headers disagree, where
- * contents overlap, and for anything before, between or after that no reader expects: other programs would see another archive.
+ * Yields the entries of a zip archive in the order of its central directory. Throws SOURCE_INVALID if a local header disagrees, contents
+ * overlap or are out of order, or anything but the end record follows: other programs would see another archive.
  */
 function* readZipDirectory(packed: Uint8Array): Generator<ZipEntry, void> {
   const view = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);

@@ -1,9 +1,9 @@
-/** Limits on one skill from elsewhere. */
+/** The limits of one remote skill. */
 export const skillLimits = {
   files: 1_000,
-  /** For all its files, unpacked. */
+  /** The maximum size of all files of a skill, unpacked. */
   bytes: 50 * 1024 * 1024,
-  /** For an archive, packed. */
+  /** The maximum size of an archive, packed. */
   packedBytes: 25 * 1024 * 1024,
   pathLength: 512,
 } as const;

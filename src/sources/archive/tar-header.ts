@@ -1,29 +1,29 @@
 import { badArchive, decodePath } from "./archive-content.ts";
 
-/** One header of a tar archive, in the forms of POSIX (ustar), GNU and the tar of old. */
+/** One header of a tar archive, as POSIX (ustar), GNU tar or the old tar writes it. */
 export interface TarHeader {
   readonly name: string;
   readonly size: number;
   readonly executable: boolean;
-  /** One character; a file is `0`. */
+  /** The type of the entry, one character; a file is `0`. */
   readonly type: string;
-  /** Where a link leads. */
+  /** The target of a link; empty for other types. */
   readonly target: string;
 }
 
 export const blockSize = 512;
 
-/** The bytes between content of this size and the next header. */
+/** Returns the number of bytes between content of this size and the next header. */
 export function paddingAfter(size: number): number {
   return (blockSize - (size % blockSize)) % blockSize;
 }
 
-/** Throws SOURCE_INVALID. */
+/** Parses a header. Throws SOURCE_INVALID if it is damaged. */
 export function parseTarHeader(block: Uint8Array): TarHeader {
   if (parseOctal(block.subarray(148, 156), "checksum") !== checksumOf(block))
     throw badArchive("is damaged, or no tar archive: a checksum is wrong");
   const magic = Buffer.from(block.subarray(257, 263)).toString("latin1");
-  // GNU has other fields where POSIX has the prefix, the tar of old nothing.
+  // At the offset of the prefix of POSIX, GNU tar has other fields, and the old tar nothing.
   const prefix = magic === "ustar\0" ? parseText(block.subarray(345, 500)) : "";
   const name = parseText(block.subarray(0, 100));
   const type = block[156] === 0 ? "0" : String.fromCharCode(block[156] ?? 0);
@@ -36,13 +36,13 @@ export function parseTarHeader(block: Uint8Array): TarHeader {
   };
 }
 
-/** UTF-8 up to the first NUL. */
+/** Decodes a field as UTF-8 up to its first NUL. */
 export function parseText(field: Uint8Array): string {
   const end = field.indexOf(0);
   return decodePath(end === -1 ? field : field.subarray(0, end));
 }
 
-/** The sum of all bytes, with blanks for the checksum itself. */
+/** Adds up the bytes of a header, with blanks for the checksum itself. */
 export function checksumOf(block: Uint8Array): number {
   let sum = 8 * 0x20;
   for (let index = 0; index < blockSize; index++) if (index < 148 || index >= 156) sum += block[index] ?? 0;
@@ -55,7 +55,7 @@ function parseOctal(field: Uint8Array, what: string): number {
   return Number.parseInt(digits, 8);
 }
 
-/** The records of an extended header that matter. Throws SOURCE_INVALID, also for sparse files, which would be read wrongly. */
+/** Parses the understood records of an extended header. Throws SOURCE_INVALID, also for sparse files, which would be read wrongly. */
 export function parsePax(bytes: Uint8Array): ReadonlyMap<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length;) {
@@ -68,7 +68,7 @@ export function parsePax(bytes: Uint8Array): ReadonlyMap<string, string> {
       throw badArchive("has a damaged extended header");
     const value = bytes.subarray(equals + 1, end - 1);
     const key = parseText(bytes.subarray(blank + 1, equals));
-    // Other values can be binary.
+    // Values of other keys can be binary.
     if (understood.has(key)) {
       if (value.includes(0)) throw badArchive("has a NUL in an extended header");
       records.set(key, parseText(value));

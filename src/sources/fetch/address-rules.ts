@@ -12,26 +12,26 @@ import {
 } from "../../base/network/address.ts";
 import { SkillsError } from "../../base/errors.ts";
 
-/** Which hosts may be contacted. */
+/** The rules for the hosts that may be contacted. */
 export interface AddressRules {
-  /** The host of a URL that may be contacted, judged by its text alone. Throws ENDPOINT_UNREACHABLE. */
+  /** Returns the target of a URL. Throws ENDPOINT_UNREACHABLE if the text of the URL alone shows that it may not be contacted. */
   targetOf(url: URL): Target;
   /** Why no connection may be made to a target with these addresses; undefined if it may. */
   judge(target: Target, addresses: readonly string[]): string | undefined;
-  /** Whether a person allowed this host although it may be private. All others are public. */
+  /** Whether the user allowed this host although it may be private. All other hosts must be public. */
   isAllowed(target: Target): boolean;
 }
 
 export interface AddressOptions {
-  /** Hosts with private addresses that a person allowed (`--allow-private`), with or without a port. */
+  /** Hosts with private addresses that the user allowed (`--allow-private`), with or without a port. */
   readonly allowPrivate: readonly string[];
-  /** URLs that a person typed. Those of loopback are allowed with exactly their port, which no document from elsewhere achieves. */
+  /** URLs that the user typed. Loopback hosts among them are allowed with exactly their port; a remote document cannot allow one. */
   readonly typed?: readonly string[];
-  /** Default: those of this machine. */
+  /** Returns the addresses of this machine. Default: those that the system reports. */
   readonly ownAddresses?: () => readonly string[];
 }
 
-/** Throws INVALID_OPTIONS for an entry that is not a host. */
+/** Creates the rules. Throws INVALID_OPTIONS for an allowed entry that is not a host. */
 export function addressRules(options: AddressOptions): AddressRules {
   const { allowPrivate, typed = [], ownAddresses = systemAddresses } = options;
   const allowed = new Set([...allowPrivate.map(toEntry), ...typed.flatMap(loopbackEntry)]);
@@ -44,7 +44,7 @@ export function addressRules(options: AddressOptions): AddressRules {
       canonical.every((address) => address !== undefined && holds(address));
     if (!all(isReachableAddress)) return `${host.text} has an address that belongs to no host`;
     if (isAllowed(target))
-      // Plain http is allowed to this machine only, so its name must not lead elsewhere.
+      // Plain http is allowed to this machine only, so a local name must not resolve to another machine.
       return !isLocalName(host) || all(isLoopbackAddress) ? undefined : `${host.text} is not on this machine`;
     const own = ownAddresses();
     if (all((address) => isPublicAddress(address) && !own.includes(address))) return undefined;
@@ -72,7 +72,7 @@ export function addressRules(options: AddressOptions): AddressRules {
   };
 }
 
-/** A request that the rules do not allow. `why` is a sentence without its full stop. */
+/** Returns the error for a request that the rules do not allow. `why` is a sentence without its full stop. */
 export function disallowedRequest(why: string): SkillsError {
   return new SkillsError("ENDPOINT_UNREACHABLE", `${why}.`);
 }
@@ -97,7 +97,7 @@ function isLocalName({ text }: CanonicalHost): boolean {
   return text === "localhost" || text.endsWith(".localhost");
 }
 
-/** `host` or `host:port`, in canonical form. */
+/** Returns `host` or `host:port` in canonical form. Throws INVALID_OPTIONS for text that is no host. */
 function toEntry(text: string): string {
   const target = parseAuthority("https", text) ?? parseAuthority("https", `[${text}]`);
   if (target === undefined) {

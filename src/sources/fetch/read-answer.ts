@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { SkillsError, type SkillsErrorCode } from "../../base/errors.ts";
 import type { RemoteAnswer, RemoteRequest } from "../fetch.ts";
 
-/** The part of undici's bodies that is used. */
+/** The subset of undici's bodies that is used. */
 interface Body extends AsyncIterable<Buffer> {
   on(event: "error", listener: () => void): unknown;
   destroy(): unknown;
@@ -12,7 +12,7 @@ type Expected = Required<Pick<RemoteRequest, "maxBytes" | "method" | "asSent" | 
   readonly host: string;
 };
 
-/** Names in lower case; of repeated headers the first. */
+/** Converts headers to names in lower case; of repeated headers the first counts. */
 export function toHeaders(received: IncomingHttpHeaders): Record<string, string> {
   const headers: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(received)) {
@@ -23,9 +23,8 @@ export function toHeaders(received: IncomingHttpHeaders): Record<string, string>
 }
 
 /**
- * The bytes of an answer, counted as they arrive. Of an answer that is no success, at most `maxBytes` are read. Throws FILE_TOO_LARGE, and
- * SOURCE_INVALID for a compressed answer, unless it is wanted as it was sent: identity was requested, and what a compressed one grows to is
- * unknown.
+ * Reads the bytes of an answer and counts them as they arrive. An answer without success is cut at `maxBytes`. Throws FILE_TOO_LARGE, and
+ * SOURCE_INVALID for a compressed answer unless `asSent`: identity was requested, and the unpacked size is unknown.
  */
 export async function readResponseBody(
   body: Body,
@@ -33,13 +32,13 @@ export async function readResponseBody(
   { host, maxBytes, method, asSent, staysThere }: Expected,
 ): Promise<Uint8Array> {
   const isSuccess = status >= 200 && status < 300;
-  // What HEAD announces is not sent.
+  // HEAD announces a length, but sends no body.
   const isTooLarge = isSuccess && method !== "HEAD" && Number(headers["content-length"] ?? 0) > maxBytes;
   const isRefused = isSuccess && !asSent && isCompressed(headers);
-  // Their bodies say nothing that is used.
+  // The bodies of redirects are not used.
   const isRedirect = status >= 300 && status < 400 && method === "GET" && !staysThere;
   if (isRefused || isTooLarge || isRedirect) {
-    // Destroying it may fail it a second time.
+    // Destroying the body may raise a second error.
     body.on("error", () => undefined);
     body.destroy();
     if (isRedirect) return new Uint8Array();
@@ -77,17 +76,17 @@ const codes: Readonly<Record<number, SkillsErrorCode>> = {
   429: "RATE_LIMITED",
 };
 
-/** What a person can do about 401 and 403. */
+/** The advice for status 401 and 403, as a clause. */
 export const needsCredentials =
   "which needs credentials: --token env:NAME of acp-skills add, update, discover and find, or the URL of a share (/s/TOKEN/) from its publisher";
 
-/** The answer if its status is 200. Otherwise throws: never with the path or query of the URL, which can hold a token. `what` is a noun. */
+/** Returns the answer if its status is 200, else throws without the URL's path and query, which can hold a token. `what` is a noun. */
 export function requireSuccess(answer: RemoteAnswer, what: string, now?: number): RemoteAnswer {
   if (answer.status === 200) return answer;
   throw noSuccess(answer, what, { needs: needsCredentials }, now);
 }
 
-/** The error for an answer without success; `needs`: what a person can do about 401 and 403, `said`: what the host says of it. */
+/** Returns the error for an answer without success. `needs`: the advice for 401 and 403; `said`: the host's own words about it. */
 export function noSuccess(
   { status, headers, url }: RemoteAnswer,
   what: string,

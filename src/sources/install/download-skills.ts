@@ -25,7 +25,7 @@ export interface Downloaded {
 
 const downloadsAtOnce = 4;
 
-/** The skills of these names. Throws SKILL_NOT_FOUND with the nearest names. */
+/** Returns the skills with these names or ids. Throws SKILL_NOT_FOUND with the nearest names. */
 export function chooseSkills({ source, skills }: RemoteIndex, names: readonly string[]): readonly RemoteSkill[] {
   return [...new Set(names)].map((name) => {
     const found = skills.find((skill) => skill.name === name) ?? skills.find(({ id }) => id === name);
@@ -38,7 +38,7 @@ export function chooseSkills({ source, skills }: RemoteIndex, names: readonly st
   });
 }
 
-/** Why a skill of a URL is not installed because of who signed it, as a policy has it; undefined if it is. */
+/** The check of a policy on the signer of a skill from a URL: the reason for not installing it, or undefined. */
 type DeniesSigner = (
   skill: { readonly name: string; readonly url: string },
   signature: () => Promise<Signature>,
@@ -46,15 +46,15 @@ type DeniesSigner = (
 
 export interface Downloading {
   readonly reader: SourceReader;
-  /** One with an error at this level of `acp-skills check` is refused; default: only what no agent would be offered is. */
+  /** The level of `acp-skills check` at which an error refuses a skill. Default: a skill is refused if no agent would be offered it. */
   readonly level?: Level | undefined;
-  /** Who signed a skill is verified by these. Default: by the trusted root of this package. */
+  /** The verifier of signatures. Default: the one with the trusted root of this package. */
   readonly signatures?: Signatures | undefined;
   readonly deniesSigner?: DeniesSigner | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Downloads and validates a skill. What is wrong with it is `why`, a sentence without its name. */
+/** Downloads and validates a skill. `why` is a sentence about its fault, without its name. */
 export async function download(
   remote: RemoteSkill,
   source: Pick<Source, "url">,
@@ -79,7 +79,7 @@ export async function download(
   }
 }
 
-/** Downloads and validates many, a few at a time; results are in their order. */
+/** Downloads and validates many skills, a few at a time. Results are in the order of `remotes`. */
 export function downloadAll(
   remotes: readonly RemoteSkill[],
   source: Pick<Source, "url">,
@@ -88,20 +88,20 @@ export function downloadAll(
   return inParallel(remotes, downloadsAtOnce, (remote) => download(remote, source, downloading));
 }
 
-/** Whether the signer is whom the lock pins. */
+/** Whether the signer is the one that the lock pins. */
 export function isPinnedSigner({ signer }: Pick<LockEntry, "signer">, signature: Signature): boolean {
   return isSameSigner(signer, signature.state === "signed" ? signature.signer : undefined);
 }
 
-/** Whether a person accepts another signer than the lock pins, and whether one is asked at all. */
+/** The terms for signers: whether the user accepts another one than the lock pins, and whether acp-skills asks the user at all. */
 export interface SignerTerms {
   readonly allowsSignerChange: boolean;
   readonly isAsked: boolean;
 }
 
 /**
- * Why a skill is not installed because of who signed it: another signer than the lock pins, or none; or, where nobody is asked, a signature
- * that proves nothing.
+ * Why a skill is not installed because of its signer: the lock pins another one, or the signature is invalid and the user cannot be asked.
+ * Undefined if it is installed.
  */
 export function signerRefusal(
   entry: Pick<LockEntry, "signer"> | undefined,

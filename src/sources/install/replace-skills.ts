@@ -19,17 +19,17 @@ import type { SkillFile } from "../reader.ts";
 import { namesIn } from "../../base/paths/directories.ts";
 import { stateOf } from "../installed.ts";
 
-/** A skill that is put in the place of what was seen there, with its entry in the lock. */
+/** A skill that replaces the files that were seen, with its lock entry. */
 interface Replacement {
   readonly key: string;
-  /** Undefined if they are there already. */
+  /** The new files; undefined if they are installed already. */
   readonly files: readonly SkillFile[] | undefined;
   readonly entry: LockEntry;
-  /** What was there when the person decided. */
+  /** The installed files when the user decided; undefined if there were none. */
   readonly seen: InstalledFiles | undefined;
 }
 
-/** Installs skills over this lock, one after the other, each with its entry; after a crash, `recoverSkillsDirectory` leaves each as it was or as it is to be. */
+/** Installs skills over this lock, one after the other. After a crash, `recoverSkillsDirectory` undoes or completes each change. */
 export async function replaceSkills(
   scope: InstallScope,
   lock: Lock,
@@ -51,7 +51,7 @@ export async function replaceSkills(
   });
 }
 
-/** Removes skills and their entries of this lock. */
+/** Removes skills and their entries from this lock. */
 export async function removeSkills(
   scope: InstallScope,
   lock: Lock,
@@ -64,7 +64,7 @@ export async function removeSkills(
   });
 }
 
-/** The record is there before anything is changed, and until nothing is left to be finished or removed, also after a failure. */
+/** Runs a change under a record, which exists from before the change until nothing is left to finish or remove, even after a failure. */
 async function changing(
   scope: InstallScope,
   directoryOf: (scope: InstallScope) => string | undefined,
@@ -85,7 +85,7 @@ async function changing(
   });
 }
 
-/** Throws UNREADABLE where the disk refuses, instead of its error. */
+/** Runs work that writes. Throws UNREADABLE instead of an error of the file system. */
 async function writing<Result>(scope: InstallScope, work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -126,14 +126,14 @@ function isSame(a: InstalledFiles | undefined, b: InstalledFiles | undefined): b
 }
 
 /**
- * The real path of the directory of skills, for a command that changes it. What was interrupted is finished first: each skill that a record
- * of ours names is as it was, or installed and in the lock. Anything else that looks like it is left as it is, and reported.
+ * Finishes interrupted changes, then returns the real path of the skills directory. Each skill that a record names is then as it was, or
+ * installed and in the lock. Other directories that look like a staging are left alone and reported.
  */
 export async function recoverSkillsDirectory(
   where: InstallScope,
   report: (note: string) => void,
 ): Promise<string | undefined> {
-  // Before anything is changed: a damaged lock is the first to repair.
+  // A damaged lock throws here, before anything is changed.
   readLock(where);
   const skills = findSkillsDirectory(where);
   for (const change of unfinishedChanges(where, Date.now(), report)) await finish(where, skills, change);
@@ -159,7 +159,7 @@ async function finish(where: InstallScope, skills: string | undefined, change: U
 
 type Settling = EntryChange & { readonly left: LeftStaging | undefined; readonly id: string };
 
-/** The lock says what counts: where it has what was there before, that is put back, or the new skill that is in its place is noted. */
+/** Finishes one change. If the lock has the old entry, a missing skill is put back, and an installed new skill gets its entry. */
 async function settle(where: InstallScope, skills: string | undefined, settling: Settling): Promise<void> {
   const { key, before, after, left, id } = settling;
   const entry = readLock(where).entries.get(key);
@@ -173,12 +173,12 @@ async function settle(where: InstallScope, skills: string | undefined, settling:
     await writing(where, () => changeLock(where, id, (lock) => withEntry(lock, key, after)));
 }
 
-/** Whether two entries say the same by the keys that we know. */
+/** Whether two entries agree in all keys that acp-skills knows. */
 function isSameEntry({ form }: InstallScope, one: LockEntry | undefined, other: LockEntry | undefined): boolean {
   return isDeepStrictEqual(one && knownOf(form, one), other && knownOf(form, other));
 }
 
-/** Directories that look like those of a change, which no record of this user names here. */
+/** Lists directories with the name of a staging that no record of this user names here. */
 function foreignStagings(where: InstallScope, skills = shownSkillsDirectory(where)): readonly string[] {
   const above = path.dirname(skills);
   return namesIn(above)

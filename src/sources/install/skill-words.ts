@@ -2,13 +2,13 @@ import { quoted } from "../../base/text/quoted.ts";
 import type { InspectedSkill } from "../../skills/check.ts";
 import { permissionWords } from "../../skills/permissions.ts";
 
-/** What is said of a skill whose own files name it otherwise than its source does, which may put words before a name that others have. */
+/** Describes a skill whose own files name it otherwise than its source does; undefined if the source only puts words before the name. */
 export function renameWords({ key, slug }: Pick<InspectedSkill, "key" | "slug">): string | undefined {
   if (key === slug || key.endsWith(`-${slug}`)) return undefined;
   return `its own files name it ${slug}, and agents are offered it as ${slug}`;
 }
 
-/** Each permission, each of the agent's tools that the skill's author expects, and each command that agents run by themselves. */
+/** Lists each permission, each of the agent's tools that the skill's author expects, and each command that agents run by themselves. */
 export function wantedWords({
   wants,
   expects,

@@ -1,7 +1,7 @@
 import { isObject } from "../../base/json/json-value.ts";
 import { executionResult } from "../../wire/skill-sharing.ts";
 
-/** Why an invocation failed. */
+/** The error of a failed invocation. */
 export interface InvocationError {
   readonly type: string;
   readonly message: string;
@@ -10,25 +10,25 @@ export interface InvocationError {
 }
 
 export interface StaysThere {
-  /** How many blobs of the run. */
+  /** How many blobs of the run stay there. */
   readonly blobs: number;
-  /** The output, of which only a preview was answered. */
+  /** Whether the output stays there, because only a preview was answered. */
   readonly output: boolean;
 }
 
-/** How an invocation ended. All texts and values are those of the other machine. */
+/** The end of an invocation. All texts and values come from the other machine. */
 export type InvocationEnd =
   | {
       readonly type: "completed";
       readonly output: unknown;
       readonly summary?: string;
-      /** What of its result stays on the other machine. */
+      /** The results that stay on the other machine. */
       readonly there?: StaysThere;
     }
   | { readonly type: "failed"; readonly error: InvocationError }
   | { readonly type: "timeout" };
 
-/** From a result; of an immediate answer that is none, all of it is the output. */
+/** Converts a result. An immediate answer that is no result is the output as a whole. */
 export function toEnd(value: unknown, isImmediate: boolean): InvocationEnd {
   const read = executionResult.safeParse(
     isImmediate && isObject(value) ? { execution_id: "immediate", ...value } : value,
@@ -48,13 +48,13 @@ export function toEnd(value: unknown, isImmediate: boolean): InvocationEnd {
       type,
       message,
       ...(typeof code === "string" && { code }),
-      // Advice is for that machine, or would pass for ours.
+      // A hint is meant for the other machine; here it would pass for one of acp-skills.
       ...(isObject(details) && { details: without(details, "hint") }),
     },
   };
 }
 
-/** Without the id of the blob that holds all of it there: here it would pass for one of ours. */
+/** Removes the id of the blob that holds the whole output on the other machine: here it would pass for the id of a local blob. */
 function toOwnOutput(output: unknown, blobs = 0): { readonly output: unknown; readonly there?: StaysThere } {
   if (!isObject(output) || output.truncated !== true || typeof output.blob_id !== "string")
     return { output, ...(blobs > 0 && { there: { blobs, output: false } }) };

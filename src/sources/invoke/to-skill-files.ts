@@ -6,7 +6,7 @@ import type { RemoteSkill, SkillFile } from "../reader.ts";
 import { attempt } from "../../base/failures/system-error.ts";
 import { cleanText } from "../../base/text/unsafe-characters.ts";
 
-/** Why a skill of type `api` cannot be used: the end of a sentence. */
+/** The reason why a skill of type `api` cannot be used: the end of a sentence. */
 interface Unusable {
   readonly why: string;
 }
@@ -14,12 +14,12 @@ interface Unusable {
 const argumentTypes = new Set(["string", "integer", "number", "boolean", "object", "array"]);
 const maxDescription = 1_024;
 const maxTags = 20;
-/** As `skill.toml` is read. */
+/** The maximum size of a `skill.toml` that its reader accepts, in bytes. */
 const maxManifestBytes = 32 * 1024 - 1;
 
 /**
- * A skill that is invoked on another machine, as the files of a skill like any other: SKILL.md, and a skill.toml whose `[remote]` names the
- * endpoint, so that approving their digest approves exactly this endpoint and secret. `slug` is its name here. Pure.
+ * Converts a skill that is invoked on another machine to the files of an ordinary skill: SKILL.md and skill.toml. Its `[remote]` names the
+ * endpoint, so that approving the digest approves exactly this endpoint and secret. `slug` is the local name of the skill. Pure.
  */
 export function toSkillFiles(descriptor: SkillDescriptor, slug: string): readonly SkillFile[] | Unusable {
   if (!isSlug(slug)) return { why: `${JSON.stringify(slug)} is no slug` };
@@ -41,7 +41,7 @@ export function toSkillFiles(descriptor: SkillDescriptor, slug: string): readonl
     ...(taken && { inputs: taken }),
     ...(given && { outputs: given }),
   };
-  // It may have a value that TOML does not have.
+  // The manifest may have a value that TOML does not have.
   const toml = attempt(() => stringify(manifest), undefined);
   if (toml === undefined || Buffer.byteLength(toml) > maxManifestBytes)
     return { why: "its inputs cannot be written as skill.toml, or are longer than 32 KiB" };
@@ -49,13 +49,13 @@ export function toSkillFiles(descriptor: SkillDescriptor, slug: string): readonl
   return [file("SKILL.md", toText(descriptor, slug, url)), file("skill.toml", toml)];
 }
 
-/** Without user information and fragment, in canonical form. */
+/** Parses an endpoint; undefined with user information or a fragment, and unless it is https, or http to an IP address. */
 function toEndpoint(text: string): URL | undefined {
   if (text.length > 2_048 || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   const isAddress = /^(?:\d+(?:\.\d+){3}|\[.*\])$/.test(url.hostname);
   const isFragment = url.hash !== "";
-  // An empty one is not seen, but written.
+  // An empty fragment is missing in `hash`, but written in `href`.
   url.hash = "";
   const isPlain = !isFragment && url.username === "" && url.password === "";
   return isPlain && (url.protocol === "https:" || (url.protocol === "http:" && isAddress)) ? url : undefined;
@@ -67,7 +67,7 @@ interface Credentials {
   readonly scheme?: string;
 }
 
-/** Which secret is sent, and how. */
+/** Determines the secret that is sent, and its header and scheme. */
 function toCredentials(auth: SkillDescriptor["auth"], url: URL): Credentials | Unusable {
   const { type, in: place = "header", name = "authorization", scheme } = auth;
   if (type === "none") return {};
@@ -87,16 +87,15 @@ function toCredentials(auth: SkillDescriptor["auth"], url: URL): Credentials | U
 }
 
 /**
- * The secret for a host: `COM_EXAMPLE_API_KEY` for `example.com`. Named after where it is sent, and no two hosts have the same, so that no
- * descriptor gets the secret of another host: a dot is one underscore, hyphens are two each, and three precede a port. Undefined for a host
- * that cannot be named so.
+ * Names the secret for a host: `COM_EXAMPLE_API_KEY` for `example.com`. No two hosts share a name, so no descriptor gets the secret of
+ * another host. A dot becomes one underscore, a hyphen two, and three precede a port. Undefined for a host that cannot be named so.
  */
 export function secretNameOf({ hostname, port }: Pick<URL, "hostname" | "port">): string | undefined {
   const isAddress = /^[\d.]+$|^\[/.test(hostname);
   const labels = isAddress ? ["host", ...hostname.replace(/[[\]]/g, "").split(/[.:]/)] : hostname.split(".").reverse();
   if (!isAddress && !labels.every((label) => /^[a-z0-9]+(?:-+[a-z0-9]+)*$/.test(label))) return undefined;
   const host = labels.join("_").replaceAll("-", "__");
-  // Neither a digit, nor what addresses start with.
+  // A name starts neither with a digit nor with the prefix of IP addresses.
   const start = !isAddress && /^(?:\d|host(?:_|$))/.test(host) ? "_" : "";
   const name = `${start}${host}${port === "" ? "" : `___${port}`}_api_key`.toUpperCase();
   return name.length > maxSecretName ? undefined : name;
@@ -125,13 +124,13 @@ function toTags(tags: readonly string[] | undefined): { readonly tags?: readonly
 type Arguments = SkillDescriptor["inputs"];
 
 /**
- * As a manifest declares them; undefined where one has a type that a manifest has not, or none is declared, so that only the other machine
- * checks them.
+ * Converts arguments to those of a manifest. Undefined if none is declared, or one has a type that a manifest lacks: then only the other
+ * machine checks them.
  */
 function toArguments(declared: Arguments): Record<string, object> | undefined {
   const entries: [string, object][] = [];
   for (const [name, { type, description, required, default: preset, enum: choices }] of Object.entries(declared)) {
-    // A blob of theirs is named by its id.
+    // A blob of the other machine is named by its id.
     const known = type === "blob" ? "string" : type;
     if (!argumentTypes.has(known)) return undefined;
     const isListed = choices !== undefined && choices.length > 0 && !holdsNull(choices);
@@ -149,12 +148,12 @@ function toArguments(declared: Arguments): Record<string, object> | undefined {
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** TOML has no null. */
+/** Whether a value contains null, which TOML does not have. */
 function holdsNull(value: unknown): boolean {
   return JSON.stringify(value, (_key, inner: unknown) => (inner === null ? "\0null" : inner)).includes("\\u0000null");
 }
 
-/** What a model reads about it. JSON strings are YAML. */
+/** Writes the SKILL.md that a model reads. JSON strings are valid YAML. */
 function toText(
   { name, description, provider, documentation_url: documentation }: SkillDescriptor,
   slug: string,
@@ -177,13 +176,13 @@ function toText(
   ].join("\n");
 }
 
-/** What can be done with a skill of others. */
+/** The possible use of a remote skill. */
 type UseOfSkill =
   | { readonly use: "install" | "invoke" }
-  /** `why` is a clause for people. */
+  /** `why` is a clause for the user. */
   | { readonly use: "cannot" | "unknown"; readonly why: string };
 
-/** What we would do with a skill, as far as its index and descriptor say. */
+/** Determines the possible use of a skill, as far as its index and descriptor show it. */
 export function useOfSkill({ name, content }: RemoteSkill): UseOfSkill {
   if (content.type === "descriptor") return { use: "unknown", why: "its descriptor was not read" };
   if (content.type === "unusable") return { use: "cannot", why: content.why };

@@ -9,7 +9,7 @@ import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import type { LockEntry } from "../lock.ts";
 import { type InstallScope, findSkillsDirectory } from "../install-scope.ts";
 
-/** What becomes of one entry of a lock; undefined is no entry. */
+/** The change of one lock entry; undefined means no entry. */
 export interface EntryChange {
   readonly key: string;
   readonly before: LockEntry | undefined;
@@ -18,14 +18,14 @@ export interface EntryChange {
 
 interface Recorded {
   readonly lockFile: string;
-  /** The real path of the directory of skills; undefined if only the lock is changed. */
+  /** The real path of the skills directory; undefined if only the lock is changed. */
   readonly skills: string | undefined;
   readonly changes: readonly EntryChange[];
 }
 
-/** Says, outside of any project, what this process is changing in a place: only what a record names is finished or removed later. */
+/** A record, outside any project, of a change by this process: only recorded changes are finished or removed later. */
 export interface ChangeRecord {
-  /** Part of the names of everything that is written meanwhile. */
+  /** The id of the change, which is in the names of its temporary files and directories. */
   readonly id: string;
   noteStaging(identity: DirectoryIdentity): void;
   drop(): void;
@@ -34,17 +34,17 @@ export interface ChangeRecord {
 /** A change that a process did not finish. */
 export interface UnfinishedChange extends Recorded {
   readonly id: string;
-  /** Which directory it staged in; undefined if it was killed before anything was in there. */
+  /** The identity of the staging directory; undefined if the process was killed before anything was in it. */
   readonly staging: DirectoryIdentity | undefined;
   drop(): void;
 }
 
-/** The beginning of the name of a directory in which a change stages; its id follows. */
+/** The prefix of the name of a staging directory; the id of the change follows. */
 export const stagingPrefix = ".acp-skills-";
 const suffix = ".jsonl";
 const maxNamed = 5;
 
-/** Durable when it returns. Throws UNREADABLE where the data directory cannot be used. */
+/** Creates a record, which is durable on return. Throws UNREADABLE if the data directory cannot be used. */
 export function createChangeRecord(
   { records, lockFile }: InstallScope,
   recorded: Omit<Recorded, "lockFile">,
@@ -67,7 +67,7 @@ function write(file: string, flag: "wx" | "a", value: object): void {
   writeFileSync(file, `${JSON.stringify(value)}\n`, { flag, mode: 0o600, flush: true });
 }
 
-/** The changes of a place whose processes were killed, also where the project was moved since. What cannot be read is reported. */
+/** Returns the changes of a scope whose processes were killed, also if the project was moved since. Damaged records are reported. */
 export function unfinishedChanges(
   scope: InstallScope,
   now: number,
@@ -80,7 +80,7 @@ export function unfinishedChanges(
       if (!isAbandoned(id, () => statSync(file).mtimeMs, now)) return [];
       const drop = (): void => rmSync(file, { force: true });
       const found = readRecord(file);
-      // Killed before it changed anything.
+      // The process was killed before it changed anything.
       if (found === undefined) drop();
       if (found?.lockFile === lockFile) return [{ ...found, id, drop }];
       const skills = found?.staging && findSkillsDirectory(scope);
@@ -88,14 +88,14 @@ export function unfinishedChanges(
       return [{ ...found, lockFile, skills, id, drop }];
     } catch (error) {
       if (isSkillsError(error)) throw error;
-      // Otherwise another process finished it.
+      // A missing record was finished by another process.
       if (systemCode(error) !== "ENOENT") report(`${file} is damaged, and left alone: remove it`);
       return [];
     }
   });
 }
 
-/** Undefined for one that was not written whole. Throws for one that is damaged. */
+/** Reads a record; undefined if it was not written completely. Throws if it is damaged. */
 function readRecord(file: string): (Recorded & Pick<UnfinishedChange, "staging">) | undefined {
   const [first, second] = readFileSync(file, "utf8").split("\n").slice(0, -1);
   if (first === undefined) return undefined;
@@ -105,27 +105,27 @@ function readRecord(file: string): (Recorded & Pick<UnfinishedChange, "staging">
   return { ...(recorded as Recorded), staging };
 }
 
-/** A link is none: it may lead to where the change is. */
+/** Whether the staging of a change is beside a skills directory. A link does not count: it may lead to the staging elsewhere. */
 function isStagedIn(skills: string, id: string, staging: DirectoryIdentity | undefined): boolean {
   const place = path.join(path.dirname(skills), stagingPrefix + id);
   const isDirectory = lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
   return isDirectory && isSameDirectory(directoryIdentityOf(place), staging);
 }
 
-/** Whether a record names a change of this place. */
+/** Whether a record names a change of this scope. */
 export function isRecordedFor({ records, lockFile }: InstallScope, id: string): boolean {
-  // Otherwise it is damaged, or there is none.
+  // A damaged or missing record names none.
   return attempt(() => readRecord(path.join(records, id + suffix))?.lockFile === lockFile, false);
 }
 
-/** What was interrupted in a place and is not finished yet; a sentence, or undefined. */
+/** Describes the interrupted changes of a scope in a sentence; undefined if there are none. */
 export function unfinishedWords(where: InstallScope): string | undefined {
   const keys = unfinishedChanges(where, Date.now()).flatMap(({ changes }) => changes.map(({ key }) => key));
   if (keys.length === 0) return undefined;
   return `a change of ${shortList([...new Set(keys)], maxNamed)} was interrupted; the next acp-skills update, add or remove finishes it`;
 }
 
-/** The ids of all changes, also of those that are being made. */
+/** Returns the ids of all changes, including running ones. */
 export function recordNames(records: string): readonly string[] {
   const names = namesIn(records).filter((name) => name.endsWith(suffix));
   const fault = names.length === 0 ? undefined : ownershipFault(records);

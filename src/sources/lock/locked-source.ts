@@ -10,7 +10,7 @@ import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import type { InstallScope } from "../install-scope.ts";
 import { shellWord } from "../../base/text/quoted.ts";
 
-/** What a lock says about where a skill is from. Never a secret: see `lockedUrl`. */
+/** Returns the lock's fields for the source of a skill. They never contain a secret: see `lockedUrl`. */
 export function lockedSource(
   { source, form, commit }: Pick<RemoteIndex, "source" | "form" | "commit">,
   skill: RemoteSkill,
@@ -29,7 +29,7 @@ export function lockedSource(
     ...(source.ref !== undefined && { ref: source.ref }),
     ...(content.type === "git" ? { commit: content.commit } : commit !== undefined && { commit }),
   };
-  // A marketplace in a repository may list skills of other repositories: those are found through it only.
+  // A marketplace in a repository may list skills of other repositories: those are found only through the marketplace.
   if (source.kind === "git" && content.type === "git" && isSameRepository(content.repository, source.url)) {
     const skillPath = /^\.?$/.test(content.directory) ? "SKILL.md" : `${content.directory}/SKILL.md`;
     const github = /^https:\/\/github\.com\/([^/]+\/[^/]+?)(?:\.git)?\/?$/.exec(source.url)?.[1];
@@ -46,13 +46,13 @@ export function lockedSource(
   return { source: place, sourceUrl: artifact, sourceBaseUrl: sourceUrl, sourceType, wellKnownDigest };
 }
 
-/** Whether two URLs name one repository, with or without what may follow its name. */
+/** Whether two URLs name one repository, with or without `.git` and slashes at the end. */
 export function isSameRepository(one: string, other: string): boolean {
   const plain = (url: string): string => url.replace(/\/+$/, "").replace(/\.git$/, "");
   return plain(one) === plain(other);
 }
 
-/** What the `skills` package finds itself is `well-known`, also where the same place publishes by Skill Sharing. */
+/** Returns the source type: `well-known` for skills that the `skills` package finds itself, even if the host also uses Skill Sharing. */
 function typeOf({ source: { kind }, form }: Pick<RemoteIndex, "source" | "form">, { content }: RemoteSkill): string {
   if (kind !== "auto") return kind === "git" ? "marketplace" : kind;
   const isDownloaded = content.type === "archive" || content.type === "skill-md" || content.type === "files";
@@ -60,7 +60,7 @@ function typeOf({ source: { kind }, form }: Pick<RemoteIndex, "source" | "form">
   return form === "git" ? "marketplace" : form;
 }
 
-/** As the `skills` package computes it: the digest in an index of version 0.2, else of the files. */
+/** Returns the digest that the `skills` package computes: the one in an index of version 0.2, else a hash of the files. */
 function wellKnownDigestOf({ content }: RemoteSkill, files: readonly SkillFile[]): string {
   if ((content.type === "archive" || content.type === "skill-md") && content.digest !== undefined)
     return content.digest;
@@ -71,15 +71,15 @@ function wellKnownDigestOf({ content }: RemoteSkill, files: readonly SkillFile[]
 }
 
 /**
- * A URL as locks, which are committed, have it: the token of a share path (`/s/TOKEN/`) and a query are cut. What is left fails where it is
- * used, instead of reading what is public at the same host.
+ * Cuts the token of a share path (`/s/TOKEN/`) and the query from a URL, because locks are committed. The rest fails where it is used,
+ * instead of reading public content of the same host.
  */
 export function lockedUrl(url: string): string {
   const { protocol, search } = new URL(url);
   return protocol === "ssh:" ? url : `${toLabel(url)}${search === "" ? "" : `?${redactionMark}`}`;
 }
 
-/** Where an entry is from, or why it cannot be contacted, as a sentence; `isGivable` if the command can be given, with one of `given`. */
+/** Returns the source of an entry, or a sentence why it cannot be contacted. `isGivable`: `--source` can provide it, as one of `given`. */
 export function sourceOfEntry(
   entry: LockEntry,
   given: readonly Source[] = [],
@@ -87,7 +87,7 @@ export function sourceOfEntry(
   const isOfScheme = sourceKindOf(`${entry.sourceType}:`) !== undefined;
   const url = isOfScheme ? entry.source : (entry.sourceBaseUrl ?? entry.sourceUrl);
   if (url !== undefined && isCut(url)) {
-    // Of a directory, the slash at its end is no difference.
+    // A slash at the end of a directory makes no difference.
     const bare = (text: string): string => text.replace(/\/$/, "");
     const whole = given.find((source) => bare(placeOf(source)) === bare(url));
     if (whole !== undefined) return whole;
@@ -126,7 +126,7 @@ export function sourceOfEntry(
   }
 }
 
-/** What a lock says of a source's place. */
+/** Returns the text by which a lock identifies a source: its label, or its URL without secrets. */
 function placeOf({ kind, label, url }: Source): string {
   return kind === "scheme" ? label : lockedUrl(url);
 }
@@ -140,25 +140,25 @@ function parse(text: string): Source | { readonly why: string } {
   }
 }
 
-/** The skill of an entry among those that its source offers now. */
+/** Finds the skill of an entry among those that its source offers now. */
 export function findLocked(key: string, entry: LockEntry, { skills }: RemoteIndex): RemoteSkill | undefined {
   const directory = entry.skillPath?.replace(/(?:^|\/)SKILL\.md$/i, "");
   const isThere = ({ content }: RemoteSkill): boolean =>
     content.type === "git" && content.directory.replace(/^\.$/, "") === directory;
   const name = entry.name ?? key;
-  // A repository may have moved it.
+  // The repository may have moved the skill.
   return (directory === undefined ? undefined : skills.find(isThere)) ?? skills.find((skill) => skill.name === name);
 }
 
-/** Sources of a lock that a person stands for. */
+/** The sources of a lock for which the user vouches. */
 export interface NamedSources {
-  /** With `--source`: the whole URLs of entries that have a part of theirs. */
+  /** The whole URLs given with `--source`, for entries whose locked URLs are cut. */
   readonly given: readonly Source[];
-  /** Also those of a person's own lock (`--global`), which no project can write: on this machine too, they are asked as they are. */
+  /** The given sources, and all those of the user's own lock (`--global`), which no project can write. Their loopback URLs are allowed. */
   readonly typed: readonly Source[];
 }
 
-/** Throws INVALID_OPTIONS for a `--source` that no skill of the lock is from. */
+/** Collects the sources that the user names. Throws INVALID_OPTIONS for a `--source` that no skill of the lock is from. */
 export function namedSources({ form, entries }: Lock, texts: readonly string[] = []): NamedSources {
   const given = texts.map((text) => parseSource(text));
   const locked = [...entries.values()].flatMap((entry) => {
@@ -172,18 +172,18 @@ export function namedSources({ form, entries }: Lock, texts: readonly string[] =
   return { given, typed: form === "global" ? [...given, ...locked] : given };
 }
 
-/** Remembers in the data directory, where no project writes, that a person named a source which is read with their keys. */
+/** Notes that the user named a source which is read with the user's keys. The note is in the data directory, where no project writes. */
 export function confirmSource(where: InstallScope, source: Source): void {
   const file = confirmationOf(where, source);
   if (file === undefined) return;
-  // Where that fails, it is asked for again.
+  // If this fails, the user has to name the source again.
   attempt(() => {
     makeOwnDirectories(path.dirname(file), 0o700);
     writeFileSync(file, `${placeOf(source)}\n`, { mode: 0o600 });
   }, undefined);
 }
 
-/** Why a source of a lock is not asked: it does what only a person may cause, and others may have written the lock. */
+/** Why a source of a lock is not contacted: only the user may cause its effects, and others may have written the lock. */
 export function personRefusal(where: InstallScope, source: Source, { typed }: NamedSources): string | undefined {
   const file = confirmationOf(where, source);
   const place = placeOf(source);
@@ -191,7 +191,7 @@ export function personRefusal(where: InstallScope, source: Source, { typed }: Na
   return `${place} ${source.forPersons ?? ""}, and a project's lock may be written by others; if you trust it, give it once: --source ${shellWord(place)}`;
 }
 
-/** Undefined for a source that any lock may name. */
+/** Returns the file that confirms a source; undefined for a source that any lock may name. */
 function confirmationOf({ records }: InstallScope, source: Source): string | undefined {
   if (source.forPersons === undefined) return undefined;
   const name = createHash("sha256").update(placeOf(source)).digest("hex");

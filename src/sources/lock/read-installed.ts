@@ -17,17 +17,17 @@ import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { skillLimits } from "../archive/skill-limits.ts";
 import type { SkillFile } from "../reader.ts";
 
-/** What is in the directory of a skill now. */
+/** The content of an installed skill's directory. */
 export interface InstalledFiles {
   readonly files: readonly SkillFile[];
-  /** Paths of links, of others that are no regular files, of files whose names are not UTF-8, and of directories of git. */
+  /** The paths of links and other irregular files, of files whose names are not UTF-8, and of directories of git. */
   readonly others: readonly string[];
 }
 
 /**
- * Reads all files of a directory by its real path, without following links: what the digest covers, and hidden files, which replacing the
- * skill would lose. A `.git` is named without what is in it. Undefined if nothing is there; a link or a file there has no files. Throws
- * FILE_TOO_LARGE over the limits of a skill.
+ * Reads all files of a directory by its real path, without following links. Hidden files, which the digest does not cover, are read too:
+ * replacing the skill would lose them. A `.git` is named without its content. Undefined if the name does not exist; a link or a file of
+ * that name has no files. Throws FILE_TOO_LARGE over the limits of a skill.
  */
 export function readInstalled(parent: string, name: string): InstalledFiles | undefined {
   const files: SkillFile[] = [];
@@ -54,7 +54,7 @@ function holdOrOther(held: HeldDirectory, name: string, real: string): HeldDirec
   } catch (error) {
     const code = systemCode(error);
     if (code === "ENOENT") return undefined;
-    // A link or a file.
+    // The name is that of a link or a file.
     if (code === "ENOTDIR" || code === "ELOOP" || code === "") return "other";
     throw error;
   }

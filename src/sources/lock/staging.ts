@@ -17,32 +17,32 @@ import { type ChangeRecord, type UnfinishedChange, stagingPrefix } from "./chang
 import { type InstalledFiles, readInstalled } from "./read-installed.ts";
 import type { SkillFile } from "../reader.ts";
 
-/** A directory next to that of skills, on the same file system, where skills are written before and put aside after they are replaced. */
+/** A directory beside the skills directory, on the same file system. It holds new skills before a swap and the replaced ones after it. */
 export interface Staging {
-  /** Writes a skill; nothing is installed yet. */
+  /** Writes a skill into the staging; nothing is installed yet. */
   write(name: string, files: readonly SkillFile[]): void;
   /**
-   * Puts the written skill, or without one nothing, in the place of what is there. `isExpected` is asked what was there, now that nobody
-   * finds it there any more; if it refuses, everything is as before. Returns how to undo it.
+   * Replaces the installed skill by the written one, or by nothing. `isExpected` gets the old files when they are out of reach of others;
+   * if it refuses, they are restored and undefined is returned. Otherwise returns a function that undoes the swap.
    */
   swap(name: string, isExpected: (before: InstalledFiles | undefined) => boolean): (() => void) | undefined;
-  /** Removes what was put aside. Throws UNREADABLE, and removes nothing, if some of it could not be put back. */
+  /** Removes the replaced skills. Throws UNREADABLE, and removes nothing, if some could not be put back. */
   close(): void;
 }
 
 /** The staging of a process that was killed. */
 export interface LeftStaging {
-  /** Whether a skill is installed, was put aside, or is still to be installed. */
+  /** Whether a skill is installed (`here`), still to be installed (`new`), or set aside (`old`). */
   has(skill: string): Readonly<Record<"here" | Room, boolean>>;
-  /** Where nothing is installed. */
+  /** Puts a skill that was set aside back into the skills directory, which must not have it. */
   putBack(skill: string): void;
-  /** Removes all of it. */
+  /** Removes the staging and everything in it. */
   close(): void;
 }
 
 type Room = "new" | "old";
 
-/** Opens one for the directory of skills at a real path, and notes in the record which it is. */
+/** Creates a staging for the skills directory at a real path, and notes its identity in the record. */
 export function openStaging(skills: string, record: ChangeRecord): Staging {
   const place = holdStaging(skills, record.id);
   const { parent, target, name, real } = place;
@@ -64,7 +64,7 @@ export function openStaging(skills: string, record: ChangeRecord): Staging {
   }
   const [fresh, aside] = rooms;
   const written = new Set<string>();
-  /** What is not where it was, and cannot be put back. */
+  /** The skills that were moved away and cannot be put back. */
   const stranded = new Set<string>();
   return {
     write(skill, files) {
@@ -145,7 +145,7 @@ function holdOwn(
 ): HeldDirectory | "foreign" | undefined {
   let held: HeldDirectory | undefined;
   try {
-    // Before its identity was noted, nothing was put in it.
+    // Nothing is written to a staging before its identity is noted.
     if (identity === undefined) rmdirSync(`${parent.path}/${name}`);
     held = holdChild(parent, name, real);
   } catch (error) {
@@ -161,7 +161,7 @@ function holdOwn(
 
 type HeldStaging = ReturnType<typeof holdStaging>;
 
-/** `name` and `real` are those of the staging. */
+/** Opens the directories of a staging and of the skills; `name` and `real` are those of the staging. */
 function holdStaging(skills: string, id: string) {
   const above = path.dirname(skills);
   const name = stagingPrefix + id;
@@ -199,8 +199,8 @@ function moveIfThere(from: string, to: string): boolean {
 }
 
 /**
- * Writes files to an empty directory, durably. Each directory is held open, so that nothing is written elsewhere if one is replaced by a
- * link. Throws EEXIST where two paths are one on this file system.
+ * Writes files durably to an empty directory. Each directory is held open, so that nothing is written elsewhere if one is replaced by a
+ * link. Throws EEXIST if two paths are one on this file system.
  */
 function writeFiles(held: HeldDirectory, real: string, files: readonly SkillFile[]): void {
   const isDeeper = ({ path }: SkillFile): boolean => path.includes("/");

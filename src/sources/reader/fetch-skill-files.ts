@@ -26,8 +26,8 @@ const archiveTimeoutMs = 120_000;
 const filesAtOnce = 4;
 
 /**
- * Downloads a skill into memory: digests are checked before anything is unpacked, every path passed the rules, and SKILL.md is at the root.
- * Throws SOURCE_INVALID for what is not usable, and as `Fetcher.fetch` and `requireSuccess` do.
+ * Downloads a skill into memory. Digests are checked before anything is unpacked, every path conforms to the rules, and SKILL.md is at the
+ * root. Throws SOURCE_INVALID for unusable content, and the errors of `Fetcher.fetch` and `requireSuccess`.
  */
 export async function fetchSkillFiles(
   content: RemoteContent,
@@ -36,7 +36,7 @@ export async function fetchSkillFiles(
   return checkFiles(await download(content, options));
 }
 
-/** The files of a skill, whose paths and sizes are what any skill may have. Throws SOURCE_INVALID. */
+/** Returns the files if their paths and sizes are allowed for a skill. Throws SOURCE_INVALID. */
 export function checkFiles(files: readonly SkillFile[]): readonly SkillFile[] {
   for (const { path } of files) checkPath(path, "skill");
   checkCollisions(files, "skill");
@@ -86,7 +86,7 @@ async function downloadArchive(
   return without(files, prefix);
 }
 
-/** Many archives have one directory in which everything lies. */
+/** Removes the single top directory that many archives have, unless SKILL.md is at the root. */
 function atRoot(files: readonly SkillFile[]): readonly SkillFile[] {
   if (files.some(({ path }) => path === manifestName)) return files;
   const top = files[0]?.path.split("/", 1)[0] ?? "";
@@ -110,7 +110,7 @@ async function downloadFiles(listed: Listed, options: FetchSkillFilesOptions): P
     checkSize(listed.length, skillLimits.bytes - left);
     return { path: file.path, bytes, executable: false };
   });
-  // The others stop as well.
+  // If one download fails, the others stop.
   return await files.finally(() => failed.abort());
 }
 
@@ -120,7 +120,7 @@ async function get(
   { fetcher, signal }: FetchSkillFilesOptions,
 ): Promise<Uint8Array> {
   const what = path === undefined ? "the skill" : JSON.stringify(path);
-  // Static servers say of every file with the ending .gz that it is compressed; its digest is that of the file.
+  // Static servers declare every .gz file as compressed; the digest is that of the file as it was sent.
   const asSent = digest !== undefined;
   const answer = requireSuccess(await fetcher.fetch({ url, ...limits, asSent }, signal), what);
   if (digest !== undefined) {

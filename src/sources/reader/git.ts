@@ -2,14 +2,14 @@ import { SkillsError } from "../../base/errors.ts";
 import { type CanonicalHost, canonicalHost } from "../../base/network/address.ts";
 import { toLabel } from "../source.ts";
 
-/** The address of a repository, in a form in which git can take it for nothing else. */
+/** The URL of a repository, in a form that git cannot take for anything else. */
 export interface GitUrl {
   readonly scheme: "https" | "http" | "ssh";
-  /** Without user information, except the user name of ssh. */
+  /** The URL without user information, except the user name of ssh. */
   readonly url: string;
   readonly host: CanonicalHost;
   readonly port: number;
-  /** For people. */
+  /** The URL as users see it. */
   readonly label: string;
 }
 
@@ -17,8 +17,8 @@ const ports = { https: 443, http: 80, ssh: 22 } as const;
 const longest = 2_048;
 
 /**
- * Checks the URL of a repository. Only https, http (the address check allows it to this machine only) and ssh: neither `file:`, paths,
- * `ext::` and other remote helpers, nor anything that git or ssh would read as an option. Throws SOURCE_INVALID.
+ * Checks the URL of a repository. Allows https, ssh, and http, which the address check allows to this machine only. Refuses `file:`,
+ * paths, `ext::` and other remote helpers, and anything that git or ssh would read as an option. Throws SOURCE_INVALID.
  */
 export function parseGitUrl(text: string): GitUrl {
   if (text.length > longest) throw invalid(`it has more than ${longest} characters`);
@@ -35,7 +35,7 @@ export function parseGitUrl(text: string): GitUrl {
   const host = canonicalHost(hostname);
   if (host === undefined || host.text.startsWith("-")) throw invalid("its host is not valid");
   if (pathname === "/" || pathname === "") throw invalid("it has no path");
-  // What decodes to an option or a home directory on the other machine.
+  // Refuses paths that decode to an option or a home directory on the other machine.
   if (!/^\/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*$/.test(pathname) || /^\/(?:-|%2d)/i.test(pathname))
     throw invalid("its path contains unusual characters");
   if (scheme === "ssh" && pathname.includes("%")) throw invalid("its path contains encoded characters");
@@ -57,28 +57,28 @@ export function isCommit(text: string): boolean {
   return commit.test(text);
 }
 
-/** Limits on one repository of others. */
+/** The limits of one remote repository. */
 export const gitLimits = {
   /** Milliseconds for fetching a commit. */
   fetchMs: 120_000,
   /** Milliseconds for reading a repository that was fetched. */
   readMs: 30_000,
-  /** Milliseconds for the list of its branches and tags, and for looking up its host. */
+  /** Milliseconds for the list of branches and tags, and for looking up the host. */
   refsMs: 20_000,
-  /** For the list of its branches and tags. */
+  /** The maximum size of the list of branches and tags. */
   refsBytes: 4 * 1024 * 1024,
-  /** On disk while it is fetched: what the host sends, compressed, and an index of it. */
+  /** The maximum on disk during a fetch: the bytes that the host sends, compressed, and an index of them. */
   diskBytes: 256 * 1024 * 1024,
-  /** For an archive, packed and unpacked. */
+  /** The maximum size of an archive, packed; `unpackedBytes`: unpacked. */
   packedBytes: 100 * 1024 * 1024,
   unpackedBytes: 400 * 1024 * 1024,
-  /** Files at a commit. */
+  /** The maximum number of files at a commit. */
   files: 50_000,
-  /** For the list of these files. */
+  /** The maximum size of the list of a commit's files. */
   listBytes: 16 * 1024 * 1024,
-  /** Contents that one read returns together. */
+  /** The maximum size of the contents that one read returns together. */
   readBytes: 64 * 1024 * 1024,
-  /** Repositories cached at a time. */
+  /** The maximum number of repositories cached at a time. */
   cached: 8,
 } as const;
 

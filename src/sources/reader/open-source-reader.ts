@@ -26,10 +26,10 @@ import type { RemoteIndex, RemoteSkill, SeenBefore, SourceLister } from "../read
 import { cleanText } from "../../base/text/unsafe-characters.ts";
 import { isSlug } from "../../skills/skill.ts";
 
-/** Why nothing may be read from a URL, as a policy has it; undefined if it may. */
+/** The check of a policy on a URL: the reason why nothing may be read from it, or undefined. */
 export type SourceDenial = (url: string) => { readonly why: string; readonly hint: string } | undefined;
 
-/** Opens all ways to sources: the documents of the web, and git. Connects to nothing before the first reading. Throws INVALID_OPTIONS. */
+/** Opens a reader of web documents, git and sources with a scheme. Connects to nothing before the first read. Throws INVALID_OPTIONS. */
 export function openSourceReader(
   options: FetcherOptions & Pick<SourceDriverOptions, "project"> & { readonly denied?: SourceDenial | undefined },
 ): SourceLister {
@@ -74,7 +74,7 @@ export function openSourceReader(
       refuseDenied(locationsOf(content), options.denied);
       if (content.type === "pinned") return checkFiles(await (await driver(content.source)).readFiles(content, signal));
       if (content.type !== "api") return await fetchSkillFiles(content, { fetcher, git, signal });
-      // It is invoked, not downloaded: we write its files.
+      // The skill is invoked, not downloaded: acp-skills writes its files.
       const files = toSkillFiles(content.descriptor, name);
       if ("why" in files) throw new SkillsError("SOURCE_INVALID", files.why);
       return files;
@@ -90,10 +90,10 @@ export function openSourceReader(
   };
 }
 
-/** "unchanged": the same as before. */
+/** A new index, or "unchanged" if it would be the same as before. */
 type Read = RemoteIndex | "unchanged";
 
-/** Throws PERMISSION_DENIED. */
+/** Throws PERMISSION_DENIED if a policy denies one of the URLs. */
 function refuseDenied(urls: readonly string[], denied: SourceDenial | undefined): void {
   for (const url of urls) {
     const refusal = denied?.(url);
@@ -104,14 +104,14 @@ function refuseDenied(urls: readonly string[], denied: SourceDenial | undefined)
   }
 }
 
-/** All that its bytes or its runs come from, which a source may list elsewhere. */
+/** Returns all URLs that a skill's bytes or runs come from; a source may list skills of other hosts. */
 function locationsOf(content: RemoteSkill["content"]): readonly string[] {
   if (content.type === "git") return [content.repository];
   if (content.type === "pinned") return [parseSource(content.source).url];
   return content.type === "api" ? [content.descriptor.endpoint.url] : urlsOf(content);
 }
 
-/** How a source is read. */
+/** The means to read a source, and its state at the last read. */
 export interface ReadSourceOptions extends SeenBefore {
   readonly fetcher: Fetcher;
   readonly signal: AbortSignal;
@@ -120,9 +120,9 @@ export interface ReadSourceOptions extends SeenBefore {
 }
 
 /**
- * Finds out what a source lists. `descriptor` contents are left to `readDescriptors`. Throws ENDPOINT_UNREACHABLE if
- * something may be there that could not be read now; SOURCE_INVALID if nothing is, naming every address and its answer;
- * VERSION_INCOMPATIBLE. Rejects with the reason of the signal.
+ * Reads the skills that a source lists. `descriptor` contents are left to `readDescriptors`. Throws ENDPOINT_UNREACHABLE if something may
+ * be there that could not be read now; SOURCE_INVALID if there is nothing, naming every URL and its answer; VERSION_INCOMPATIBLE. Rejects
+ * with the reason of the signal.
  */
 export async function readSource(source: Source, reading: ReadSourceOptions): Promise<Read> {
   const { fetcher, signal, git, ...before } = reading;
@@ -152,7 +152,7 @@ async function readWeb(source: Source, asker: SourceClient, reading: ReadSourceO
   throw nothingAt(source, tried);
 }
 
-/** What is asked, in turn; addresses of one step are asked at a time. */
+/** Yields the URLs to request, step by step; those of one step are requested at the same time. */
 function* addressesOf({ kind }: Source, url: URL): Generator<readonly string[], void> {
   const directory = pathWithoutTrailingSlash(url);
   if (kind !== "auto") {
@@ -160,7 +160,7 @@ function* addressesOf({ kind }: Source, url: URL): Generator<readonly string[], 
     return;
   }
   if (isDocument(url)) yield [url.href];
-  // Its own answer first, so that a page that lists skills is not missed, and a path never gets less than it names.
+  // The URL itself comes before the root of its host, so that a page that lists skills is not missed.
   yield [...wellKnownAddresses(url, directory), ...(directory === "" || isDocument(url) ? [] : [url.href])];
   if (directory === "") {
     yield [url.href];
@@ -170,7 +170,7 @@ function* addressesOf({ kind }: Source, url: URL): Generator<readonly string[], 
   }
 }
 
-/** `{registry}/skills`, which may be given itself. */
+/** Returns `{registry}/skills`; the user may give this URL or that of the registry. */
 function registryAddress(url: URL): string {
   const address = new URL(url);
   if (!/\/skills\/?$/.test(address.pathname)) address.pathname = `${pathWithoutTrailingSlash(url)}/skills`;
@@ -223,15 +223,15 @@ function nothingAt({ label }: Source, tried: readonly ListingResult[]): SkillsEr
   const fault = nothing.find((one) => one.fault !== undefined)?.fault;
   if (fault !== undefined) return fault;
   const code = nothing.some(({ hasFailed }) => hasFailed) ? "ENDPOINT_UNREACHABLE" : "SOURCE_INVALID";
-  // A host that cannot be asked has one reason for all its addresses.
+  // An unreachable host has one reason for all its URLs.
   const [why, ...others] = new Set(nothing.map((one) => one.why));
   if (why !== undefined && others.length === 0) return new SkillsError(code, `${label} cannot be read: ${why}`);
   return new SkillsError(code, `${label} lists no skills: ${nothing.map(({ said }) => said).join("; ")}`);
 }
 
 /**
- * What one place publishes in several forms, as one list sorted by name. Of a skill in both, Skill Sharing says what it is; its files come
- * from Agent Skills, which has their digests, unless it is to be invoked.
+ * Merges the forms in which a source publishes into one list, sorted by name. Skill Sharing describes a skill that is in both; its files
+ * come from Agent Skills, which has their digests, unless it is invoked.
  */
 function mergeListings(sharing: readonly RemoteSkill[], agentSkills: readonly RemoteSkill[]): readonly RemoteSkill[] {
   const merged = new Map<string, RemoteSkill>();
@@ -244,7 +244,7 @@ function mergeListings(sharing: readonly RemoteSkill[], agentSkills: readonly Re
   return [...merged.values()].sort((one, other) => byCodePoint(one.name, other.name));
 }
 
-/** The one skill of a SKILL.md; undefined if the text is not one. */
+/** Reads a SKILL.md as a list of one skill; undefined if the text is no SKILL.md. */
 function readSkillMdListing(
   { text, url, etag }: Extract<SourceResponse, { type: "text" }>,
   address: string,
@@ -263,30 +263,30 @@ function readSkillMdListing(
   return { form: "agent-skills-0.2", skills: [skill], problems: [], isPartial: false, etags };
 }
 
-/** Where a domain, or a path of it, publishes its skills; the later ones are older forms of the same. */
+/** Returns the URLs at which a domain, or a path of it, publishes its skills; the later ones are older forms. */
 function wellKnownAddresses(base: URL, directory: string): readonly string[] {
   return ["skill-sharing", "agent-skills/index.json", "skills/index.json"].map(
     (name) => new URL(`${directory}/.well-known/${name}`, base).href,
   );
 }
 
-/** The path of a URL without a slash at its end: empty for a bare domain. */
+/** Returns the path of a URL without a slash at its end: empty for a bare domain. */
 function pathWithoutTrailingSlash({ pathname }: URL): string {
   return pathname.replace(/\/+$/, "");
 }
 
-/** Whether the path has the form of a document's: it is asked for itself first. */
+/** Whether a path has the form of a document's, which is requested first. */
 function isDocument({ pathname }: URL): boolean {
   return /\.(?:json|md)$/i.test(pathname);
 }
 
-/** The name of the skill that an archive's path names: `rows-clean` of `/x/rows-clean-1.2.0.tar.gz`; undefined for other paths. */
+/** Returns the skill's name in an archive's path: `rows-clean` of `/x/rows-clean-1.2.0.tar.gz`; undefined for other paths. */
 function archiveName({ pathname }: URL): string | undefined {
   const [, name] = /\/([^/]+)\.(?:tar\.gz|tgz|zip|tar)$/i.exec(pathname) ?? [];
   return name?.replace(/[-_.]v?\d+(?:\.\d+)+.*$/, "");
 }
 
-/** Whether the path starts with the capability of a share: its root is another set of skills, and never stands in for it. */
+/** Whether a path starts with the token of a share: the root has other skills, and never replaces the share. */
 function isShare({ pathname }: URL): boolean {
   return /^\/s\/[^/]/.test(pathname);
 }

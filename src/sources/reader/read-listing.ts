@@ -16,24 +16,24 @@ export interface FoundListing extends Listed {
   readonly etags: Readonly<Record<string, string>>;
 }
 
-/** A marketplace that was found; `url` answered. */
+/** A marketplace that was found; `url` is the URL that answered. */
 type FoundMarketplace = Extract<ParsedDocument, { form: "marketplace" }> & { readonly url: string };
 
-/** Nothing to list; `said` is a clause. */
+/** An answer that lists no skills; `said` is a clause. */
 interface NothingFound {
   readonly form: "nothing";
   readonly said: string;
-  /** Something may be there, which could not be read now. */
+  /** Whether something may be there that could not be read now. */
   readonly hasFailed: boolean;
-  /** Why there was no answer: about the host, not the address. */
+  /** Why there was no answer; this concerns the host, not the URL. */
   readonly why: string | undefined;
-  /** There is a descriptor, of no use. */
+  /** The error of an unusable descriptor. */
   readonly fault?: SkillsError;
 }
 
 export type ListingResult = FoundListing | FoundMarketplace | NothingFound;
 
-/** Asks an address, and reads what it lists, page by page. */
+/** Requests a URL and reads the skills that it lists, page by page. */
 export async function readListing(address: string, asker: SourceClient): Promise<ListingResult> {
   const answer = await asker.ask(address);
   const first = await read(answer);
@@ -96,20 +96,20 @@ async function read(answer: SourceResponse): Promise<ListedPage | FoundMarketpla
   }
 }
 
-/** A document of a source, read. */
+/** A parsed document of a source. */
 export type ParsedDocument =
   | (Listed & { readonly form: Exclude<IndexForm, "marketplace" | "git" | "scheme">; readonly next?: string })
-  /** Whose entries lead to repositories, which are read elsewhere. */
+  /** A marketplace, whose entries lead to repositories that are read elsewhere. */
   | { readonly form: "marketplace"; readonly json: unknown };
 
-/** What a text of this form could not be read for: a sentence without a full stop. */
+/** The reason why a text is no document: a sentence without a full stop. */
 export interface NotDocument {
   readonly why: string;
 }
 
 /**
- * Reads a document of any form that sources publish, by what is in it. `url` is the address that answered. Throws what `parseDescriptor`
- * throws.
+ * Reads a document of any form that sources publish; its content decides the form. `url` is the URL that answered. Throws the errors of
+ * `parseDescriptor`.
  */
 export function* parseDocument(text: string, url: string): Steps<ParsedDocument | NotDocument> {
   const json = parseIfJson(text);
@@ -129,8 +129,8 @@ export function* parseDocument(text: string, url: string): Steps<ParsedDocument 
 const concurrentRequests = 4;
 
 /**
- * Reads the descriptors of skills; other skills stay as they are. What is wrong with a descriptor makes its skill unusable and is reported.
- * Rejects only with the reason of the signal, or for a fault of ours.
+ * Reads the descriptors of skills; other skills stay as they are. A faulty descriptor makes its skill unusable and is reported. Rejects
+ * only with the reason of the signal, or for an internal error.
  */
 export async function readDescriptors(
   skills: readonly RemoteSkill[],

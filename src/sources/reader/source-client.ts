@@ -9,8 +9,8 @@ import { toLabel } from "../source.ts";
 import type { RemoteContent, RemoteSkill } from "../reader.ts";
 
 /**
- * What an address answered. `said` is a clause about it for people: `https://example.com/x answered 404`; `why`, if
- * there was no answer, the same without the address.
+ * The answer of a URL. `said` is a clause about it for the user: `https://example.com/x answered 404`; `why`, if there was no answer, is
+ * the same without the URL.
  */
 export type SourceResponse =
   | {
@@ -21,15 +21,15 @@ export type SourceResponse =
       readonly said: string;
     }
   | { readonly type: "unchanged"; readonly said: string }
-  /** There is nothing to read; asking again changes nothing. */
+  /** Nothing to read; another request would not change that. */
   | { readonly type: "absent"; readonly said: string; readonly why?: string }
   /** Something may be there: the server has a fault or is busy, or cannot be reached. */
   | { readonly type: "failed"; readonly said: string; readonly why?: string };
 
 export interface SourceClient {
-  /** Asks an address once; the answer is remembered. Rejects only with the reason of the signal, or for a fault of ours. */
+  /** Requests a URL once; the answer is cached. Rejects only with the reason of the signal, or for an internal error. */
   ask(url: string): Promise<SourceResponse>;
-  /** Whether all addresses answer that nothing changed since these ETags. */
+  /** Whether all URLs answer that nothing changed since these ETags. */
   areUnchanged(etags: Readonly<Record<string, string>>): Promise<boolean>;
 }
 
@@ -43,11 +43,11 @@ const timeoutMs = 20_000;
 const concurrentRequests = 4;
 const maxKept = `${indexLimits.documentBytes / 1024 / 1024} MiB`;
 
-/** Asks for documents, each address once. */
+/** Creates a client that requests each document once. */
 export function createSourceClient(options: AskerOptions): SourceClient {
   const answers = new Map<string, Promise<SourceResponse>>();
   let stored = 0;
-  /** Many pages, each within its limit, would not all fit into memory. */
+  /** Requests a URL within the limit of all documents: many pages, each within its own limit, would not fit into memory. */
   const askWithin = async (url: string, etag?: string): Promise<SourceResponse> => {
     if (stored >= indexLimits.documentBytes)
       return { type: "absent", said: `${toLabel(url)} was not asked: what was read before has ${maxKept} together` };
@@ -112,7 +112,7 @@ function withoutStop(sentence: string): string {
 
 const onPrivateHost = "it is on a private host, to which a public source must not lead";
 
-/** The skill, of no use if what it is downloaded from is a private host that a person allowed for others than `from`. */
+/** Returns the skill; unusable if it is downloaded from a private host that the user allowed, but not for `from`. */
 export function withoutPrivateLinks(
   skill: RemoteSkill,
   from: string,
@@ -123,7 +123,7 @@ export function withoutPrivateLinks(
   return { ...skill, content: { type: "unusable", why: `${new URL(found).host} is not asked: ${onPrivateHost}` } };
 }
 
-/** An `api` skill is asked only after its endpoint was approved; of git, the same is checked where repositories are read. */
+/** Returns the URLs of downloads. An `api` skill has none: its endpoint is approved first. URLs of git are checked where git is read. */
 export function urlsOf(content: RemoteContent): readonly string[] {
   if (content.type === "files") return content.files.map(({ url }) => url);
   return "url" in content ? [content.url] : [];

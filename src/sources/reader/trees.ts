@@ -13,7 +13,7 @@ export {
   skillChildren,
 } from "./trees/file-tree.ts";
 
-/** Names and describes the skills in these directories of a tree; what is left out is reported. */
+/** Names and describes the skills in these directories of a tree; skills that are left out are reported. */
 export async function listSkillsOf(
   tree: FileTree,
   locations: readonly SkillLocation[],

@@ -6,7 +6,7 @@ import type { SourceKind } from "./source-kind.ts";
 /** The kinds of sources with a scheme of their own. */
 const kinds: readonly SourceKind[] = [mcpKind, npmKind, ociKind];
 
-/** The kind of a source by its text or label; undefined if it begins with no scheme of theirs. */
+/** Returns the kind of a source by its text or label; undefined if neither begins with the scheme of a kind. */
 export function sourceKindOf(text: string): SourceKind | undefined {
   const scheme = /^([a-z][a-z0-9]*):/i.exec(text)?.[1]?.toLowerCase();
   return kinds.find((kind) => kind.scheme === scheme);

@@ -10,7 +10,7 @@ const scp = /^([A-Za-z0-9][A-Za-z0-9._-]*)@([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):(?
 const bareHost = /^(?:[^/:?#@[\]]+\.[^/:?#@[\]]+|localhost|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?(?=[/?#]|$)/i;
 
 /**
- * The source that a text names: a domain or URL, `registry:URL`, `git:URL`, `OWNER/REPO[@REF]` of GitHub, a page of a repository there, or
+ * Parses a source: a domain or URL, `registry:URL`, `git:URL`, `OWNER/REPO[@REF]` of GitHub, a page of a repository there, or
  * `git@host:path`; `#REF` is the ref of a git source. Throws INVALID_OPTIONS, which never repeats the text: it may hold a token.
  */
 export function parseSource(text: string): Source {
@@ -63,7 +63,7 @@ function toGitSource(text: string): Source {
   return toRepository(url, ref);
 }
 
-/** A page of a repository on GitHub or GitLab, or a directory in it. */
+/** Parses a page of a repository on GitHub or GitLab, or of a directory in it; undefined for other URLs. */
 function toRepositoryPage(url: URL): Source | undefined {
   if (!/^https?:$/.test(url.protocol)) return undefined;
   const host = url.hostname.replace(/^www\./, "");
@@ -76,7 +76,7 @@ function toRepositoryPage(url: URL): Source | undefined {
   const [view, ref, ...path] = parts.slice(isGitHub ? length : length + 1);
   if (place.length < 2 || place.some((part) => !/^[A-Za-z0-9._-]+$/.test(part)))
     throw invalidSource("the page of a repository names its owner and the repository", "https://github.com/OWNER/REPO");
-  // Such as a release: a file of its own.
+  // Other pages, such as a release, are files of their own.
   if (view !== undefined && (ref === undefined || (view !== "tree" && view !== "blob"))) return undefined;
   if (view === "blob" && path.at(-1) === "SKILL.md") path.pop();
   else if (view === "blob") return undefined;
@@ -105,7 +105,7 @@ function toRepository(url: URL, ref: string | undefined, path = ""): Source {
   };
 }
 
-/** What git allows in the name of a ref, without what a shell or an option could mean. */
+/** Whether git allows a text as the name of a ref, and neither a shell nor an option parser can take it for something else. */
 function isRef(text: string): boolean {
   const hasForm = /^[A-Za-z0-9_][A-Za-z0-9._/@+-]{0,255}$/.test(text);
   return hasForm && !/\.\.|\/\/|@\{|\/\.|[./]$|\.lock(?:\/|$)/.test(text);
@@ -120,7 +120,7 @@ function withoutGit(name: string): string {
   return name.replace(/\.git$/i, "");
 }
 
-/** The URL, https unless it says otherwise; http to this machine. */
+/** Parses a URL. Without a scheme it is https, or http to this machine. */
 function toUrl(text: string): URL {
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
   if (!hasScheme && /^(?:\.{0,2}[/\\]|~|[a-z]:[\\/])/i.test(text)) throw invalidSource(ofThisMachine);

@@ -4,26 +4,26 @@ import type { Fetcher } from "../fetch.ts";
 import type { RemoteContent, RemoteIndex, SeenBefore, SkillFile } from "../reader.ts";
 import type { Source } from "../source.ts";
 
-/** What a source with a scheme of its own lists: bytes that its driver reads again by these texts alone. */
+/** The content that a source with a scheme of its own lists: its driver can read the bytes again by these texts alone. */
 export type PinnedContent = Extract<RemoteContent, { type: "pinned" }>;
 
 /**
- * One kind of source whose texts begin with a scheme of its own. Everything about it is in its folder, and what it loads to read a source
- * is loaded by `open`.
+ * One kind of source, whose texts begin with a scheme of its own. All its code is in its folder; `open` loads the code that reads a
+ * source.
  */
 export interface SourceKind {
-  /** Without the colon, in lower case. */
+  /** The scheme without its colon, in lower case. */
   readonly scheme: string;
   /**
-   * The source that a text names, which begins with the scheme. Its label names it again, without secrets (`redactionMark` stands for those).
-   * Throws `invalidSource`.
+   * Parses a text that begins with the scheme. The label of the source can be parsed again, without secrets (`redactionMark` replaces
+   * those). Throws `invalidSource`.
    */
   parse(text: string): Source;
-  /** The source as it was when a skill was locked with this pin. */
+  /** Returns the source as it was when a skill was locked with this pin. */
   at(source: Source, pin: string): Source;
-  /** Connects to nothing before the first reading. */
+  /** Opens a driver. Connects to nothing before the first read. */
   open(options: SourceDriverOptions): Promise<SourceDriver>;
-  /** Writes skills there, one after the other; undefined for sources that are only read. Throws as `SourceReader` does. */
+  /** Publishes skills to a source, one after the other; undefined for read-only kinds. Throws the errors of `SourceReader`. */
   readonly publish?: (
     source: Source,
     skills: readonly PublishableSkill[],
@@ -31,49 +31,49 @@ export interface SourceKind {
   ) => Promise<readonly PublishReceipt[]>;
 }
 
-/** A skill of this machine that others are to have. */
+/** A skill of this machine that is to be published. */
 export interface PublishableSkill {
   readonly slug: string;
   readonly version: string;
   readonly description: string;
   readonly allowedTools: readonly string[];
   readonly files: readonly SkillFile[];
-  /** Its Sigstore bundle, which is none of the files. */
+  /** The Sigstore bundle, which is none of the files. */
   readonly signature: Uint8Array | undefined;
 }
 
 export interface PublishOptions extends SourceDriverOptions {
   readonly signal: AbortSignal;
-  /** Whether other content may take the place of a version that is published. */
+  /** Whether other content may replace a version that is published. */
   readonly replaces: boolean;
 }
 
-/** What was published: where `add` finds it, and as what it is locked there. */
+/** A published skill: the source by which `add` finds it, and the pin with which it is locked. */
 export interface PublishReceipt {
   readonly slug: string;
   readonly source: Source;
   readonly pin: string;
-  /** Whether it was there already, with this signature. */
+  /** Whether the skill was there already, with this signature. */
   readonly isUnchanged: boolean;
   readonly isSigned: boolean;
-  /** Sentences. */
+  /** Remarks for the user, as sentences. */
   readonly notes: readonly string[];
 }
 
-/** The way to sources of one kind. Throws as `SourceReader` does. */
+/** A reader of sources of one kind. Throws the errors of `SourceReader`. */
 export interface SourceDriver {
-  /** What is offered now, each skill with `pinned` content; "unchanged" if it would be the same as before. */
+  /** Reads the skills that a source offers now, each with `pinned` content; "unchanged" if they would be the same as before. */
   readIndex(source: Source, options: SeenBefore & { readonly signal: AbortSignal }): Promise<RemoteIndex | "unchanged">;
-  /** The files of a skill that it listed, now or earlier. */
+  /** Reads the files of a skill that the driver listed, now or earlier. */
   readFiles(content: PinnedContent, signal: AbortSignal): Promise<readonly SkillFile[]>;
   /** Ends connections and programs. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What drivers connect with: the same rules hold for all of them. */
+/** The means by which drivers connect: the same rules hold for all of them. */
 export interface SourceDriverOptions extends AddressOptions {
   readonly fetcher: Fetcher;
   readonly clock?: Clock;
-  /** The directory of the project, for what is installed there. Default: the current one. */
+  /** The directory of the project, for packages that are installed there. Default: the current one. */
   readonly project?: string | undefined;
 }

@@ -8,11 +8,11 @@ import type { CopiedSkill, SourceState } from "./store-paths.ts";
 import type { YoungVersions } from "./young-versions.ts";
 
 export const sourceLimits = {
-  /** For one source. */
+  /** The maximum number of skills of one source. */
   skills: 10_000,
-  /** For all sources together, unpacked. */
+  /** The maximum size of all sources together, unpacked. */
   bytes: 2 * 1024 * 1024 * 1024,
-  /** Problems that are stored; the rest is a count. */
+  /** The maximum number of problems that are stored; the rest is a count. */
   problems: 50,
 } as const;
 
@@ -24,12 +24,12 @@ export interface RefreshSourceOptions {
 }
 
 const downloadsAtOnce = 4;
-/** Copies become visible after so many, before a large source was read as a whole. */
+/** The number of copies after which they become visible, before a large source is read completely. */
 const copiesAtOnce = 100;
 
 /**
- * Reads a source once and brings the copies up to date. A skill that cannot be downloaded keeps its old version and is a problem; one that
- * is no longer listed is removed. Throws if the source cannot be read: then the copies stay as they are.
+ * Reads a source once and updates its copies. A skill that cannot be downloaded retains its old version and becomes a problem; a skill
+ * that is no longer listed is removed. Throws if the source cannot be read: then the copies stay as they are.
  */
 export async function refreshSource(options: RefreshSourceOptions): Promise<SourceState> {
   const { copies, reader, signal } = options;
@@ -41,7 +41,7 @@ export async function refreshSource(options: RefreshSourceOptions): Promise<Sour
   const listed = index.skills.slice(0, sourceLimits.skills);
   for (let start = 0; start < listed.length; start += copiesAtOnce) {
     await round.copy(listed.slice(start, start + copiesAtOnce));
-    // Without etags: what follows may fail, and must be read again then.
+    // Without etags, because the next steps may fail, and the source must then be read again.
     const isLast = start + copiesAtOnce >= listed.length;
     if (!isLast) await copies.change((state) => ({ ...state, ...unseen, skills: round.merged(state.skills) }));
   }
@@ -55,7 +55,7 @@ export async function refreshSource(options: RefreshSourceOptions): Promise<Sour
   }));
 }
 
-/** The copies of one reading of an index. */
+/** Collects the copies from one read of an index. */
 function openRound(index: RemoteIndex, state: SourceState, { copies, reader, young, signal }: RefreshSourceOptions) {
   const problems = [...index.problems];
   const stored = new Map<string, CopiedSkill>();
@@ -69,14 +69,14 @@ function openRound(index: RemoteIndex, state: SourceState, { copies, reader, you
       `It lists ${index.skills.length} skills; the last ${surplus} are left out: the limit is ${sourceLimits.skills}`,
     );
 
-  /** What was copied until now, in place of older versions, and the rest as it was; ordered by name. */
+  /** Merges the new copies with the other old ones; ordered by name. */
   function merged(before: readonly CopiedSkill[]): readonly CopiedSkill[] {
     const all = new Map(before.filter(({ slug }) => !slugs.has(slug)).map((skill) => [skill.name, skill]));
     for (const [name, skill] of stored) all.set(name, skill);
     return [...all.values()].sort((one, other) => byCodePoint(one.name, other.name));
   }
 
-  /** In the order of the index, so that of two skills with one name always the same is stored. */
+  /** Copies skills. They are stored in the order of the index, so that of two skills with one slug always the same is stored. */
   async function copy(listed: readonly RemoteSkill[]): Promise<void> {
     const outcomes = await inParallel(listed, downloadsAtOnce, (skill) => copyOne(skill));
     for (const [index, skill] of listed.entries()) {
@@ -85,7 +85,7 @@ function openRound(index: RemoteIndex, state: SourceState, { copies, reader, you
     }
   }
 
-  /** A sentence: why there is no new copy. Undefined: it is of no use to us, and that is no problem of its copy. */
+  /** Copies a skill. Returns a sentence if there is no new copy; undefined if acp-skills cannot use the skill, which is no fault. */
   async function copyOne(skill: RemoteSkill): Promise<CopiedSkill | string | undefined> {
     const { name, content } = skill;
     if (content.type === "unusable") {
@@ -105,7 +105,7 @@ function openRound(index: RemoteIndex, state: SourceState, { copies, reader, you
       return { name, ...copy, ...(isOfSource && { commit: content.commit }), ...(pin !== undefined && { pin }) };
     } catch (error) {
       signal.throwIfAborted();
-      // It may be better next time, without a change of the index.
+      // The next read may succeed, without a change of the index.
       isComplete = false;
       return error instanceof Error ? error.message : String(error);
     }
@@ -145,7 +145,7 @@ function openRound(index: RemoteIndex, state: SourceState, { copies, reader, you
   return { problems, merged, copy, isComplete: () => isComplete };
 }
 
-/** Copies whose bytes are no longer those of their digest are downloaded again. */
+/** Discards copies whose bytes no longer have their digest, so that they are downloaded again. */
 async function withoutDamaged(copies: SourceCopies, signal: AbortSignal): Promise<SourceState> {
   const state = copies.state();
   const damaged = await damagedIn(copies, signal);
@@ -155,7 +155,7 @@ async function withoutDamaged(copies: SourceCopies, signal: AbortSignal): Promis
   return { ...state, ...unseen, skills: state.skills.filter(({ name }) => !names.has(name)) };
 }
 
-/** The copies whose bytes are not those of their digest. */
+/** Returns the copies whose bytes do not have their digest. */
 export async function damagedIn(copies: SourceCopies, signal: AbortSignal): Promise<readonly CopiedSkill[]> {
   const damaged: CopiedSkill[] = [];
   for (const skill of copies.state().skills) if (!(await copies.store.isWhole(skill, signal))) damaged.push(skill);
@@ -163,13 +163,13 @@ export async function damagedIn(copies: SourceCopies, signal: AbortSignal): Prom
 }
 
 function seenBefore({ etags, commit, skills }: SourceState): SeenBefore | undefined {
-  // What has no digest in its index is compared by downloading it.
+  // A skill without a digest in its index is compared by downloading it.
   if (etags === undefined && commit === undefined) return undefined;
   if (skills.some(({ pin }) => pin === undefined)) return undefined;
   return { etags, commit };
 }
 
-/** Equal while the bytes are; undefined where only the bytes can be compared. */
+/** Returns a text that is equal while the bytes are; undefined if only the bytes can be compared. */
 function pinOf(content: RemoteContent): string | undefined {
   const isPinned =
     content.type === "files"
@@ -182,7 +182,7 @@ function succeeded(state: SourceState, now: number): SourceState {
   return { ...state, failure: undefined, lastLook: now, lastGood: now, failures: 0 };
 }
 
-/** The source must be read again, whatever it says of changes. */
+/** The fields of a state whose source must be read again, even if it declares no change. */
 const unseen = { commit: undefined, etags: undefined };
 
 function shown(name: string): string {

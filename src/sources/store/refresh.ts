@@ -10,36 +10,36 @@ import type { YoungVersions } from "./young-versions.ts";
 
 export interface RefreshOptions {
   readonly copies: SourceCopies;
-  /** For one look. */
+  /** Opens a reader for one refresh. */
   readonly openReader: () => Promise<SourceReader>;
   readonly openYoung: () => YoungVersions;
   readonly clock: Clock;
-  /** From 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   readonly random: () => number;
   readonly log: Log;
-  /** Called after each look. Must not throw. */
+  /** Called after each refresh. Must not throw. */
   readonly onLook?: () => void;
 }
 
-/** Between two looks that succeed, give or take a tenth, so that many machines do not ask at once. */
+/** The time between two successful refreshes, give or take a tenth, so that many machines do not connect at once. */
 export const usualIntervalMs = 60 * 60 * 1_000;
-/** After the first failure; doubled after each further one. */
+/** The wait after the first failure; doubled after each further one. */
 export const firstRetryMs = 5 * 60 * 1_000;
 export const maxRetryMs = 24 * 60 * 60 * 1_000;
-/** Downloads of a large source included. What was not finished goes on at the next look. */
+/** The maximum duration of a refresh, including the downloads of a large source. The next refresh continues unfinished downloads. */
 const maxLookMs = 15 * 60 * 1_000;
-/** Looks that another process began count this long, in case it dies. */
+/** How long another process's claim on a refresh is valid, in case that process dies. */
 const claimMs = maxLookMs + 60_000;
 const problemsLogged = 5;
 
-/** What came of one look. */
+/** The outcome of one refresh. */
 export interface RefreshOutcome {
   readonly state: SourceState;
-  /** Why the copies are those of an earlier look. */
+  /** Why the copies are still those of an earlier refresh. */
   readonly failure?: string;
 }
 
-/** Keeps the copies of one source up to date, until it is closed. */
+/** Refreshes the copies of one source at intervals, until `close`. */
 export class SourceRefresh {
   readonly #options: RefreshOptions;
   readonly #ending = new AbortController();
@@ -52,12 +52,12 @@ export class SourceRefresh {
     this.#options = options;
   }
 
-  /** Corrects what a crash left, and looks whenever it is time. Never throws. */
+  /** Corrects the links after a crash, and refreshes the copies whenever a refresh is due. Never throws. */
   start(): void {
     this.#background = this.#begin().catch((error: unknown) => this.#logOnce(this.#sayUnusable(error)));
   }
 
-  /** Looks now, whenever the next look was due; one look at a time. Rejects with the reason of the signal, or UNREADABLE. */
+  /** Refreshes the copies now, even if no refresh is due; one at a time. Rejects with the reason of the signal, or UNREADABLE. */
   async refresh(signal: AbortSignal): Promise<RefreshOutcome> {
     this.#options.copies.open();
     this.#looking ??= this.#look().finally(() => {
@@ -66,13 +66,13 @@ export class SourceRefresh {
     return await unlessAborted(this.#looking, signal);
   }
 
-  /** When nothing is under way. */
+  /** Waits until no refresh is running. */
   async settled(): Promise<void> {
     await this.#background;
     await this.#looking?.catch(() => undefined);
   }
 
-  /** Ends a look that is under way; what it has copied stays. */
+  /** Ends a running refresh; the finished copies stay. */
   async close(): Promise<void> {
     this.#stopWaiting();
     this.#ending.abort(new Error("The skills were closed."));
@@ -106,7 +106,7 @@ export class SourceRefresh {
     });
   }
 
-  /** Another process may have looked meanwhile, or be looking. */
+  /** Refreshes the copies, unless another process did so meanwhile or is doing it. */
   async #lookIfDue(): Promise<void> {
     const { copies } = this.#options;
     const { now } = copies;
@@ -139,7 +139,7 @@ export class SourceRefresh {
       return { state };
     } catch (error) {
       if (this.#ending.signal.aborted) {
-        // Whoever is next need not wait until the claim ends.
+        // The next process need not wait for the end of the claim.
         await copies.change((found) => ({ ...found, nextLook: now() })).catch(() => undefined);
         throw error;
       }
@@ -173,14 +173,14 @@ export class SourceRefresh {
     return `The copies of the skills of ${this.#options.copies.source.label} cannot be changed: ${why}`;
   }
 
-  /** Does not repeat a message at each look. */
+  /** Logs a message, unless it is the same as last time. */
   #logOnce(message: string): void {
     if (message !== this.#reported && message !== "") this.#options.log("warning", message);
     this.#reported = message;
   }
 }
 
-/** Why, and what is used instead. */
+/** Describes the failure of a source, and the copy that is used instead. */
 export function sayFailure({ failure = "", lastGood, skills }: SourceState): string {
   const why = failure.replace(/\.?$/, ".");
   if (lastGood === undefined && skills.length === 0) return `${why} There is no copy of them yet.`;

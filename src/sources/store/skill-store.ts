@@ -20,14 +20,14 @@ type Copy = Pick<CopiedSkill, "slug" | "digest" | "bytes">;
 
 const maxAttempts = 5;
 
-/** Versions of skills by their digest. What is stored never changes. */
+/** A store of skill versions by their digest. Stored files never change. */
 export class SkillStore {
   readonly #paths: StorePaths;
   readonly #hasher: SkillHasher;
   readonly #isDurable: boolean;
   readonly #source: SkillSource = { files: diskSkillFiles(), bytes: diskSkillBytes() };
 
-  /** `isDurable`: what was put has its bytes also after a failure of power, so that nobody has to ask `isWhole`. Default: true. */
+  /** `isDurable`: whether stored bytes survive a power failure, so that `isWhole` need not be called. Default: true. */
   constructor(paths: StorePaths, hasher: SkillHasher, { isDurable = true }: { readonly isDurable?: boolean } = {}) {
     this.#paths = paths;
     this.#hasher = hasher;
@@ -35,8 +35,8 @@ export class SkillStore {
   }
 
   /**
-   * Writes a skill to a temporary directory, syncs it, and moves it to where its digest says. Throws SOURCE_INVALID for files that are
-   * no skill, or not the expected one, and FILE_TOO_LARGE for a skill that is too large.
+   * Writes a skill to a temporary directory, syncs it, and moves it to the path of its digest. Throws SOURCE_INVALID for files that are no
+   * skill, or not the expected one, and FILE_TOO_LARGE for a skill that is too large.
    */
   async put(
     name: string,
@@ -64,7 +64,7 @@ export class SkillStore {
     }
   }
 
-  /** Whether a copy is there and has the bytes of its digest. */
+  /** Whether a copy exists and has the bytes of its digest. */
   async isWhole(copy: Pick<Copy, "digest" | "slug">, signal: AbortSignal): Promise<boolean> {
     const place = copyPath(this.#paths, copy);
     if (!this.has(copy)) return false;
@@ -81,22 +81,22 @@ export class SkillStore {
     return lstatSync(copyPath(this.#paths, copy), { throwIfNoEntry: false })?.isDirectory() === true;
   }
 
-  /** Takes a copy away that does not have the bytes of its digest. Sessions that use it get errors, and the next version soon. */
+  /** Removes a copy that does not have the bytes of its digest. Sessions that use it get errors, and soon the next version. */
   discard(copy: Pick<Copy, "digest" | "slug">): void {
     const away = path.join(this.#paths.trash, randomBytes(8).toString("hex"));
-    // Another process may be faster. What is not removed here is swept.
+    // Another process may be faster. The sweep removes the rest.
     attempt(() => renameSync(copyPath(this.#paths, copy), away), undefined);
     void rm(away, { recursive: true, force: true }).catch(() => undefined);
   }
 
-  /** Remembers that a copy was in use at this time, in milliseconds since 1970. */
+  /** Notes that a copy was in use at this time, in milliseconds since 1970. */
   touch({ digest, slug }: Pick<Copy, "digest" | "slug">, now: number): void {
     const place = path.dirname(copyPath(this.#paths, { digest, slug }));
-    // If it is gone, it needs no time.
+    // A copy that is gone needs no time.
     attempt(() => utimesSync(place, now / 1_000, now / 1_000), undefined);
   }
 
-  /** The slug of the skill in a directory, whose index names it so. */
+  /** Returns the slug of the skill in a directory; `name` is the one in its index. */
   async #slugOf(directory: string, name: string): Promise<string | undefined> {
     const expected = toSlug(name);
     await loadManifestReader();
@@ -126,7 +126,7 @@ export class SkillStore {
           flush: this.#isDurable,
         });
       } catch (error) {
-        // Two paths are one file here, or one is a directory of the other.
+        // Two paths are one file on this file system, or one is a directory of the other.
         if (["EEXIST", "ENOTDIR", "EISDIR"].includes(systemCode(error))) throw badPath(file.path);
         throw error;
       }
@@ -147,7 +147,7 @@ export class SkillStore {
         renameSync(written, place);
         break;
       } catch (error) {
-        // Another process stored the same, or swept its directory.
+        // Another process stored the same copy, or swept its directory.
         const isTaken = ["EEXIST", "ENOTEMPTY", "EPERM", "ENOENT"].includes(systemCode(error));
         if (!isTaken || attempt >= maxAttempts) throw error;
       }

@@ -24,22 +24,22 @@ export interface SourceCopiesOptions {
   readonly paths: StorePaths;
   readonly store: SkillStore;
   readonly turns: TurnLock;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** A link that is wrong, and where it should lead; undefined: it should not be. */
+/** A link that is wrong, and its right target; undefined if the link must not exist. */
 interface Difference {
   readonly place: string;
   readonly target: string | undefined;
 }
 
-/** So many links change in one turn, because a turn that takes long is taken away. */
+/** The maximum number of links that change in one turn, because a process loses a turn that takes long. */
 const linksInTurn = 256;
 
 /**
  * The state of one source, and the links that follow from it. The state is replaced first: a process that dies in between leaves links to
- * older versions, which the next one corrects.
+ * older versions, which the next process corrects.
  */
 export class SourceCopies {
   readonly source: Source;
@@ -58,30 +58,30 @@ export class SourceCopies {
     this.#own = sourcePaths(paths, source);
   }
 
-  /** Creates the directories that are missing. Throws UNREADABLE if others could write there. */
+  /** Creates missing directories. Throws UNREADABLE if others could write there. */
   open(): void {
     makeStorePaths(this.#paths);
     makeSourcePaths(this.#own);
   }
 
-  /** As it is on disk. */
+  /** Reads the state from disk; a new one if there is none. */
   state(): SourceState {
     return readState(this.#own.state) ?? newState(this.source, this.now());
   }
 
-  /** The bytes of the copies of all other sources. */
+  /** Returns the total size of the copies of all other sources, in bytes. */
   otherBytes(): number {
     const others = statesIn(this.#paths).filter(({ directory }) => directory !== this.#own.directory);
     return others.flatMap(({ state }) => state?.skills ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Replaces the state, and then the links. `change` gets what is on disk, and may be called again; undefined: nothing changes. */
+  /** Replaces the state, then the links. `change` gets the state on disk, and may be called again; undefined: nothing changes. */
   async change(change: (before: SourceState) => SourceState | undefined): Promise<SourceState> {
     const changed = await this.#turns.exclusive(async (turn) => {
       const before = this.state();
       const wanted = change(before);
       if (wanted === undefined) return before;
-      // A sweep of another process may have taken one of them.
+      // A sweep by another process may have removed a copy.
       const skills = wanted.skills.filter((skill) => this.store.has(skill));
       const next = { ...wanted, skills };
       const current = new Set(skills.map(({ digest }) => digest));
@@ -93,7 +93,7 @@ export class SourceCopies {
     return changed;
   }
 
-  /** Makes the links what the state says. */
+  /** Corrects the links according to the state. */
   async reconcile(): Promise<void> {
     const turnsNeeded = Math.ceil(this.#differences().length / linksInTurn);
     for (let count = 0; count < turnsNeeded; count++) {
@@ -126,12 +126,12 @@ export class SourceCopies {
   }
 }
 
-/** False for what is no link. */
+/** Whether a path is a link to this target. */
 function leadsTo(link: string, target: string): boolean {
   return attempt(() => path.resolve(readlinkSync(link)) === target, false);
 }
 
-/** The states of all sources that were ever read. */
+/** Reads the states of all sources that were ever read. */
 export function statesIn(
   paths: StorePaths,
 ): readonly { readonly directory: string; readonly state: SourceState | undefined }[] {

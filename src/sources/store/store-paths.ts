@@ -8,14 +8,14 @@ import { digestForm } from "../../base/text/content.ts";
 import { isSlug } from "../../skills/skill.ts";
 
 /**
- * Where copies of skills of others lie. Only this user may enter; several processes share it.
+ * The paths of the copies of remote skills. Only this user may enter; several processes share them.
  *
  *     store/<digest>/<slug>/…       one version of one skill; its files never change
- *     sources/<key>/skills/<slug>   a link to one of those: what the catalog reads, replaced as a whole
- *     sources/<key>/state.json      what the links are to be, and when to look next
- *     incoming/<random>/…           what is being written
- *     trash/<random>/…              what is being removed
- *     turns/                        who may change links and states
+ *     sources/<key>/skills/<slug>   a link to one of those, which the catalog reads; replaced as a whole
+ *     sources/<key>/state.json      the wanted links, and the time of the next refresh
+ *     incoming/<random>/…           files that are being written
+ *     trash/<random>/…              files that are being removed
+ *     turns/                        the turns of processes that change links and states
  */
 export type StorePaths = Readonly<Record<"store" | "sources" | "incoming" | "trash" | "turns", string>>;
 
@@ -30,7 +30,7 @@ export function storePaths(dataDirectory: string, room: "remote" | "cluster" = "
   };
 }
 
-/** The places of one source. */
+/** The paths of one source. */
 export type SourcePaths = Readonly<Record<"directory" | "skills" | "state", string>>;
 
 export function sourcePaths({ sources }: Pick<StorePaths, "sources">, source: Source | string): SourcePaths {
@@ -38,7 +38,7 @@ export function sourcePaths({ sources }: Pick<StorePaths, "sources">, source: So
   return { directory, skills: path.join(directory, "skills"), state: path.join(directory, "state.json") };
 }
 
-/** Where the skill with a digest lies. */
+/** Returns the path of the copy with a digest. */
 export function copyPath(
   { store }: Pick<StorePaths, "store">,
   { digest, slug }: { readonly digest: string; readonly slug: string },
@@ -48,7 +48,7 @@ export function copyPath(
 
 const ownerOnly = 0o700;
 
-/** Creates the places that are missing. Throws UNREADABLE if others could write there. */
+/** Creates missing directories. Throws UNREADABLE if others could write there. */
 export function makeStorePaths(paths: StorePaths): void {
   makeOwnDirectories(path.dirname(paths.store), ownerOnly);
   for (const place of Object.values(paths)) makeOwnDirectories(place, ownerOnly);
@@ -58,47 +58,47 @@ export function makeSourcePaths({ directory, skills }: SourcePaths): void {
   for (const place of [directory, skills]) makeOwnDirectories(place, ownerOnly);
 }
 
-/** A name for a source's directory: the same at each start, different for each source, in lower case, without its token. */
+/** Returns a name for a source's directory: the same at each start, different for each source, in lower case, without its token. */
 export function sourceKey({ kind, url, label, ref = "", path = "" }: Source): string {
-  // Of a directory, the slash at its end is no difference.
+  // A slash at the end of a directory makes no difference.
   const place = kind === "auto" ? url.replace(/\/$/, "") : kind === "scheme" ? label : url;
   const digest = createHash("sha256").update([kind, place, ref, path].join("\n")).digest("hex");
   const host = new URL(url).hostname.toLowerCase().replace(/[^a-z0-9.-]/g, "");
   return `${host.slice(0, 60).replace(/^[.-]+/, "") || "source"}-${digest.slice(0, 24)}`;
 }
 
-/** A skill of a source of which there is a copy. */
+/** A skill of a source that has a copy. */
 export interface CopiedSkill {
-  /** As its index names it; unique in a source. */
+  /** The name in the index; unique in a source. */
   readonly name: string;
-  /** Unique in a source. */
+  /** The slug; unique in a source. */
   readonly slug: string;
-  /** `sha256:…` of its files, as describe_skill gives it. */
+  /** The digest of the files, `sha256:…`, as describe_skill reports it. */
   readonly digest: string;
   readonly bytes: number;
   /** For a source that is a repository: the commit that the files are from. */
   readonly commit?: string;
-  /** Identifies what was downloaded; absent where only downloading it again shows whether it changed. */
+  /** The id of the downloaded content; absent if only another download shows whether it changed. */
   readonly pin?: string;
 }
 
-/** What is known of a source: the truth from which its links are made. Times are in milliseconds since 1970. */
+/** The state of a source, from which its links are made. Times are in milliseconds since 1970. */
 export interface SourceState {
   readonly label: string;
   readonly commit?: string | undefined;
-  /** For `If-None-Match`, by URL. */
+  /** The values for `If-None-Match`, by URL. */
   readonly etags?: Readonly<Record<string, string>> | undefined;
-  /** When the source was last read without a failure. */
+  /** The time of the last refresh without a failure. */
   readonly lastGood?: number;
   readonly lastLook?: number;
   readonly nextLook: number;
-  /** In a row. */
+  /** The number of failures in a row. */
   readonly failures: number;
-  /** Why the last look failed. */
+  /** Why the last refresh failed. */
   readonly failure?: string | undefined;
-  /** For each thing that the source lists and that could not be used, a sentence without a full stop. */
+  /** One sentence without a full stop for each listed item that could not be used. */
   readonly problems: readonly string[];
-  /** Ordered by name. */
+  /** The copied skills, ordered by name. */
   readonly skills: readonly CopiedSkill[];
 }
 
@@ -108,9 +108,9 @@ export function formatState(state: SourceState): string {
   return `${JSON.stringify({ format: version, ...state })}\n`;
 }
 
-/** Undefined if there is none, or it is not one that this version wrote: then everything is downloaded again. */
+/** Reads a state; undefined if there is none, or this version did not write it: then everything is downloaded again. */
 export function readState(file: string): SourceState | undefined {
-  // The source was never read, its directory cannot be, a disk failed, or a person edited it.
+  // The source was never read, its directory is unreadable, a disk failed, or the user edited the file.
   return attempt(() => {
     const { format, ...state } = JSON.parse(readFileSync(file, "utf8")) as SourceState & { readonly format: unknown };
     const isOurs =
@@ -125,7 +125,7 @@ export function readState(file: string): SourceState | undefined {
   }, undefined);
 }
 
-/** What paths are made of is checked, because a damaged file must not lead elsewhere. */
+/** Whether an entry is valid. Its slug and digest become paths, and a damaged file must not lead elsewhere. */
 function isCopied({ name, slug, digest, bytes }: Partial<CopiedSkill>): boolean {
   return (
     typeof name === "string" &&
@@ -137,7 +137,7 @@ function isCopied({ name, slug, digest, bytes }: Partial<CopiedSkill>): boolean 
   );
 }
 
-/** The state of a source that was never read. */
+/** Returns the state of a source that was never read. */
 export function newState({ label }: Pick<SourceState, "label">, now: number): SourceState {
   return { label, nextLook: now, failures: 0, problems: [], skills: [] };
 }

@@ -7,14 +7,14 @@ import { statesIn } from "./source-copies.ts";
 import type { StorePaths } from "./store-paths.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
-/** Sessions follow new versions at once; a run that has begun with an older one takes at most 10 minutes. */
+/** How long unused copies are retained: a run with an old version takes at most 10 minutes, and sessions adopt new ones at once. */
 export const copyRetentionMs = dayMs;
-/** A process that uses a source looks at it at least once a day. */
+/** How long unused sources are retained: a process that uses a source refreshes it at least once a day. */
 export const sourceRetentionMs = 30 * dayMs;
-/** An older one is of a process that died: no download takes so long. */
+/** The maximum age of incoming files: older ones belong to a process that died, because no download takes a day. */
 const incomingKeptMs = dayMs;
 
-/** Removes the copies that no source has referred to for a day, and sources that nobody has looked at for 30 days. */
+/** Removes copies to which no source has referred for a day, and sources that were not refreshed for 30 days. */
 export async function sweepStore(paths: StorePaths, turns: TurnLock, now: number): Promise<void> {
   await turns.exclusive(async (turn) => {
     const away = (place: string): void => turn.move(place, path.join(paths.trash, randomBytes(8).toString("hex")));
@@ -33,11 +33,11 @@ export async function sweepStore(paths: StorePaths, turns: TurnLock, now: number
       if (now - (await modifiedAt(place)) > incomingKeptMs) away(place);
     }
   });
-  // Nobody else moves something there and still needs it.
+  // No process moves a file to the trash and still needs it.
   for (const name of namesIn(paths.trash)) await rm(path.join(paths.trash, name), { recursive: true, force: true });
 }
 
-/** Infinity for what is gone. */
+/** Returns the time of the last change; Infinity for a missing file. */
 async function modifiedAt(place: string): Promise<number> {
   return await lstat(place).then(
     ({ mtimeMs }) => mtimeMs,

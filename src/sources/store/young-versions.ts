@@ -5,28 +5,28 @@ import { makeOwnDirectories } from "../../base/paths/directories.ts";
 import { attempt } from "../../base/failures/system-error.ts";
 import { isObject, parseIfJson } from "../../base/json/json-value.ts";
 
-/** A version of a skill, as its source offers it. */
+/** A version of a skill that its source offers. */
 interface OfferedVersion {
   readonly name: string;
-  /** Equal while the bytes are. */
+  /** A text that is equal while the bytes are. */
   readonly id: string;
-  /** Milliseconds since 1970, where a registry says it: nothing that a publisher can write. */
+  /** The time of publication by a registry, in milliseconds since 1970: nothing that a publisher can write. */
   readonly publishedAt?: number | undefined;
 }
 
-/** Which versions of one source are too young to be taken. */
+/** The check for versions of one source that are too young. */
 export interface YoungVersions {
-  /** Why and until when a version is held back, as the end of a sentence; undefined if it may be taken. Notes one that was not seen before. */
+  /** Why and until when a version is held back: the end of a sentence; undefined if it may be used. Notes a version that is new. */
   heldBack(version: OfferedVersion): string | undefined;
-  /** Writes what was noted. Where that fails, its time begins later. Never throws. */
+  /** Writes the notes. If this fails, the age of their versions begins later. Never throws. */
   save(): void;
 }
 
 interface YoungVersionsOptions {
   readonly dataDirectory: string;
-  /** As the policy has it; 0: nothing is held back, read or written. */
+  /** The minimum age by the policy, in days; 0: nothing is held back, read or written. */
   readonly minimumDays: number;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly now: () => number;
 }
 
@@ -34,8 +34,8 @@ const day = 24 * 60 * 60 * 1_000;
 const maxNoted = 10_000;
 
 /**
- * Without the word of a registry, the age of a version counts from when this machine saw it first, which nobody who publishes one can
- * change: dates of commits and files are their authors' word. Of each skill only the last version that was seen is noted.
+ * Opens the check. Without a registry's time, the age of a version counts from when this machine first saw it, which no publisher can
+ * change. Dates of commits and files are their authors' word. Only the last version seen of each skill is noted.
  */
 export function openYoungVersions(
   source: string,
@@ -81,7 +81,7 @@ interface Note {
   readonly at: number;
 }
 
-/** Notes that cannot be read are none: then the time of each version begins again. */
+/** Reads the notes. Unreadable notes are lost: then the age of each version begins again. */
 function readNotes(file: string): Map<string, Note> {
   const value = parseIfJson(attempt(() => readFileSync(file, "utf8"), ""));
   const entries = isObject(value) ? Object.entries(value) : [];

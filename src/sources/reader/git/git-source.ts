@@ -20,11 +20,11 @@ import { type GitProgram, findGit } from "./program/run-git.ts";
 import { FetchedRepositories, type Repository } from "./repositories.ts";
 import type { RemoteContent, RemoteIndex, SeenBefore, SkillFile } from "../../reader.ts";
 
-/** The addresses as for the fetcher: the same rules hold for git. */
+/** The options of a git source. The address options are those of the fetcher: the same rules hold for git. */
 export interface GitSourceOptions extends AddressOptions {
   readonly fetcher: Fetcher;
   readonly resolve?: Resolve;
-  /** Default: the git of this machine; without one, archives of known hosts. */
+  /** Finds git. Default: the git of this machine. Without git, archives of known hosts are read. */
   readonly findProgram?: () => Promise<GitProgram | undefined>;
   readonly archiveUrl?: (url: GitUrl, commit: string) => string;
   readonly temporaryDirectory?: string;
@@ -34,19 +34,19 @@ export interface GitSourceOptions extends AddressOptions {
 
 /** Git repositories and marketplaces as sources. Repositories stay on disk until `close`, so that their skills are read from one fetch. */
 export interface GitSource {
-  /** `commit` and `etags` of the index as it was read before: "unchanged" if it would be the same now. */
+  /** Reads an index. `commit` and `etags` are those of the last index: returns "unchanged" if the new one would be the same. */
   readIndex(source: Source, options: SeenBefore & { readonly signal: AbortSignal }): Promise<RemoteIndex | "unchanged">;
-  /** The skills of a marketplace that is one JSON document. Its relative paths lead nowhere. */
+  /** Reads the skills of a marketplace that is one JSON document, in which relative paths lead nowhere. */
   readMarketplace(source: Source, json: unknown, url: string, signal: AbortSignal): Promise<RemoteIndex>;
-  /** The files of the skill in a directory of a repository, at a full commit id. */
+  /** Reads the files of the skill in a directory of a repository, at a full commit id. */
   readGit(repository: string, commit: string, directory: string, signal: AbortSignal): Promise<readonly SkillFile[]>;
-  /** Ends what runs and removes all files. Idempotent. */
+  /** Ends running programs and removes all files. Idempotent. */
   close(): Promise<void>;
 }
 
 const maxMarketplaceBytes = 5 * 1024 * 1024;
 
-/** Starts nothing and writes nothing before the first repository. */
+/** Opens git repositories as sources. Starts and writes nothing before the first repository. */
 export function openGitSource(options: GitSourceOptions): GitSource {
   const { fetcher, clock = systemClock, resolve = sharedResolver, findProgram = findGit } = options;
   const rules = addressRules(options);
@@ -102,7 +102,7 @@ interface AllRead extends PluginsRead {
   readonly form: "marketplace" | "git";
 }
 
-/** A marketplace's plugins; else those of the one plugin that the repository is; else all skills that it has. */
+/** Reads the plugins of a marketplace; else the repository as one plugin; else all skills in the repository. */
 async function readAll(source: Source, { tree, commit }: Repository, reading: PluginReading): Promise<AllRead> {
   const { url, path: start = "" } = source;
   const toContent = (directory: string): RemoteContent => ({ type: "git", repository: url, commit, directory });

@@ -13,8 +13,8 @@ interface Listed extends TreeFile {
 }
 
 /**
- * The files of a commit as they are stored: `ls-tree` and `cat-file` apply no attribute, filter or line ending. All limits are checked on
- * the list, before any content.
+ * Reads the files of a commit as they are stored: `ls-tree` and `cat-file` apply no attribute, filter or line ending. The list is checked
+ * against all limits before any content is read.
  */
 export async function readGitTree(
   git: GitClient,
@@ -86,7 +86,7 @@ function* parseList(
   return { files, refused };
 }
 
-/** Reads `ID blob SIZE`, a line end, the bytes, a line end, of each object. */
+/** Parses the objects that `cat-file` prints, each as `ID blob SIZE`, a line end, the bytes and a line end. */
 function parseContents(printed: Buffer, count: number, label: string): ReadonlyMap<string, Uint8Array> {
   const contents = new Map<string, Uint8Array>();
   for (let at = 0; at < printed.length;) {
@@ -102,17 +102,17 @@ function parseContents(printed: Buffer, count: number, label: string): ReadonlyM
   throw new SkillsError("SOURCE_INVALID", `${label} has files without content.`);
 }
 
-/** The name of the bare repository in its home. */
+/** The name of the bare repository in the home directory of a `GitClient`. */
 const repositoryName = "r";
-/** git keeps a pack in a few files; more mean that something else happens. */
+/** The maximum number of files during a fetch. git stores a pack in a few; more mean that something else happens. */
 const maxPackFiles = 2_000;
 const pin = "refs/acp-skills/pin";
 const isUnknownCommit = /not our ref|unadvertised object|no such remote ref|couldn't find remote ref/i;
 
 /**
- * Fetches exactly one commit, by its full id and without its history, into a bare repository: no working tree, no submodules, no tags. git
- * checks every object against its id, and hence all bytes against the commit. `refs`: those that the repository advertised, for hosts that
- * give no commit by its id. Throws SOURCE_INVALID if it is not the commit that was asked for.
+ * Fetches exactly one commit by its full id, without its history, into a bare repository: no working tree, no submodules, no tags. git
+ * checks every object against its id, and hence all bytes against the commit. `refs`: the advertised refs, for hosts that give no commit
+ * by its id. Throws SOURCE_INVALID if another commit than the requested one arrives.
  */
 export async function fetchCommit(
   git: GitClient,
@@ -158,7 +158,7 @@ async function fetchInto(git: GitClient, remote: GitRemote, what: string, signal
   return await runGit(git, call, AbortSignal.any([signal, tooLarge.signal])).finally(stop);
 }
 
-/** By what git says; anything else is a host that cannot be reached. */
+/** The error codes by the words of git; all other errors mean that the host cannot be reached. */
 const codes: readonly (readonly [RegExp, SkillsErrorCode])[] = [
   [isUnknownCommit, "SOURCE_INVALID"],
   [/dumb http transport/i, "SOURCE_INVALID"],

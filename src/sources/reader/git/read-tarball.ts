@@ -4,15 +4,15 @@ import { type FileTree, archiveTree } from "../trees/file-tree.ts";
 import type { GitUrl } from "../git.ts";
 import type { FetchedRepositoriesOptions } from "./repositories.ts";
 
-/** A tree that a host packed, and what that may have changed. */
+/** A tree that a host packed, and the problems that this may have caused. */
 export interface Tarball {
   readonly tree: FileTree;
   readonly problems: readonly string[];
 }
 
 /**
- * Reads a commit without git, from the archive that hosts make of it. The commit that the archive names is compared, but only git can
- * prove it. Throws SOURCE_INVALID for another commit.
+ * Reads a commit without git, from the archive that its host makes. The commit that the archive names must be the requested one, but only
+ * git can prove it. Throws SOURCE_INVALID for another commit.
  */
 export async function readTarball(
   url: GitUrl,
@@ -54,10 +54,10 @@ export async function readTarball(
   return { tree: archiveTree(archive), problems: isChanged ? [problem] : [] };
 }
 
-/** What a person can do about a repository that cannot be read without git. */
+/** The advice for a repository that cannot be read without git. */
 export const gitHint = "Install git 2.37 or later: with it, every repository can be read.";
 
-/** GitHub, GitLab, or Gitea and Forgejo, which GitHub Enterprise resembles. */
+/** Returns the URL of an archive at GitHub, GitLab, or Gitea and Forgejo, which GitHub Enterprise resembles. */
 export function toArchiveUrl({ url, host }: GitUrl, commit: string): string {
   const { pathname, origin } = new URL(url);
   const path = pathname.replace(/\/+$/, "").replace(/\.git$/, "");

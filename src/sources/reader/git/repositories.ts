@@ -15,13 +15,13 @@ import type { AddressRules } from "../../fetch/address-rules.ts";
 
 export interface FetchedRepositoriesOptions {
   readonly fetcher: Fetcher;
-  /** How hosts are looked up and judged: the same as for every other connection. */
+  /** The rules for hosts and their addresses: the same as for every other connection. */
   readonly rules: AddressRules;
   readonly resolve: Resolve;
-  /** The git of this machine, if it has one. */
+  /** Returns the git of this machine, if it has one. */
   readonly program: () => Promise<GitProgram | undefined>;
   readonly temporaryDirectory: string;
-  /** Default: where hosts of this name have archives. */
+  /** Returns the URL of an archive. Default: the URL that hosts of this name use. */
   readonly archiveUrl: ((url: GitUrl, commit: string) => string) | undefined;
   readonly limits: GitLimits;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ interface CachedRepository {
   users: number;
 }
 
-/** Repositories that were fetched, each commit once, until they are closed. */
+/** A cache of fetched repositories: each commit is fetched once until it is evicted or the cache is closed. */
 export class FetchedRepositories {
   readonly #options: FetchedRepositoriesOptions;
   readonly #cached = new Map<string, CachedRepository>();
@@ -53,7 +53,7 @@ export class FetchedRepositories {
     this.#options = options;
   }
 
-  /** The commit that a branch, a tag or HEAD names now. */
+  /** Returns the commit that a branch, a tag or HEAD names now. */
   async resolve(repository: string, ref: string | undefined, signal: AbortSignal): Promise<string> {
     if (ref !== undefined && isCommit(ref)) return ref;
     const url = parseGitUrl(repository);
@@ -61,7 +61,7 @@ export class FetchedRepositories {
     return findCommit(refs, ref, url.label);
   }
 
-  /** Calls `use` with a repository at a full commit id. Its tree is of no use afterwards. */
+  /** Calls `use` with a repository at a full commit id. The tree of the repository must not be used afterwards. */
   async use<Result>(
     repository: string,
     commit: string,
@@ -83,7 +83,7 @@ export class FetchedRepositories {
     }
   }
 
-  /** Ends what runs and removes everything from disk. Idempotent. */
+  /** Aborts running work and removes everything from disk. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { abort } of this.#cached.values()) abort.abort(closed());
@@ -109,7 +109,7 @@ export class FetchedRepositories {
     };
     cached.repository.then(
       () => (cached.isOpen = true),
-      // What failed is tried again the next time.
+      // A repository that failed is opened again the next time.
       () => {
         if (this.#cached.get(key) === cached) this.#cached.delete(key);
       },
@@ -153,13 +153,13 @@ export class FetchedRepositories {
     throw new SkillsError("SOURCE_INVALID", message, { facts: { hint: gitHint } });
   }
 
-  /** Removes those that nobody uses, the least recently used first, until at most so many are left. */
+  /** Removes unused repositories, the least recently used first, until at most `most` are left; with `all`, used ones too. */
   async #evict(most: number, all = false): Promise<void> {
     for (const [key, cached] of this.#cached) {
       if (this.#cached.size <= most) return;
       if (cached.users > 0 && !all) continue;
       this.#cached.delete(key);
-      // Its callers have received the failure.
+      // The callers of the repository have received the failure.
       await cached.repository.catch(() => undefined);
       if (cached.home !== undefined) await rm(cached.home, { recursive: true, force: true });
     }
@@ -172,14 +172,14 @@ function closed(): SkillsError {
 
 const maxAddresses = 8;
 
-/** Looks up the host of a repository, and checks its addresses; git then connects to these only. Throws ENDPOINT_UNREACHABLE. */
+/** Looks up the host of a repository and checks its addresses; git then connects only to these. Throws ENDPOINT_UNREACHABLE. */
 async function pinRemote(
   url: GitUrl,
   { rules, resolve }: Pick<FetchedRepositoriesOptions, "rules" | "resolve">,
   signal: AbortSignal,
 ): Promise<GitRemote> {
   const { scheme, host, port } = url;
-  // For ssh the rules are those of https.
+  // ssh has the rules of https.
   const target = rules.targetOf(new URL(`${scheme === "http" ? "http" : "https"}://${host.text}:${port}/`));
   const found = host.address === undefined ? resolve(host.text, signal) : Promise.resolve([host.address]);
   const addresses = await unlessAborted(found, signal).catch(() => []);

@@ -4,10 +4,10 @@ import { type GitUrl, gitLimits, isCommit } from "../git.ts";
 import { flushPacket, packetLine, readPackets } from "../../../wire/packet-lines.ts";
 import { type GitClient, type GitRemote, keyHint, runGit } from "./program/run-git.ts";
 
-/** Branches and tags by full name, `HEAD` too; of annotated tags the commit under `NAME^{}`. */
+/** The ids of branches, tags and `HEAD` by full name; `NAME^{}` is the commit of an annotated tag. */
 export type Refs = ReadonlyMap<string, string>;
 
-/** Where a repository is after redirects, and its refs. */
+/** The URL of a repository after redirects, and its refs. */
 export interface Advertised {
   readonly url: string;
   readonly refs: Refs;
@@ -16,8 +16,8 @@ export interface Advertised {
 const service = "git-upload-pack";
 
 /**
- * Asks a repository over http(s) for the commits of a ref, as git does but without git: with protocol version 2 only for that ref; all
- * refs where the server knows no other way. Redirects were checked by the fetcher; what is fetched later comes from where they led.
+ * Requests the commits of a ref over http(s), as git does but without git. With protocol version 2 only this ref is requested, else all
+ * refs. The fetcher has checked the redirects; later fetches use the URL to which they led.
  */
 export async function readRefs(
   { url, label }: GitUrl,
@@ -53,8 +53,8 @@ export async function readRefs(
 }
 
 /**
- * The commit of a branch, a tag or HEAD. Throws SOURCE_INVALID if there is none. A full commit id is its own answer, whether the
- * repository has it or not.
+ * Returns the commit of a branch, a tag or HEAD. Throws SOURCE_INVALID if there is none. A full commit id is returned as it is, whether
+ * the repository has it or not.
  */
 export function findCommit(refs: Refs, ref: string | undefined, label: string): string {
   if (ref !== undefined && isCommit(ref)) return ref;
@@ -67,7 +67,7 @@ export function findCommit(refs: Refs, ref: string | undefined, label: string): 
   throw new SkillsError("SOURCE_INVALID", `${label} has ${what}.`, { facts });
 }
 
-/** A branch before a tag of the same name, as `git clone --branch` does. */
+/** Returns the full names of a ref: a branch before a tag of the same name, as `git clone --branch` does. */
 function candidates(ref: string): readonly string[] {
   return ref.startsWith("refs/") || ref === "HEAD" ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
 }
@@ -118,7 +118,7 @@ function toLines(body: Uint8Array, label: string): readonly string[] {
 
 const refLine = /^([0-9a-f]{40}|[0-9a-f]{64}) (HEAD|refs\/[^\s\0]+)/;
 
-/** Reads both forms: `ID NAME\0capabilities` of the old protocol, and `ID NAME peeled:ID` of version 2. */
+/** Parses both forms: `ID NAME\0capabilities` of the old protocol, and `ID NAME peeled:ID` of version 2. */
 function toRefs(lines: readonly string[]): Refs {
   const refs = new Map<string, string>();
   for (const line of lines) {
@@ -131,7 +131,7 @@ function toRefs(lines: readonly string[]): Refs {
   return refs;
 }
 
-/** The refs of a repository over ssh, which only git can ask. */
+/** Lists the refs of a repository over ssh, which only git can contact. */
 export async function listRefs(git: GitClient, remote: GitRemote, signal: AbortSignal): Promise<Refs> {
   const args = ["ls-remote", "-q", "--end-of-options", remote.url.url];
   const call = { args, remote, maxBytes: gitLimits.refsBytes, timeoutMs: gitLimits.refsMs };

@@ -6,7 +6,7 @@ import type { RemoteContent, RemoteSkill } from "../../reader.ts";
 import { cleanText } from "../../../base/text/unsafe-characters.ts";
 import { isSlug } from "../../../skills/skill.ts";
 
-/** Identifies version 0.2; compared as text. */
+/** The identifier of version 0.2, compared as text. */
 export const agentSkillsSchema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 
 export interface AgentSkillsIndex extends Listed {
@@ -16,8 +16,8 @@ export interface AgentSkillsIndex extends Listed {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads an index of Agent Skills discovery: 0.2 (`$schema`), 0.1 (neither `$schema` nor `version`), and the draft of 0.2 that says
- * `version` and lists files with digests. `url` is the address that answered.
+ * Reads an index of Agent Skills discovery: 0.2 (`$schema`), 0.1 (neither `$schema` nor `version`), or the draft of 0.2. The draft has a
+ * `version` and lists files with digests. `url` is the URL that answered.
  */
 export function* parseAgentSkills(index: Fields, url: string): Steps<AgentSkillsIndex> {
   const { $schema: schema, version, skills } = index;
@@ -33,7 +33,7 @@ export function* parseAgentSkills(index: Fields, url: string): Steps<AgentSkills
   }
   if (!Array.isArray(skills)) return { form, skills: [], problems: ["skills is not an array"] };
   const contentOf = (name: string, entry: Fields): RemoteContent | SkippedEntry => {
-    // Between the draft and the version, entries had the version's form without $schema.
+    // Between the draft and version 0.2, entries had the form of 0.2 without $schema.
     return isFirst || (isDraft && entry["url"] === undefined) ? filesOf(name, entry, url) : artifactOf(entry, url);
   };
   return { form, ...(yield* collectSkills(skills, (entry) => toSkill(entry, contentOf))) };
@@ -56,7 +56,7 @@ function toSkill(
   return { name, description: text, ...(known !== "" && { version: known }), content };
 }
 
-/** `{type, url, digest}`: one artifact. */
+/** Reads one artifact, `{type, url, digest}`. */
 function artifactOf({ type, url: link, digest }: Fields, base: string): RemoteContent | SkippedEntry {
   if (type !== "skill-md" && type !== "archive") {
     const shown = typeof type === "string" ? cleanText(type, 40) : "missing";
@@ -70,7 +70,7 @@ function artifactOf({ type, url: link, digest }: Fields, base: string): RemoteCo
   return { type, url: resolved.url, digest };
 }
 
-/** `{files}`: paths below the skill's directory beside the index; in the draft with digests, and perhaps the whole as a package. */
+/** Reads `{files}`: paths below the skill's directory beside the index. The draft adds digests, and perhaps a package of all files. */
 function filesOf(name: string, { files, package: whole }: Fields, base: string): RemoteContent | SkippedEntry {
   if (typeof whole === "object" && whole !== null) return artifactOf({ ...whole, type: "archive" }, base);
   if (!Array.isArray(files) || files.length === 0) return { why: "files: expected the paths of its files" };

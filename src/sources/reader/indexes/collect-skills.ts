@@ -4,22 +4,20 @@ import type { RemoteSkill } from "../../reader.ts";
 import { cleanText } from "../../../base/text/unsafe-characters.ts";
 import { isLoopbackHost } from "../../source.ts";
 
-/** What a document lists. */
+/** The skills that a document lists. */
 export interface Listed {
-  /** In the order of the document. */
+  /** The skills in the order of the document. */
   readonly skills: readonly RemoteSkill[];
-  /** Sentences without a full stop. */
+  /** The problems, as sentences without a full stop. */
   readonly problems: readonly string[];
 }
 
-/** Why an entry is left out: a sentence without a full stop. */
+/** The reason why an entry is left out: a sentence without a full stop. */
 export interface SkippedEntry {
   readonly why: string;
 }
 
-/**
- * Reads each entry by itself, so that a bad one leaves the others alone. Of two with the same name or id the first one counts.
- */
+/** Reads each entry by itself, so that a bad one does not affect the others. If two have the same name or id, the first counts. */
 export function* collectSkills(
   entries: readonly unknown[],
   toSkill: (entry: unknown) => RemoteSkill | SkippedEntry,
@@ -47,7 +45,7 @@ export function* collectSkills(
   return { skills: [...skills.values()], problems: problems.all() };
 }
 
-/** A list of problems that stays short. */
+/** A list of at most `indexLimits.problems` problems; it only counts the rest. */
 export class LimitedProblems {
   readonly #sentences: string[] = [];
   #more = 0;
@@ -70,7 +68,7 @@ function nameOf(entry: unknown): string {
   return named === undefined ? "" : ` (${cleanText(named, indexLimits.nameLength)})`;
 }
 
-/** The first thing that a schema finds wrong, with its place: `access: expected one of …`. */
+/** Describes the first fault that a schema found, with its path: `access: expected one of …`. */
 export function sayFault({ issues: [issue] }: ZodError): string {
   const path = issue?.path.map(String).join(".") ?? "";
   const message = (issue?.message ?? "it is not valid").replace(/^Invalid (?:input|option): /, "");
@@ -78,8 +76,8 @@ export function sayFault({ issues: [issue] }: ZodError): string {
 }
 
 /**
- * The address that a document links to, resolved against the one that answered; a sentence about what is wrong with it in `why`. A document
- * that came over the network can neither lead back to http nor to this machine.
+ * Resolves a link of a document against the URL that answered; `why` is a sentence about its fault. A document from the network can lead
+ * neither from https to http nor to this machine.
  */
 export function resolveDocumentLink(link: string, base: string): { readonly url: string } | { readonly why: string } {
   if (link.length > indexLimits.urlLength) return { why: `a URL is longer than ${indexLimits.urlLength} characters` };
@@ -94,21 +92,21 @@ export function resolveDocumentLink(link: string, base: string): { readonly url:
   return { url: url.href };
 }
 
-/** Limits on what a source lists. Above those on texts a text is cut; above the others the rest is left out and reported. */
+/** The limits of the lists of a source. Longer texts are cut; above the other limits the rest is left out and reported. */
 export const indexLimits = {
-  /** For one document. */
+  /** The maximum size of one document. */
   bytes: 8 * 1024 * 1024,
-  /** For all documents in memory while one source is read, and for all its descriptors. */
+  /** The maximum size of all documents in memory while one source is read, and of all its descriptors. */
   documentBytes: 64 * 1024 * 1024,
-  /** For one descriptor. */
+  /** The maximum size of one descriptor. */
   descriptorBytes: 256 * 1024,
-  /** Levels of arrays and objects in a descriptor. */
+  /** The maximum depth of arrays and objects in a descriptor. */
   descriptorDepth: 32,
-  /** Skills of one source. */
+  /** The maximum number of skills of one source. */
   entries: 10_000,
-  /** Skills of one source whose descriptors are read. */
+  /** The maximum number of skills of one source whose descriptors are read. */
   descriptors: 1_000,
-  /** Documents of one catalog. */
+  /** The maximum number of documents of one catalog. */
   pages: 100,
   problems: 100,
   nameLength: 64,

@@ -22,18 +22,18 @@ import { isSlug } from "../../../skills/skill.ts";
 
 /** A page of an index of Skill Sharing or of a registry; a registry may answer the bare array. */
 export interface SharingPage extends Listed {
-  /** Where the next page is. */
+  /** The URL of the next page. */
   readonly next?: string;
 }
 
-/** What is looked at before a document is validated. */
+/** The fields that are read before a document is validated. */
 interface SharingDocument {
   readonly protocol?: { readonly version?: unknown } | null;
   readonly skills?: unknown;
   readonly next_cursor?: unknown;
 }
 
-/** Reads `{protocol, skills, next_cursor?}`, or its array alone. `url` is the address that answered. */
+/** Reads `{protocol, skills, next_cursor?}`, or the bare array of skills. `url` is the URL that answered. */
 export function* parseSharingPage(page: unknown, url: string): Steps<SharingPage> {
   const { protocol, skills, next_cursor: cursor } = (Array.isArray(page) ? { skills: page } : page) as SharingDocument;
   const version = protocol?.version;
@@ -44,7 +44,7 @@ export function* parseSharingPage(page: unknown, url: string): Steps<SharingPage
   return typeof cursor === "string" && cursor !== "" ? { ...listed, next: nextPage(url, cursor) } : listed;
 }
 
-/** What is wrong with a protocol version: readers accept every version with the same MAJOR. */
+/** Describes the fault of a protocol version; undefined for every version with the same MAJOR, which readers accept. */
 function versionFault(version: unknown): string | undefined {
   const [own] = sharingVersion.split(".");
   if (typeof version === "string" && new RegExp(`^${own}(?:\\.|$)`).test(version)) return undefined;
@@ -70,7 +70,7 @@ function toSkill(entry: unknown, base: string): RemoteSkill | SkippedEntry {
   return { ...facts, content: { type: "descriptor", url: link.url } };
 }
 
-/** What an entry of an index and a descriptor say alike. */
+/** Converts the fields that an index entry and a descriptor have in common. */
 function toFacts(entry: Omit<SkillIndexEntry, "descriptor_url">): Omit<RemoteSkill, "content"> | SkippedEntry {
   const { id, description, version, capability_type: capabilityType, access } = entry;
   const slug = toSharedSlug(entry);
@@ -85,7 +85,7 @@ function toFacts(entry: Omit<SkillIndexEntry, "descriptor_url">): Omit<RemoteSki
   };
 }
 
-/** The name of a skill: the slug in an id such as `com.example.rows-clean-v1`; else its name, made one. */
+/** Returns the name of a skill: the slug in an id such as `com.example.rows-clean-v1`; else the skill's name as a slug. */
 export function toSharedSlug({ id, name }: { readonly id: string; readonly name: string }): string | undefined {
   const [, ofId] = /^(?:[a-z0-9_-]+\.)+([a-z0-9-]{1,64}?)(?:-v\d+)?$/i.exec(id.slice(0, indexLimits.idLength)) ?? [];
   const made = name
@@ -100,8 +100,8 @@ export function toSharedSlug({ id, name }: { readonly id: string; readonly name:
 }
 
 /**
- * Reads a descriptor, parsed. `url` is the address that answered. Throws VERSION_INCOMPATIBLE, or SOURCE_INVALID;
- * messages name neither the address nor the skill.
+ * Reads a parsed descriptor. `url` is the URL that answered. Throws VERSION_INCOMPATIBLE or SOURCE_INVALID; messages name neither the URL
+ * nor the skill.
  */
 export function parseDescriptor(value: unknown, url: string): RemoteSkill {
   const { protocol } = (value ?? {}) as SharingDocument;
@@ -119,7 +119,7 @@ export function parseDescriptor(value: unknown, url: string): RemoteSkill {
   return { ...facts, content: toContent({ ...descriptor, endpoint: { ...descriptor.endpoint, url: link.url } }) };
 }
 
-/** Skills of type `api` are invoked; of the others the files are downloaded, if the endpoint says that it delivers them. */
+/** Determines the content: skills of type `api` are invoked, others are downloaded if the endpoint declares that it delivers files. */
 function toContent(descriptor: SkillDescriptor): RemoteContent {
   const { capability_type: type, endpoint } = descriptor;
   if (type === "api") return { type: "api", descriptor };
@@ -147,7 +147,7 @@ function formOf(mediaType: string | undefined, pathname: string): "archive" | "s
   return /\.md$/i.test(pathname) ? "skill-md" : undefined;
 }
 
-/** Whether arrays and objects are nested more deeply than the limit, which would overflow the stack of whatever walks them. */
+/** Whether arrays and objects are nested more deeply than the limit, which would overflow the stack of code that walks them. */
 function isTooDeep(value: unknown): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

@@ -3,27 +3,27 @@ import { type FileTree, joinTreePath, readSmall } from "../trees/file-tree.ts";
 import { isCommit, parseGitUrl } from "../git.ts";
 import { remotePathFault } from "../../archive/check-path.ts";
 
-/** Where a plugin of a marketplace is. */
+/** The location of a plugin of a marketplace. */
 export type PluginLocation =
-  /** The marketplace's own files, in the first of these directories that exists. */
+  /** A directory of the marketplace's own files: the first of these that exists. */
   | { readonly type: "directory"; readonly paths: readonly string[] }
   | {
       readonly type: "git";
       readonly repository: string;
-      /** A full commit id; it counts before `ref`. */
+      /** A full commit id, which has precedence over `ref`. */
       readonly commit?: string;
       readonly ref?: string;
       readonly path: string;
     }
   | { readonly type: "archive"; readonly url: string; readonly digest?: string }
-  /** `why` is a sentence. */
+  /** An unusable location; `why` is a sentence. */
   | { readonly type: "unusable"; readonly why: string };
 
-/** What an entry or a manifest says about where a plugin has its skills, and what else it has. */
+/** The fields of an entry or a manifest that concern the skills of a plugin, and those that are ignored. */
 export interface PluginParts {
   /** Directories of skills, relative to the plugin. */
   readonly skills: readonly string[];
-  /** Parts that run something, which we never do: `hooks`, `mcpServers` and the like. */
+  /** Fields that run something, which acp-skills never does: `hooks`, `mcpServers` and the like. */
   readonly ignored: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export interface PluginParts {
 export interface PluginEntry extends PluginParts {
   readonly name: string;
   readonly location: PluginLocation;
-  /** False: the entry is the whole manifest. */
+  /** Whether the plugin's manifest counts too; if not, the entry is the whole manifest. */
   readonly isStrict: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface Marketplace {
   readonly problems: readonly string[];
 }
 
-/** Where a marketplace is in a repository, in the order in which readers look; the first that is one counts. */
+/** The paths of a marketplace in a repository, in the order of reading; the first that is a marketplace counts. */
 export const marketplacePaths = [
   ".claude-plugin/marketplace.json",
   ".agents/plugins/marketplace.json",
@@ -51,7 +51,7 @@ export const marketplacePaths = [
   ".cursor-plugin/marketplace.json",
 ];
 
-/** Where a plugin has its manifest, likewise. */
+/** The paths of the manifest in a plugin, in the order of reading. */
 const manifestPaths = [
   "plugin.json",
   ".claude-plugin/plugin.json",
@@ -61,7 +61,7 @@ const manifestPaths = [
   ".cursor-plugin/plugin.json",
 ];
 
-/** The directory that relative sources of a marketplace count from. */
+/** Returns the directory to which relative sources of a marketplace refer. */
 export function rootOfMarketplace(path: string): string {
   const name = marketplacePaths.find((candidate) => path === candidate || path.endsWith(`/${candidate}`)) ?? "";
   return path.slice(0, path.length - name.length).replace(/\/$/, "");
@@ -70,7 +70,7 @@ export function rootOfMarketplace(path: string): string {
 const maxPlugins = 10_000;
 const maxSkillPaths = 1_000;
 const maxNameLength = 128;
-/** Parts of plugins that run something or speak for the user. */
+/** Fields of plugins that run something or speak for the user. */
 const otherParts = [
   ...["agents", "channels", "commands", "hooks", "lspServers", "mcpServers", "monitors"],
   ...["outputStyles", "settings", "themes", "workflows"],
@@ -81,7 +81,7 @@ export function isMarketplace(json: unknown): json is { readonly plugins: readon
   return isObject(json) && Array.isArray(json.plugins);
 }
 
-/** Reads the entries of a marketplace. An entry that is not usable does not stop the others. Pure. */
+/** Reads the entries of a marketplace. An unusable entry does not stop the others. Pure. */
 export function parseMarketplace(
   json: { readonly plugins: readonly unknown[]; readonly metadata?: unknown },
   { url }: Pick<PluginLocationOptions, "url"> = {},
@@ -102,12 +102,12 @@ export function parseMarketplace(
   return { plugins, problems };
 }
 
-/** What a `plugin.json` says; undefined if it is not a manifest that we know. */
+/** Reads a `plugin.json`; undefined if it is not a known manifest. */
 export function parseManifest(json: unknown, path: string): PluginParts | undefined {
   if (!isObject(json)) return undefined;
   const { $schema, name } = json;
   const isAgentPlugin = typeof $schema === "string" && $schema.startsWith("https://agent-plugins.org/schemas/");
-  // Of this vendor-neutral form the place of skills is fixed.
+  // The vendor-neutral form of agent-plugins.org has a fixed directory of skills.
   if (path === "plugin.json" && !isAgentPlugin && typeof name !== "string") return undefined;
   const { skills, ignored } = toParts(json);
   return { skills: isAgentPlugin ? [] : skills, ignored };
@@ -124,7 +124,7 @@ function toParts(fields: Readonly<Record<string, unknown>>): PluginParts {
 
 const maxManifestBytes = 256 * 1024;
 
-/** The first manifest of each plugin that can be read. */
+/** Reads the first readable manifest of each plugin. */
 export async function readManifests(
   tree: FileTree,
   roots: readonly string[],
@@ -145,7 +145,7 @@ export async function readManifests(
   return manifests;
 }
 
-/** The value of a JSON file of others, which may begin with a byte order mark; undefined if it is not JSON, or has too many keys and values. */
+/** Parses a remote JSON file, which may have a byte order mark; undefined if it is not JSON or has too many keys and values. */
 export function parseJsonFile(bytes: Uint8Array): unknown {
   if (hasTooManyValues(bytes)) return undefined;
   const text = Buffer.from(bytes).toString("utf8");
@@ -153,15 +153,15 @@ export function parseJsonFile(bytes: Uint8Array): unknown {
 }
 
 interface PluginLocationOptions {
-  /** `metadata.pluginRoot`: where sources that are bare names count from. */
+  /** `metadata.pluginRoot`: the directory to which sources that are bare names refer. */
   readonly pluginRoot: string | undefined;
-  /** Where the marketplace was read; undefined in a repository. */
+  /** The URL at which the marketplace was read; undefined in a repository. */
   readonly url?: string | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The place that the `source` of an entry names. Nothing is looked up. */
+/** Returns the location that the `source` of an entry names. Reads nothing. */
 function toPluginLocation(source: unknown, options: PluginLocationOptions): PluginLocation {
   if (source === undefined) return toDirectory("./", options);
   if (typeof source === "string") return toDirectory(source, options);
@@ -197,7 +197,7 @@ function toDirectory(given: string, { pluginRoot = "", url }: PluginLocationOpti
   if (path === undefined) return unusable("its source is a path that leaves the marketplace, or is not valid");
   if (root === undefined) return unusable("the pluginRoot of the marketplace leaves it, or is not valid");
   if (root === "") return { type: "directory", paths: [path] };
-  // Claude Code takes it for bare names only, Copilot for all.
+  // Claude Code applies the root to bare names only, Copilot to all.
   const joined = joinTreePath(root, path);
   return { type: "directory", paths: given.startsWith(".") ? [path, joined] : [joined, path] };
 }
@@ -210,7 +210,7 @@ function toGit(repository: string | undefined, { path, ref, sha }: Fields): Plug
     return unusable("its source has a sha that is not a full commit id in lower case");
   let url: string;
   try {
-    // Only a person may have our ssh key used.
+    // Only the user may cause a use of the user's ssh key.
     if (!/^https?:\/\//i.test(repository)) return unusable("its source is not an https URL");
     url = parseGitUrl(repository).url;
   } catch (error) {
@@ -245,8 +245,8 @@ function unusable(why: string): PluginLocation {
 }
 
 /**
- * A relative path of a marketplace or manifest as a path of a tree: `./a/b/` is `a/b`, `.` and `./` are the root. Undefined for a path
- * that is absolute, leaves the root or cannot name a directory.
+ * Converts a relative path of a marketplace or manifest to a path of a tree: `./a/b/` is `a/b`, `.` and `./` are the root. Undefined for a
+ * path that is absolute, leaves the root or cannot name a directory.
  */
 export function toPluginPath(text: string): string | undefined {
   const plain = text.replace(/^(?:\.\/+)+/, "").replace(/\/+$/, "");

@@ -11,28 +11,28 @@ import {
 import { type PluginEntry, type PluginParts, readManifests, toPluginPath } from "./marketplace.ts";
 import type { RemoteContent } from "../../reader.ts";
 
-/** Plugins whose skills are looked for before other work has its turn. */
+/** The number of plugins whose skills are searched before other work has its turn. */
 const foundAtOnce = 10;
 
 /** The files of a marketplace or of one plugin. */
 export interface PluginTree {
   readonly tree: FileTree;
-  /** Relative sources of a marketplace count from there; of a plugin its directory. */
+  /** The plugin's directory, or the one to which relative sources of a marketplace refer. */
   readonly root: string;
   readonly toContent: (directory: string) => RemoteContent;
 }
 
-/** Skills of plugins, and one sentence for each thing that could not be used. */
+/** The skills of plugins, and one sentence for each item that could not be used. */
 export interface PluginsRead {
   readonly found: readonly TreeSkill[];
   readonly problems: readonly string[];
   /** Commits of other repositories that entries follow by a branch or a tag, by `REPOSITORY#REF`. */
   readonly followed?: Readonly<Record<string, string>>;
-  /** Something could not be read now that may be readable later. */
+  /** Set if something could not be read now that may be readable later. */
   readonly isPartial?: true;
 }
 
-/** The skills of a repository that is one plugin; none if it has no manifest. */
+/** Reads the skills of a repository that is one plugin; none if it has no manifest. */
 export async function readSinglePlugin(own: PluginTree, signal: AbortSignal): Promise<PluginsRead> {
   const manifests = await readManifests(own.tree, [own.root], signal);
   const manifest = manifests.get(own.root);
@@ -45,7 +45,7 @@ export async function readSinglePlugin(own: PluginTree, signal: AbortSignal): Pr
   };
 }
 
-/** The plugins in the marketplace's own files. */
+/** Reads the plugins in the marketplace's own files. */
 export async function readOwnPlugins(
   plugins: readonly PluginEntry[],
   own: PluginTree,
@@ -68,18 +68,18 @@ export async function readOwnPlugins(
   return { found: read.found, problems: [...problems, ...read.problems] };
 }
 
-/** A plugin of a tree. */
+/** A plugin and its directory in a tree. */
 interface LocatedPlugin {
   readonly entry: PluginEntry;
-  /** Its directory. */
+  /** The directory of the plugin. */
   readonly root: string;
-  /** Whether that is the marketplace's own directory. */
+  /** Whether `root` is the marketplace's own directory. */
   readonly isShared: boolean;
-  /** Whether its files were fetched for plugins only: without a sign of either, they are read as any repository of skills. */
+  /** Whether the files were fetched for plugins only: if no skills are declared or found, they are read like any repository. */
   readonly isFetched?: true;
 }
 
-/** The skills of plugins of one tree, which is read twice however many there are. */
+/** Reads the skills of plugins of one tree, with two reads for any number of plugins. */
 export async function readPluginTree(
   { tree, toContent }: Pick<PluginTree, "tree" | "toContent">,
   plugins: readonly LocatedPlugin[],
@@ -125,24 +125,24 @@ function ignoredProblem(what: string, ignored: readonly string[]): readonly stri
     : [`${what} also has ${ignored.join(", ")}, which are not used; only its skills are.`];
 }
 
-/** A name of others, in a sentence. */
+/** Quotes a remote name for a sentence, cut to 128 characters. */
 export function quotedName(text: string): string {
   return JSON.stringify(text.slice(0, 128));
 }
 
-/** What an entry and the manifest of its plugin say together. */
+/** A plugin as its entry and its manifest describe it. */
 export interface Plugin {
   readonly entry?: Pick<PluginEntry, "name" | "skills" | "isStrict">;
   readonly manifest?: PluginParts;
   /** The plugin's directory in the tree. */
   readonly root: string;
-  /** Whether that is also the directory of the marketplace, which many plugins share. */
+  /** Whether `root` is also the directory of the marketplace, which many plugins share. */
   readonly isShared: boolean;
 }
 
 /**
- * The directories of a plugin's skills: those that it declares, and those in `skills/`; without any, the plugin itself if it is a skill.
- * An entry that lists directories of the marketplace itself has only these. A listed directory is a skill or holds skills.
+ * Returns the directories of a plugin's skills: those that it declares and those in `skills/`; without any, the plugin itself if it is a
+ * skill. If an entry lists directories of the marketplace itself, only these count. A listed directory is a skill or holds skills.
  */
 export function pluginSkills(
   tree: FileTree,

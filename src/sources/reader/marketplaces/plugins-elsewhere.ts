@@ -13,9 +13,9 @@ import { skillLimits } from "../../source.ts";
 import type { RemoteContent } from "../../reader.ts";
 import type { TreeSkill } from "../trees/describe-skills.ts";
 
-/** Reads repositories of git. */
+/** A reader of git repositories. */
 interface RepositoryReader {
-  /** The commit that a branch, a tag or HEAD names now. */
+  /** Returns the commit that a branch, a tag or HEAD names now. */
   resolve(repository: string, ref: string | undefined, signal: AbortSignal): Promise<string>;
   use<Value>(
     repository: string,
@@ -25,7 +25,7 @@ interface RepositoryReader {
   ): Promise<Value>;
 }
 
-/** What plugins of other places are read with. */
+/** The means to read plugins from other repositories and archives. */
 export interface PluginReading {
   readonly repositories: RepositoryReader;
   readonly fetcher: Fetcher;
@@ -33,10 +33,10 @@ export interface PluginReading {
   readonly signal: AbortSignal;
 }
 
-/** Other places at a time. */
+/** The number of other repositories and archives that are read at a time. */
 const readAtOnce = 4;
 const archiveMs = 60_000;
-/** What may be better later. */
+/** The codes of errors that may not recur later. */
 const passing: ReadonlySet<SkillsErrorCode> = new Set([
   "ENDPOINT_UNREACHABLE",
   "EXECUTION_TIMEOUT",
@@ -44,7 +44,7 @@ const passing: ReadonlySet<SkillsErrorCode> = new Set([
   "RUNTIME_BUSY",
 ]);
 
-/** Whether all that entries follow is still at the commit that it was. */
+/** Whether every ref that entries follow still names the same commit. */
 export async function areUnmoved(
   followed: Readonly<Record<string, string>>,
   { repositories, signal }: Pick<PluginReading, "repositories" | "signal">,
@@ -52,13 +52,13 @@ export async function areUnmoved(
   const moved = await inParallel(Object.entries(followed), readAtOnce, async ([key, commit]) => {
     const at = key.lastIndexOf("#");
     const now = repositories.resolve(key.slice(0, at), key.slice(at + 1), signal);
-    // Reading it again reports why.
+    // The next read reports the error.
     return (await now.catch(() => undefined)) !== commit;
   });
   return !moved.includes(true);
 }
 
-/** Reads plugins that are in one other place, named by these entries. What cannot be read is a problem. */
+/** Reads plugins from the one repository or archive that these entries name. A failure becomes a problem. */
 async function readElsewhere(
   entries: readonly PluginEntry[],
   from: string,
@@ -115,7 +115,7 @@ async function readPackage(
   const tree = archiveTree(archive);
   const tops = new Set(files.map(({ path }) => path.split("/", 1)[0] ?? ""));
   const [top = ""] = tops;
-  // A wrapping directory.
+  // The archive may have a single directory around everything.
   const root = tops.size === 1 && files.every(({ path }) => path.includes("/")) && top !== "skills" ? top : "";
   const toContent = (directory: string): RemoteContent => {
     return { type: "archive", url, digest: got, ...(directory !== "" && { directory }) };
@@ -124,7 +124,7 @@ async function readPackage(
   return await readPluginTree({ tree, toContent }, plugins, signal);
 }
 
-/** Neither a marketplace on a public host nor one over https may have private hosts asked: a person allowed those for themselves. */
+/** Throws SOURCE_INVALID for http after https, and for a private host unless the marketplace is on one that the user allowed. */
 function checkMayLead(rules: AddressRules, from: string, to: string): void {
   const [source, target] = [new URL(from), new URL(to)];
   if (target.protocol === "http:" && source.protocol !== "http:") throw invalid("its URL is not https");
@@ -144,12 +144,12 @@ function invalid(why: string): SkillsError {
   return new SkillsError("SOURCE_INVALID", `${why}.`);
 }
 
-/** How many plugins elsewhere are read: more would make one look at a marketplace a download of hundreds of repositories. */
+/** The maximum number of other repositories and archives: more would make one marketplace a download of hundreds. */
 const maxElsewhere = 40;
 
 /**
- * Finds the skills of a marketplace's plugins, without running anything of them. A plugin that cannot be read is a problem, and does not
- * stop the others. A directory that several entries name is one skill.
+ * Finds the skills of a marketplace's plugins, without running anything of them. A plugin that cannot be read becomes a problem, and does
+ * not stop the others. A directory that several entries name is one skill.
  */
 export async function readPlugins(
   { plugins, problems }: Marketplace,
@@ -162,7 +162,7 @@ export async function readPlugins(
     if (location.type === "unusable") all.push(`The plugin ${quotedName(name)} cannot be used: ${location.why}.`);
   const local = own === undefined ? { found: [], problems: [] } : await readOwnPlugins(plugins, own, reading.signal);
   const elsewhere = plugins.filter(({ location }) => location.type === "git" || location.type === "archive");
-  // Plugins in directories of one repository are in one place, which is fetched once.
+  // Plugins in directories of one repository are one group, so that the repository is fetched once.
   const placeOf = ({ location }: PluginEntry): PluginLocation =>
     location.type === "git" ? { ...location, path: "" } : location;
   const groups = [...groupBy(elsewhere, (entry) => JSON.stringify(placeOf(entry))).values()];

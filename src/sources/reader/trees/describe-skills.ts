@@ -16,29 +16,29 @@ import type { RemoteContent, RemoteSkill } from "../../reader.ts";
 export interface SkillLocation {
   readonly directory: string;
   readonly content: RemoteContent;
-  /** Distinguishes skills of one name: the plugin, if it belongs to one. */
+  /** The plugin of the skill, if it belongs to one: distinguishes skills of one name. */
   readonly group?: string;
-  /** Names a skill in the root of a tree that gives itself no usable name. */
+  /** The name for a skill in the root of a tree that gives itself no usable name. */
   readonly fallback: string;
 }
 
-/** A place with the text of its skill, which needs its tree no longer. */
+/** A location with the text of its skill, so that the tree is needed no longer. */
 export interface TreeSkill extends SkillLocation {
-  /** Undefined for one that is too large. */
+  /** The text of the SKILL.md; undefined if it is too large. */
   readonly text: string | undefined;
   readonly problems: readonly string[];
 }
 
 const maxSkills = 5_000;
-/** Then other work has its turn. */
+/** The number of skills that are described before other work has its turn. */
 const describedAtOnce = 50;
-/** The limit of problems with one skill's files. */
+/** The maximum number of problems with one skill's files. */
 const maxProblems = 8;
 const largest = 1024 * 1024;
 const maxDescriptionLength = 1_024;
 const maxNameLength = 64;
 
-/** Reads the texts of skills of one tree at once, because a tree may have to start a program to read. */
+/** Reads the texts of skills of one tree at once, because each read may start a program. */
 export async function readSkillTexts(
   tree: FileTree,
   locations: readonly SkillLocation[],
@@ -80,7 +80,7 @@ export async function readSkillTexts(
   });
 }
 
-/** Names and describes skills. Names are unique in the result, which is sorted; what is left out is reported. */
+/** Names and describes skills. The result is sorted, and its names are unique; skills that are left out are reported. */
 export async function describeSkills(
   found: readonly TreeSkill[],
 ): Promise<{ readonly skills: readonly RemoteSkill[]; readonly problems: readonly string[] }> {
@@ -119,18 +119,18 @@ function shown(directory: string): string {
   return directory === "" ? "The skill in the root" : JSON.stringify(directory);
 }
 
-/** The innermost of these directories that a path is in. */
+/** Returns the innermost of these directories that contains a path. */
 function ownerOf(path: string, directories: ReadonlySet<string>): string | undefined {
   for (const above of directoriesAbove(path)) if (directories.has(above)) return above;
   return undefined;
 }
 
-/** The name itself, else with the plugin or the nearest directory that makes it unique. */
+/** Returns the name itself if it is free, else with the plugin or the nearest directory that makes it unique. */
 function freeName(name: string, { group, directory }: SkillLocation, taken: ReadonlyMap<string, unknown>) {
   if (!taken.has(name)) return name;
   const above = parentDirectoryOf(directory).split("/").reverse();
   for (const prefix of [...(group === undefined ? [] : [group]), ...above]) {
-    // Cut at its end, so that the name stays whole.
+    // The prefix is cut at its end, so that the name stays whole.
     const qualified = toSlug(`${prefix.slice(0, Math.max(8, maxNameLength - name.length - 1))}-${name}`);
     if (prefix !== "" && qualified !== undefined && !taken.has(qualified)) return qualified;
   }

@@ -9,21 +9,21 @@ import type { SkillFile } from "../../reader.ts";
 export interface TreeFile {
   readonly size: number;
   readonly executable: boolean;
-  /** A symlink: its content is the target. */
+  /** Whether the file is a symlink, whose content is its target. */
   readonly isLink: boolean;
 }
 
-/** The files of a repository at a commit, or of an archive. Nothing of it is written to where a program could run it. */
+/** The files of a repository at a commit, or of an archive. None is written to a path at which a program could run it. */
 export interface FileTree {
-  /** By path, relative with `/`; every path passed the rules of archives. */
+  /** The files by path, relative with `/`; every path conforms to the rules of archives. */
   readonly files: ReadonlyMap<string, TreeFile>;
-  /** Paths that did not, as they were received, and why: the end of a sentence that starts with "The path". */
+  /** The unusable paths, as they were received. `why` is the end of a sentence that starts with "The path". */
   readonly refused: readonly { readonly path: string; readonly why: string }[];
-  /** Throws SOURCE_INVALID if a content is missing or the limit on bytes is exceeded. */
+  /** Reads contents by path. Throws SOURCE_INVALID if one is missing, FILE_TOO_LARGE above the limit on bytes. */
   read(paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
-/** The files of an archive, held in memory. */
+/** Returns the files of an archive as a tree in memory. */
 export function archiveTree({ files: plain, links, unusable }: ArchiveContent): FileTree {
   const all = [
     ...plain.map((file) => ({ ...file, isLink: false })),
@@ -40,7 +40,7 @@ export function archiveTree({ files: plain, links, unusable }: ArchiveContent): 
   };
 }
 
-/** The contents of those of these files that are there, are no links and have at most so many bytes. */
+/** Reads the contents of those files that exist, are no links and have at most `maxBytes` bytes. */
 export async function readSmall(
   tree: FileTree,
   paths: readonly string[],
@@ -54,27 +54,27 @@ export async function readSmall(
   );
 }
 
-/** `a` and `b/c` as `a/b/c`; the empty path is the root. */
+/** Joins `a` and `b/c` to `a/b/c`; the empty path is the root. */
 export function joinTreePath(directory: string, path: string): string {
   return directory === "" ? path : path === "" ? directory : `${directory}/${path}`;
 }
 
-/** The directory of a path; empty for one in the root. */
+/** Returns the directory of a path; empty for a path in the root. */
 export function parentDirectoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** All directories that a path is in, the innermost first; last the root, which is in none. */
+/** Yields all directories that contain a path, the innermost first and the root last; nothing contains the root. */
 export function* directoriesAbove(path: string): Generator<string, void> {
   for (let above = path; above !== "";) yield (above = parentDirectoryOf(above));
 }
 
-/** The last name of a path. */
+/** Returns the last segment of a path. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Whether a path is in a directory, however deep; everything is in the root. */
+/** Whether a path is in a directory, at any depth; everything is in the root. */
 function isBelow(path: string, directory: string): boolean {
   return directory === "" || path.startsWith(`${directory}/`);
 }
@@ -91,7 +91,7 @@ export async function readLinks(tree: FileTree, links: readonly string[], signal
   return new Map([...contents].map(([path, bytes]) => [path, Buffer.from(bytes).toString("utf8")] as const));
 }
 
-/** The file that a link means in the end; undefined unless it is one of the same skill. */
+/** Returns the file to which a link leads in the end; undefined unless it belongs to the same skill. */
 export function resolveSymlink(
   tree: FileTree,
   directory: string,
@@ -121,10 +121,10 @@ function resolvePath(from: string, target: string): string | undefined {
 }
 
 const skillFile = "SKILL.md";
-/** As deep as local roots are read. */
+/** The maximum depth of directories, as in local roots. */
 const deepest = 12;
 const skipped = new Set([".git", "node_modules"]);
-/** Where repositories keep skills; those of all of them are taken. */
+/** The usual directories of skills in repositories; all that exist are read. */
 const usualDirectories = ["skills", ".agents/skills", ".claude/skills"];
 
 /** Whether a directory of a tree is a skill. */
@@ -133,8 +133,8 @@ export function isSkill(tree: FileTree, directory: string): boolean {
 }
 
 /**
- * The directories of a repository's skills below `start`: those in the usual places; without any, the directory itself; else all that
- * there are. A skill inside another one is a part of that one.
+ * Returns the directories of skills below `start`: those in the usual directories; without any, `start` itself if it is a skill; else all
+ * that there are. A skill inside another one belongs to that one.
  */
 export function findSkills(tree: FileTree, start = ""): readonly string[] {
   const depth = start === "" ? 0 : start.split("/").length;
@@ -149,7 +149,7 @@ export function findSkills(tree: FileTree, start = ""): readonly string[] {
   return isSkill(tree, start) ? [start] : outermost(all);
 }
 
-/** The immediate children of a directory that are skills. */
+/** Returns the immediate children of a directory that are skills. */
 export function skillChildren(tree: FileTree, directory: string): readonly string[] {
   return indexOf(tree).children.get(directory) ?? [];
 }
@@ -159,7 +159,7 @@ interface SkillIndex {
   readonly children: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A marketplace asks for thousands of directories of one tree. */
+/** The indexes of trees, cached because a marketplace needs thousands of directories of one tree. */
 const indexes = new WeakMap<FileTree, SkillIndex>();
 
 function indexOf(tree: FileTree): SkillIndex {
@@ -175,16 +175,16 @@ function indexOf(tree: FileTree): SkillIndex {
   return index;
 }
 
-/** Without directories inside another one of them. */
+/** Removes directories that are inside another one of the list. */
 function outermost(directories: readonly string[]): readonly string[] {
   const all = new Set(directories);
   return directories.filter((directory) => ![...directoriesAbove(directory)].some((above) => all.has(above)));
 }
 
 /**
- * Reads the files of the skill in a directory. A symlink to a file of the same skill is read as that file; every other one is left out.
- * Throws SKILL_NOT_FOUND if there is no SKILL.md, FILE_TOO_LARGE if it exceeds a limit on skills, and SOURCE_INVALID if it has a path
- * that cannot name a file.
+ * Reads the files of the skill in a directory. A symlink to a file of the same skill is read as that file; any other symlink is left out.
+ * Throws SKILL_NOT_FOUND if there is no SKILL.md, FILE_TOO_LARGE if the skill exceeds a limit, and SOURCE_INVALID for a path that cannot
+ * name a file.
  */
 export async function readSkillFrom(
   tree: FileTree,

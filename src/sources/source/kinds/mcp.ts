@@ -3,8 +3,8 @@ import type { SourceKind } from "../source-kind.ts";
 import { parseServerText, toCommandText } from "./mcp/server-text.ts";
 
 /**
- * `mcp:URL` and `mcp:COMMAND ARGS…`: the skills of a server with MCP's Skills extension (SEP-2640), over Streamable HTTP or as a program of
- * this machine. A program is only ever started for a person: a lock alone does not name it.
+ * `mcp:URL` and `mcp:COMMAND ARGS…`: the skills of a server with MCP's Skills extension (SEP-2640), over Streamable HTTP or as a program
+ * of this machine. A program is started only if the user names it: a lock alone is not enough.
  */
 export const mcpKind: SourceKind = {
   scheme: "mcp",
@@ -20,7 +20,7 @@ export const mcpKind: SourceKind = {
     if (!URL.canParse(label)) throw invalidSource("a command cannot begin with //", "mcp:npx -y some-server");
     return { label, kind: "scheme", url: label, forPersons: "runs a program on this machine" };
   },
-  // A server serves what it has now; whether that is what was locked, the digest of the skill says.
+  // A server offers only its current skills; the digest shows whether they are the locked ones.
   at: (source) => source,
   async open(options) {
     const { openMcpDriver } = await import("./mcp/mcp-driver.ts");

@@ -4,7 +4,7 @@ import { installedText, parsePackageText, parsePin } from "./npm/package-text.ts
 import { readNpmSettings } from "./npm/npm-settings.ts";
 
 /**
- * `npm:PACKAGE[@RANGE]`: the skills in a package of the person's registry, and `npm:node_modules`: those in the packages that are installed
+ * `npm:PACKAGE[@RANGE]`: the skills in a package of the user's registry, and `npm:node_modules`: those in the packages that are installed
  * in the project. Nothing of a package is ever run.
  */
 export const npmKind: SourceKind = {

@@ -2,7 +2,7 @@ import type { SourceKind } from "../source-kind.ts";
 import type { Source } from "../../source.ts";
 import { type OciReference, parseReference, toReferenceLabel, toReferenceUrl } from "./oci/reference.ts";
 
-/** Skills as artifacts and images in registries that speak the distribution protocol of the Open Container Initiative. */
+/** Skills as artifacts and images, in registries with the distribution protocol of the Open Container Initiative. */
 export const ociKind: SourceKind = {
   scheme: "oci",
   parse: (text) => toSource(parseReference(text)),

@@ -10,7 +10,7 @@ import type { GitLimits, GitUrl } from "../../git.ts";
 import { makeTemporary } from "../../../../base/processes/temporary-directory.ts";
 import { findProgram, searchPath } from "../../../../base/processes/find-program.ts";
 
-/** A git of this machine, and a directory of its own in which it works, and which is its home. */
+/** A git of this machine with a directory of its own, which is its working and home directory. */
 export interface GitClient {
   readonly program: GitProgram;
   readonly home: string;
@@ -20,21 +20,21 @@ export interface GitClient {
 
 /** One call of git. */
 interface GitCall {
-  /** Command and arguments; the settings are added. */
+  /** The command and its arguments; `runGit` adds the settings. */
   readonly args: readonly string[];
-  /** Without it, no protocol is allowed. */
+  /** The remote that the call may contact; without one, no protocol is allowed. */
   readonly remote?: GitRemote;
   readonly input?: string;
-  /** Most bytes of stdout. */
+  /** The maximum size of stdout, in bytes. */
   readonly maxBytes: number;
   readonly timeoutMs: number;
 }
 
 export interface GitOutcome {
-  /** Whether it ended with 0. */
+  /** Whether the exit code was 0. */
   readonly succeeded: boolean;
   readonly stdout: Buffer;
-  /** The end of it, made safe to show. */
+  /** The last errors in one line, safe to show. */
   readonly stderr: string;
 }
 
@@ -54,7 +54,7 @@ export async function runGit(
   const child = await spawnProcess(program.file, [...gitSettings(remote), ...args], {
     cwd: home,
     env: gitEnvironment(program, home, remote),
-    // Its own process group; Windows has none, and would open a window.
+    // A process group of its own; Windows has none, and would open a window.
     detached: process.platform !== "win32",
     windowsHide: true,
     stdio: ["pipe", "pipe", "pipe"],
@@ -82,7 +82,7 @@ export async function runGit(
   child.stderr?.on("data", (chunk: Buffer) => {
     errors = Buffer.concat([errors, chunk]).subarray(-stderrKept);
   });
-  // It may end before it has read everything.
+  // git may end before it has read everything.
   child.stdin?.on("error", () => undefined);
   child.stdin?.end(input);
   try {
@@ -98,13 +98,13 @@ export async function runGit(
 function killGroup(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;
-  // It may have ended.
+  // The group may have ended.
   attempt(() => (process.platform === "win32" ? child.kill("SIGKILL") : process.kill(-pid, "SIGKILL")), false);
 }
 
 /**
- * What git said, in one line: the last error, without what only terminals understand. The other machine can put anything into it; the
- * user information of a URL is removed.
+ * Converts stderr to one line: its errors, without control characters. The other machine can put anything into it; the user information of
+ * a URL is removed.
  */
 function toShown(bytes: Buffer): string {
   const lines = bytes.toString("utf8").split(/[\r\n]+/).map((line) => line.replace(/[^\P{C}\t]/gu, "").trim()); // prettier-ignore
@@ -115,11 +115,11 @@ function toShown(bytes: Buffer): string {
   return all.replace(/\/\/[^/@\s]*@/g, "//").slice(0, stderrShown);
 }
 
-/** What a person checks who is refused over ssh. */
+/** The advice for a user who is refused over ssh. */
 export const keyHint =
   "Check that `ssh -o BatchMode=yes` reaches this host with your key, and that its host key is known.";
 
-/** The first with `http.curloptResolve`, without which git would look up a host again after we checked its addresses. */
+/** The oldest usable version: the first with `http.curloptResolve`, without which git would resolve a checked host again. */
 const oldest = [2, 37] as const;
 
 /** Finds a git that is new enough; undefined without one. */
@@ -135,12 +135,12 @@ async function readVersion(program: GitProgram): Promise<string> {
   const home = makeTemporary(tmpdir(), "git");
   const call = { args: ["--version"], maxBytes: 1_024, timeoutMs: 10_000 };
   const running = runGit({ program, home, clock: systemClock }, call, new AbortController().signal);
-  // One that cannot be started or does not answer is as good as none.
+  // A git that cannot be started or does not answer counts as missing.
   const ended = await running.catch(() => undefined).finally(() => rm(home, { recursive: true, force: true }));
   return ended?.stdout.toString("utf8") ?? "";
 }
 
-/** Whether the text of `git --version` is of one that we can use. */
+/** Whether a text is the output of `git --version` of a usable version. */
 export function isRecent(text: string): boolean {
   const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text) ?? []).map(Number);
   return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
@@ -148,13 +148,13 @@ export function isRecent(text: string): boolean {
 
 /** The git of this machine. */
 export interface GitProgram {
-  /** Absolute. */
+  /** The absolute path. */
   readonly file: string;
-  /** PATH for it, absolute directories only: relative ones would be searched in other directories than the user meant. */
+  /** The PATH for git, with absolute directories only: relative ones would be searched in other directories than the user meant. */
   readonly searchPath: string;
 }
 
-/** A remote that one call may talk to, at addresses that were checked. */
+/** A remote that one call may contact, at addresses that were checked. */
 export interface GitRemote {
   readonly url: GitUrl;
   readonly addresses: readonly string[];
@@ -163,8 +163,8 @@ export interface GitRemote {
 const none = process.platform === "win32" ? "NUL" : "/dev/null";
 
 /**
- * All that git inherits. Built from nothing: no configuration of the system or the user, hence no hooks, filters, helpers, proxies or
- * replaced URLs; no questions; no protocol but that of the remote.
+ * Builds the whole environment of git from nothing: no configuration of the system or the user, hence no hooks, filters, helpers, proxies
+ * or replaced URLs; no questions; no protocol but that of the remote.
  */
 export function gitEnvironment(program: GitProgram, home: string, remote?: GitRemote): NodeJS.ProcessEnv {
   const { SystemRoot, SSH_AUTH_SOCK, GIT_SSL_CAINFO } = process.env;
@@ -183,23 +183,23 @@ export function gitEnvironment(program: GitProgram, home: string, remote?: GitRe
     GIT_ASKPASS: "/bin/false",
     SSH_ASKPASS: "/bin/false",
     GIT_PROTOCOL_FROM_USER: "0",
-    // Empty: no protocol at all.
+    // An empty text allows no protocol.
     GIT_ALLOW_PROTOCOL: remote?.url.scheme ?? "",
     GIT_NO_REPLACE_OBJECTS: "1",
     GIT_NO_LAZY_FETCH: "1",
     GIT_LFS_SKIP_SMUDGE: "1",
     GIT_CEILING_DIRECTORIES: home,
-    // A few bytes can describe an object of gigabytes. Every single allocation is limited.
+    // A few bytes can describe an object of gigabytes, so every single allocation is limited.
     GIT_ALLOC_LIMIT: "128m",
     ...(SystemRoot !== undefined && { SystemRoot }),
-    // Certificate authorities of one's own organisation.
+    // The certificate authorities of the user's organisation.
     ...(GIT_SSL_CAINFO !== undefined && { GIT_SSL_CAINFO }),
     ...(ofSsh && { GIT_SSH_COMMAND: sshCommand(remote) }),
     ...(ofSsh && SSH_AUTH_SOCK !== undefined && { SSH_AUTH_SOCK }),
   };
 }
 
-/** git passes this to a shell; it holds nothing but a host and an address that were parsed. */
+/** Builds the ssh command. git passes it to a shell, so it varies only in a host and an address that were parsed. */
 function sshCommand({ url, addresses }: GitRemote): string {
   const options = ["BatchMode=yes", "StrictHostKeyChecking=yes", "ForwardAgent=no", "PermitLocalCommand=no"];
   const [address] = addresses;
@@ -207,7 +207,7 @@ function sshCommand({ url, addresses }: GitRemote): string {
   return `ssh ${[...options, ...pinned].map((option) => `-o ${option}`).join(" ")}`;
 }
 
-/** Settings of every call. None runs a program, asks the network for more than the call says, or repacks afterwards. */
+/** The settings of every call. With them, git runs no program, requests no more than the call does, and does not repack. */
 const fixed = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
@@ -226,7 +226,7 @@ const fixed = [
   "gc.auto=0",
   "maintenance.auto=false",
   "fetch.writeCommitGraph=false",
-  // Always one pack: never many small files.
+  // git stores one pack, never many small files.
   "fetch.unpackLimit=1",
   "pack.threads=1",
   // Larger contents are not held in memory while they are checked.
@@ -235,7 +235,7 @@ const fixed = [
   "http.lowSpeedTime=30",
 ];
 
-/** Arguments before the command: the settings, and where the host is, so that git looks up nothing itself. */
+/** Returns the arguments before the command: the settings, and the host's addresses, so that git resolves nothing itself. */
 export function gitSettings(remote?: GitRemote): readonly string[] {
   const settings = [...fixed, ...(remote === undefined ? [] : pins(remote))];
   return settings.flatMap((setting) => ["-c", setting]);

@@ -19,7 +19,7 @@ import { ProgramTransport, maxMessageBytes } from "./program-transport.ts";
 import type { ServerLocation } from "./server-text.ts";
 import { badSource } from "../../source-label.ts";
 
-/** For one request; the whole of a connection has a limit of its own. */
+/** The time limit of one request, in milliseconds; a connection as a whole has a limit of its own. */
 export const requestMs = 30_000;
 const probeMs = 5_000;
 const maxPages = 100;
@@ -28,7 +28,7 @@ const maxMessageLength = 300;
 /** A connection to a server that has the Skills extension. */
 export interface ConnectedServer {
   readonly skills: SkillsClient;
-  /** Why the connection ended; undefined while it stands. */
+  /** Returns the error that ended the connection; undefined while it stands. */
   failure(): SkillsError | undefined;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ interface ConnectOptions {
   readonly clock: Clock;
 }
 
-/** Connects, and agrees on a revision of MCP. Throws SOURCE_INVALID for a server without the extension, and as `Fetcher.fetch` does. */
+/** Connects, and agrees on a revision of MCP. Throws SOURCE_INVALID without the extension, and the errors of `Fetcher.fetch`. */
 export async function connectServer(
   location: ServerLocation,
   { fetcher, clock }: ConnectOptions,
@@ -53,7 +53,7 @@ export async function connectServer(
     return await converse(program, "auto", () => program.failure, signal);
   } catch (error) {
     signal.throwIfAborted();
-    // Some servers of older revisions end when they are asked for newer ones.
+    // Some servers of older revisions end when a client requests a newer one.
     if (program.failure?.code !== "ENDPOINT_UNREACHABLE") throw error;
     const again = new ProgramTransport(location.words, clock);
     return await converse(again, "legacy", () => again.failure, signal);
@@ -69,7 +69,7 @@ async function converse(
   const client = new Client(
     { name: "acp-skills", version },
     {
-      // Servers may offer skills only to those who say that they know them.
+      // Servers may offer skills only to clients that declare the extension.
       capabilities: { extensions: { [SKILLS_EXTENSION_ID]: {} } },
       versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
       inputRequired: { autoFulfill: false },
@@ -92,7 +92,7 @@ async function converse(
   }
 }
 
-/** What went wrong with a server as one of our errors. Texts of the server are shown cut and without control characters. */
+/** Converts a fault of a server to a SkillsError. Texts of the server are cut, and shown without control characters. */
 export function toServerFault(error: unknown, failure: SkillsError | undefined): SkillsError {
   for (let at = error; at instanceof Error; at = at.cause) if (isSkillsError(at)) return at;
   if (failure !== undefined) return failure;
@@ -105,11 +105,11 @@ export function toServerFault(error: unknown, failure: SkillsError | undefined):
   return badSource(`The server does not speak MCP as it should: ${said}`, error);
 }
 
-/** Requests of the client by our `Fetcher`, with its rules. Answers are read whole: a stream of events has to end. */
+/** Sends the requests of the client by the `Fetcher`, with its rules. Answers are read whole: a stream of events has to end. */
 function fetchThrough(fetcher: Fetcher): FetchLike {
   return async (input, init = {}) => {
     const { method = "GET", body, signal } = init;
-    // Nothing is awaited that was not asked for.
+    // No stream is opened for messages that were not requested.
     if (method !== "POST" && method !== "DELETE") return new Response(null, { status: 405 });
     const answer = await fetcher.fetch(
       {

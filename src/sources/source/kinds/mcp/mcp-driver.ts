@@ -15,7 +15,7 @@ import { parseServerText } from "./server-text.ts";
 import { contentOfEntry, directoryOfEntry, filesOfEntry, pinOfEntry, shownUri, textOfEntry } from "./skill-entries.ts";
 import { badSource } from "../../source-label.ts";
 
-/** For all pages of a list, and for all files of a skill. */
+/** The time limit for all pages of a list, and for all files of a skill, in milliseconds. */
 const totalMs = 120_000;
 const filesAtOnce = 4;
 const knownEntries = 10_000;
@@ -25,7 +25,7 @@ export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOpti
   const servers = new Map<string, Promise<ConnectedServer>>();
   const entries = new LimitedMap<string, SkillEntry>(knownEntries);
 
-  /** Works with a server within the limit of time; it is connected to at the first use, and again after a failure. */
+  /** Works with a server within the time limit. Connects at the first use, and again after a failure. */
   async function using<Result>(
     text: string,
     signal: AbortSignal,
@@ -44,7 +44,7 @@ export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOpti
       return await work(server, stop);
     } catch (error) {
       const fault = stop.aborted ? (stop.reason as Error) : toServerFault(error, server?.failure());
-      // After a fault of the connection, nobody knows what it would say next.
+      // The next answers of a faulty connection would be unpredictable.
       const isUsable = server !== undefined && server.failure() === undefined && isSkillsError(error);
       if (!isUsable && servers.get(text) === connected) servers.delete(text);
       if (!isUsable) await server?.close();
@@ -106,7 +106,7 @@ export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOpti
     },
   };
 
-  /** The entry that was listed; the server is asked for it again if that was in another process. */
+  /** Returns the listed entry of a skill; requests it from the server if another process listed it. */
   async function entryOf({ source, pin, place }: PinnedContent, server: ConnectedServer, signal: AbortSignal) {
     const known = entries.get(`${source} ${pin}`);
     if (known !== undefined) return known;
@@ -116,7 +116,7 @@ export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOpti
   }
 }
 
-/** What names a server with all its parts, also those that its label does not show. */
+/** Returns the text that identifies a server, with the segments that its label does not show. */
 function wholeText({ url, label }: { readonly url: string; readonly label: string }): string {
   return url === label ? label : `mcp:${url}`;
 }
@@ -127,7 +127,7 @@ async function readSkill(entry: SkillEntry, { skills }: ConnectedServer, signal:
   return await inParallel(files, filesAtOnce, async ({ uri, path }) => {
     try {
       const { bytes } = await skills.read(entry, uri, { signal, timeout: requestMs, cacheMode: "bypass" });
-      // The protocol has no modes: what begins as a script is one.
+      // The protocol has no modes: a file that begins as a script is executable.
       return { path, bytes, executable: beginsAsScript(bytes) };
     } catch (error) {
       if (!(error instanceof SkillVerificationError)) throw error;
@@ -142,7 +142,7 @@ function changed({ uri }: SkillEntry, cause?: unknown): SkillsError {
   return badSource(`The server changed ${shownUri(uri)} after it had listed it; look again at what it offers`, cause);
 }
 
-/** A file that is not what its entry says: nothing of the skill is used. */
+/** Returns the error for a file that differs from its entry: nothing of the skill is used. */
 function unverified(path: string, error: SkillVerificationError): SkillsError {
   const what = {
     unlisted: "the server does not list it",

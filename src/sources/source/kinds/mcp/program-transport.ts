@@ -11,19 +11,19 @@ import { cutCodePoints } from "../../../../base/text/code-points.ts";
 import { withoutControls } from "../../../../base/text/unsafe-characters.ts";
 import { badSource } from "../../source-label.ts";
 
-/** The longest message: 16 MiB of a file in base64, and room for the rest. */
+/** The maximum size of a message, in bytes: 16 MiB of a file in base64, and space for the rest. */
 export const maxMessageBytes = 32 * 1024 * 1024;
-/** How much of what a program writes to stderr is remembered: its end. */
+/** The number of bytes that are stored of a program's stderr: its end. */
 const rememberedBytes = 4 * 1024;
 const shownCharacters = 300;
-/** How long a program has to end by itself, and then after each signal. */
+/** How long a program has to end by itself, and then after each signal, in milliseconds. */
 const graceMs = 2_000;
-/** What programs need to find themselves and their files; anything else may be a secret. */
+/** The environment variables that programs need to find themselves and their files; all others may be secrets. */
 const passedOn = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TERM|TMPDIR|TEMP|TMP|NODE_EXTRA_CA_CERTS|SystemRoot|SystemDrive|PATHEXT|COMSPEC|APPDATA|LOCALAPPDATA|USERPROFILE|ProgramFiles|ProgramData)$/i; // prettier-ignore
 
 /**
- * A server as a program of this machine: one message a line, over its stdin and stdout. It is started without a shell and with few variables
- * of the environment, and ended with all the processes that it started.
+ * A transport to a server that is a program of this machine: one message a line, over stdin and stdout. The program is started without a
+ * shell and with few environment variables, and ended with all the processes that it started.
  */
 export class ProgramTransport implements Transport {
   onclose?: () => void;
@@ -60,7 +60,7 @@ export class ProgramTransport implements Transport {
     this.#child = child;
     this.#tree = isWindows || child.pid === undefined ? undefined : createProcessTree(child.pid);
     this.#exited = new Promise((resolve) => child.once("exit", () => resolve(true)));
-    // It may end while it is written to.
+    // The program may end during a write.
     child.stdin?.on("error", () => undefined);
     child.stdout?.on("data", (bytes: Buffer) => this.#receive(bytes));
     child.stderr?.on("data", (bytes: Buffer) => {
@@ -72,7 +72,7 @@ export class ProgramTransport implements Transport {
     });
   }
 
-  /** Why nothing more is received; undefined while it runs. */
+  /** The error after which nothing more is received; undefined while the program runs. */
   get failure(): SkillsError | undefined {
     return this.#failure;
   }
@@ -84,7 +84,7 @@ export class ProgramTransport implements Transport {
       await Promise.race([this.#exited, new Promise((resolve) => stdin.once("drain", resolve))]);
   }
 
-  /** Ends the program and all that it started. Idempotent. */
+  /** Ends the program and all processes that it started. Idempotent. */
   close(): Promise<void> {
     return (this.#closing ??= this.#end());
   }
@@ -101,7 +101,7 @@ export class ProgramTransport implements Transport {
       if (!(await ends())) child.kill("SIGKILL");
     }
     await this.#tree?.endRest(this.#clock, new Promise(() => undefined));
-    // What was started after the last look is in its group still.
+    // Processes that started after the last update are still in the group.
     if (process.platform !== "win32" && child.pid !== undefined)
       attempt(() => process.kill(-(child.pid ?? 0), "SIGKILL"), true);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
@@ -119,7 +119,7 @@ export class ProgramTransport implements Transport {
       this.#fail(`sent a message of more than ${maxJsonValues} keys and values, the limit`);
       return;
     }
-    // Some programs log to stdout: what is no message is none.
+    // Some programs log to stdout: lines that are no messages are ignored.
     const value = parseIfJson(line.toString("utf8"));
     const message = value === undefined ? undefined : attempt(() => parseJSONRPCMessage(value), undefined);
     if (message !== undefined) this.onmessage?.(message);

@@ -1,7 +1,7 @@
-/** Where a server is. */
+/** The location of a server: a URL, or the words of the command that starts it. */
 export type ServerLocation = { readonly url: string } | { readonly words: readonly string[] };
 
-/** The URL of a server, or the words of the command that starts it; `why` is a clause that never repeats the text. */
+/** Parses the URL of a server, or the command that starts it; `why` is a clause that never repeats the text. */
 export function parseServerText(text: string): ServerLocation | { readonly why: string } {
   if (text === "") return { why: "what follows mcp: is missing: the URL of a server, or the command that starts it" };
   if (/^https?:\/\//i.test(text)) return parseUrl(text);
@@ -16,16 +16,16 @@ function parseUrl(text: string): ServerLocation | { readonly why: string } {
   if (url.username !== "" || url.password !== "")
     return { why: "user information in a URL would end up in files and logs; give a token with --token env:NAME" };
   if (url.hash !== "") return { why: "a server of MCP has no #REF" };
-  // Without the marks of an empty query and an empty fragment.
+  // Removes the marks of an empty query and an empty fragment.
   url.hash = "";
   if (url.search === "") url.search = "";
   return { url: url.href };
 }
 
-/** What a shell would act on, and nobody does here. */
+/** The characters on which a shell would act; no shell is used here. */
 const operators = /[|;&<>`$]/;
 
-/** Divides a command at blanks, except in single or double quotes, in which every character stands for itself. */
+/** Splits a command at blanks, except in single or double quotes, in which every character stands for itself. */
 function splitWords(text: string): ServerLocation | { readonly why: string } {
   const words: string[] = [];
   let word: string | undefined;
@@ -47,12 +47,12 @@ function splitWords(text: string): ServerLocation | { readonly why: string } {
   return { words };
 }
 
-/** The words of a command as one text that is divided into the same words. */
+/** Joins the words of a command to a text that is split into the same words. */
 export function toCommandText(words: readonly string[]): string {
   return words.map((word, at) => toWord(word, at === 0 && word.includes("://"))).join(" ");
 }
 
-/** `isLikeUrl`: without quotes, it would be the URL of a server. */
+/** Quotes a word if it needs quotes. `isLikeUrl`: without quotes, it would be the URL of a server. */
 function toWord(word: string, isLikeUrl: boolean): string {
   if (word !== "" && !isLikeUrl && !/[\s'"]/.test(word) && !operators.test(word)) return word;
   const runs = word.match(/"+|[^"]+/g) ?? [""];

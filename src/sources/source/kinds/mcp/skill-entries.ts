@@ -8,13 +8,13 @@ import type { RemoteContent } from "../../../reader.ts";
 
 const manifest = "SKILL.md";
 
-/** A file of a skill: where it is on the server, and in the skill. */
+/** A file of a skill: its URI on the server, and its path in the skill. */
 export interface ListedFile {
   readonly uri: string;
   readonly path: string;
 }
 
-/** The files that an entry lists, or why the skill cannot be installed, as a sentence. */
+/** Returns the files that an entry lists, or a sentence why the skill cannot be installed. */
 export function filesOfEntry({ uri, resources }: SkillEntry): readonly ListedFile[] | { readonly why: string } {
   if (resources === "dynamic")
     return { why: "its server generates it anew each time, without digests, so nothing says what would be installed" };
@@ -33,7 +33,7 @@ export function filesOfEntry({ uri, resources }: SkillEntry): readonly ListedFil
   return files;
 }
 
-/** A digest over which files with which bytes a skill has; no other entry gives the same text. */
+/** Computes a digest over a skill's URI and the URIs, digests and sizes of its files. */
 export function pinOfEntry({ uri, resources }: SkillEntry): string {
   const files = resources === "dynamic" ? resources : resources.map((one) => [one.uri, one.digest, one.size]).sort();
   return `sha256:${createHash("sha256")
@@ -41,14 +41,14 @@ export function pinOfEntry({ uri, resources }: SkillEntry): string {
     .digest("hex")}`;
 }
 
-/** How a skill is had; `source` is the whole text of its server. */
+/** Returns the content of a skill; `source` is the whole text of its server. */
 export function contentOfEntry(entry: SkillEntry, source: string): RemoteContent {
   const files = filesOfEntry(entry);
   if ("why" in files) return { type: "unusable", why: files.why };
   return { type: "pinned", source, pin: pinOfEntry(entry), place: entry.uri };
 }
 
-/** What an entry says of a skill, as the text of a SKILL.md: YAML takes JSON. The file itself is read when the skill is installed. */
+/** Writes an entry as the text of a SKILL.md: YAML takes JSON. The file itself is read when the skill is installed. */
 export function textOfEntry({ frontmatter }: SkillEntry): string {
   const { name, description, metadata } = frontmatter;
   const version = isObject(metadata) && typeof metadata["version"] === "string" ? metadata["version"] : undefined;
@@ -56,7 +56,7 @@ export function textOfEntry({ frontmatter }: SkillEntry): string {
   return `---\n${JSON.stringify(lines)}\n---\n`;
 }
 
-/** The directory of a skill on its server, as a path. */
+/** Returns the directory of a skill on its server, as a path. */
 export function directoryOfEntry({ uri }: SkillEntry): string {
   return uri.slice(0, -manifest.length - 1).replace(/^[a-z][a-z0-9+.-]*:\/*/i, "");
 }

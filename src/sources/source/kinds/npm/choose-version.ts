@@ -10,18 +10,18 @@ import { badSource } from "../../source-label.ts";
 /** A version as its registry describes it. */
 export interface PublishedVersion extends PinnedPackage {
   readonly integrity: string;
-  /** Absolute. */
+  /** The absolute URL of the package. */
   readonly tarball: string;
-  /** What its publisher says against using it. */
+  /** The publisher's warning against using it. */
   readonly deprecated: string | undefined;
-  /** Milliseconds since 1970, by the registry: not later than that. */
+  /** The latest possible time of publication by the registry's word, in milliseconds since 1970. */
   readonly publishedAt?: number;
 }
 
 const maxMessageLength = 200;
 const maxUrlLength = 2_048;
 
-/** The version of a package that npm would install, from what the registry says of all. Throws SOURCE_INVALID. */
+/** Chooses the version of a package that npm would install, from the registry's list of all. Throws SOURCE_INVALID. */
 export function chooseVersion(packument: unknown, { name, range }: WantedPackage): PublishedVersion {
   const [all, tags] = isObject(packument) ? [packument["versions"], packument["dist-tags"]] : [];
   if (!isObject(packument) || packument["name"] !== name || !isObject(all) || !isObject(tags))
@@ -35,7 +35,7 @@ export function chooseVersion(packument: unknown, { name, range }: WantedPackage
   return { ...toPublished(all[version], { name, version }), ...publishedAt(packument, version) };
 }
 
-/** When the version was published; in the short form of an answer, when the package changed last, which was not earlier. */
+/** Returns the time of publication; for the short form of an answer, the last change of the package, which was not earlier. */
 function publishedAt(packument: Readonly<Record<string, unknown>>, version: string): { readonly publishedAt?: number } {
   const { time, modified } = packument;
   const text = isObject(time) ? time[version] : modified;
@@ -43,7 +43,7 @@ function publishedAt(packument: Readonly<Record<string, unknown>>, version: stri
   return Number.isNaN(at) ? {} : { publishedAt: at };
 }
 
-/** The recommended version if it is in the range, else the highest that is; deprecated ones only where there is no other. */
+/** Returns the recommended version if it is in the range, else the highest that is; deprecated ones only if there is no other. */
 function versionIn(range: string, all: Readonly<Record<string, unknown>>, latest: unknown): string | undefined {
   if (validRange(range) === null) return undefined;
   const isGood = (version: string): boolean => deprecationOf(all[version]) === undefined;

@@ -26,10 +26,10 @@ const manifestBytes = 1024 * 1024;
 const maxPackages = 2_000;
 const dependencyFields = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
 
-/** Names the packages of a project as a source. */
+/** The label of the source of a project's packages. */
 export const installedLabel = `npm:${installedText}`;
 
-/** A package in `node_modules`. `name` and `version` are what its own package.json says. */
+/** A package in `node_modules`, with the name and version of its own package.json. */
 interface InstalledPackage {
   readonly real: string;
   readonly name: string;
@@ -37,8 +37,8 @@ interface InstalledPackage {
 }
 
 /**
- * The skills in the packages that the package.json of a project names, where these are installed. Nothing outside of directories
- * `node_modules` of the project and of those above it is read, and no link inside a package is followed. Throws SOURCE_INVALID.
+ * Lists the skills in the installed packages that the package.json of a project names. Only directories `node_modules` of the project and
+ * of the directories above it are read, and no link inside a package is followed. Throws SOURCE_INVALID.
  */
 export async function listInstalledPackages(
   project: string,
@@ -88,7 +88,7 @@ async function listSkillsIn(found: InstalledPackage, dependency: string, signal:
   );
 }
 
-/** The files of a skill that was listed. Throws SOURCE_INVALID if its package is of another version now. */
+/** Reads the files of a listed skill. Throws SOURCE_INVALID if its package has another version now. */
 export function readInstalledSkill(project: string, { pin, place }: PinnedContent): readonly SkillFile[] {
   const [dependency = "", directory = ""] = place.split(/ (.*)/s);
   const found = parsePackageText(dependency)?.range === "" ? findInstalled(project, dependency) : undefined;
@@ -96,11 +96,11 @@ export function readInstalledSkill(project: string, { pin, place }: PinnedConten
     throw badSource(`${dependency} is not installed any more as it was listed; look again`);
   const real = path.join(found.real, ...directory.split("/"));
   const installed = readInstalled(path.dirname(real), path.basename(real));
-  // What the package needs itself is no part of its skill.
+  // The dependencies of the package do not belong to its skill.
   return (installed?.files ?? []).filter((file) => !/^node_modules\//.test(file.path));
 }
 
-/** Where Node would find a package; "outside" if that is not in a directory `node_modules`. */
+/** Finds a package as Node would; "outside" if it is not in a directory `node_modules`. */
 function findInstalled(project: string, dependency: string): InstalledPackage | "outside" | undefined {
   const above = upwards(realpathSync.native(project)).map((place) => path.join(place, installedText));
   for (const directory of above) {
@@ -118,7 +118,7 @@ function findInstalled(project: string, dependency: string): InstalledPackage | 
   return undefined;
 }
 
-/** The SKILL.md files of a package, wherever skills may be. */
+/** Reads the SKILL.md files of a package in all directories that may be skills. */
 function manifestsOf(real: string): FileTree {
   const directories = ["", ...skillDirectories.flatMap((place) => childrenOf(real, place))];
   const files = directories.flatMap((directory) => {
@@ -131,16 +131,16 @@ function manifestsOf(real: string): FileTree {
 
 function childrenOf(real: string, place: string): readonly string[] {
   const directory = path.join(real, ...place.split("/"));
-  // Most packages have none.
+  // Most packages have no such directory.
   const entries = attempt(() => within(holdDirectory(directory), (held) => listHeld(held, directory)), []);
   return entries.flatMap((entry) => (entry.isDirectory() ? [`${place}/${entry.name}`] : []));
 }
 
-/** At most one byte more than a manifest may have, which is too large then. */
+/** Reads at most one byte more than a manifest may have; such a file is too large. */
 function readSmallFile(real: string): Buffer {
   return withDescriptor(openAtRealPath(real), (descriptor) => {
     const buffer = Buffer.alloc(manifestBytes + 1);
-    // A copy: thousands of buffers of the largest size would not fit into memory.
+    // A copy, because thousands of buffers of the maximum size would not fit into memory.
     return Buffer.from(buffer.subarray(0, readInto(descriptor, buffer)));
   });
 }

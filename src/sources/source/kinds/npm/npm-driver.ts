@@ -14,12 +14,12 @@ import { badSource } from "../../source-label.ts";
 
 const describing = { maxBytes: 8 * 1024 * 1024, timeoutMs: 20_000 } as const;
 const downloading = { maxBytes: packageLimits.packedBytes, timeoutMs: 120_000 } as const;
-/** Only what is needed to install a package; a registry that does not know this form sends all. */
+/** The form with only what an installation needs; a registry that does not know this form sends everything. */
 const accept = "application/vnd.npm.install-v1+json, application/json;q=0.9";
-/** Packages that are held in memory, so that their skills are read from one download. */
+/** The number of packages in memory, so that all skills of a package are read from one download. */
 const heldPackages = 2;
 
-/** What a registry has of a package; "unchanged" since `etag`. */
+/** The answer of a registry about a package; "unchanged" if it is the same as at `etag`. */
 type Described = { readonly json: unknown; readonly url: string; readonly etag: string | undefined } | "unchanged";
 
 export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriverOptions): SourceDriver {
@@ -54,7 +54,7 @@ export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriver
       throw badSource(
         `The tarball of ${name}@${version} is on a private host, to which a public registry must not lead`,
       );
-    // The token is the registry's: whoever else it names as the place of a tarball does not get it.
+    // The token is for the registry only: other hosts of tarballs do not get it.
     const isHere = new URL(tarball).origin === new URL(registry).origin;
     const authorization = isHere ? settings.authorizationFor(tarball) : undefined;
     const headers = authorization === undefined ? {} : { authorization };
@@ -62,7 +62,7 @@ export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriver
     return await unpackPackage(succeeded(answer, `the tarball of ${name}`, settings).body, published, signal);
   }
 
-  /** The files of a version, downloaded once. */
+  /** Returns the files of a version, which is downloaded once. */
   function filesOf(pin: string, open: () => Promise<FileTree>): Promise<FileTree> {
     const opened = packages.get(pin) ?? open();
     packages.set(pin, opened);
@@ -132,7 +132,7 @@ export function openNpmDriver({ fetcher, project = process.cwd() }: SourceDriver
   };
 }
 
-/** Throws SOURCE_INVALID if the registry has other bytes for a version than those that were locked. */
+/** Throws SOURCE_INVALID if the registry has other bytes for a version than the locked ones. */
 function refuseOther({ name, version, integrity }: PublishedVersion, locked: string | undefined): void {
   if (locked === undefined || locked === integrity) return;
   throw badSource(
@@ -140,7 +140,7 @@ function refuseOther({ name, version, integrity }: PublishedVersion, locked: str
   );
 }
 
-/** Throws with what the person can do, where something is missing. */
+/** Returns the answer if it is a success. Otherwise throws, with the variable that is missing for the user's token, if any. */
 function succeeded(answer: RemoteAnswer, what: string, { missing }: NpmSettings): RemoteAnswer {
   const { status, url } = answer;
   const unset =

@@ -4,24 +4,24 @@ import { type SkillsError, invalidOptions } from "../../../../base/errors.ts";
 import { readGuardedFile } from "../../../../base/paths/read-guarded-file.ts";
 import { isLoopbackHost } from "../../source-label.ts";
 
-/** Where packages are, and what is shown there. */
+/** The user's registries and their credentials. */
 export interface NpmSettings {
-  /** The URL of the registry for a package; it ends with a slash. Throws INVALID_OPTIONS. */
+  /** Returns the URL of the registry for a package; it ends with a slash. Throws INVALID_OPTIONS. */
   registryOf(name: string): string;
-  /** The `Authorization` that the person gave for this URL. Throws INVALID_OPTIONS for a value that no header can have. */
+  /** Returns the user's `Authorization` for this URL. Throws INVALID_OPTIONS for a value that no header can have. */
   authorizationFor(url: string): string | undefined;
-  /** Variables of the environment that a token names and that are not set. */
+  /** The environment variables that a token names and that are not set. */
   readonly missing: readonly string[];
 }
 
 const publicRegistry = "https://registry.npmjs.org/";
 const largest = 64 * 1024;
-/** Those of the environment begin with this, in any case. */
+/** The prefix of settings in the environment, in any case. */
 const prefix = /^npm_config_/i;
 
 /**
- * What the person says to npm: `~/.npmrc` or the file that `NPM_CONFIG_USERCONFIG` names, and variables `npm_config_…`. The `.npmrc` of a
- * project is never read: it is not the person's word where their token goes. Throws INVALID_OPTIONS for a file that others may have written.
+ * Reads the user's npm settings: `~/.npmrc` or the file that `NPM_CONFIG_USERCONFIG` names, and variables `npm_config_…`. The `.npmrc` of
+ * a project is never read: it must not decide where the user's token goes. Throws INVALID_OPTIONS if others may have written the file.
  */
 export function readNpmSettings(env: NodeJS.ProcessEnv = process.env, home = homedir()): NpmSettings {
   const given = new Map(
@@ -70,12 +70,12 @@ export function readNpmSettings(env: NodeJS.ProcessEnv = process.env, home = hom
 
 const absent = "there is no such file";
 
-/** Names of settings have hyphens; those of hosts and scopes are as they are. */
+/** Converts a variable to a key of .npmrc: settings have hyphens; hosts and scopes stay as they are. */
 function toKey(name: string): string {
   return /^(?:\/\/|@)/.test(name) ? name : name.toLowerCase().replace(/(?!^)_/g, "-");
 }
 
-/** `KEY = VALUE` a line, with comments and quotes; sections and lists are of no use here. */
+/** Parses `KEY = VALUE` lines with comments and quotes. Sections and lists are ignored. */
 function* parseNpmrc(text: string): Generator<readonly [string, string]> {
   for (const line of text.replace(/^\ufeff/, "").split(/\r?\n/)) {
     if (/^\s*\[/.test(line)) return;
@@ -98,7 +98,7 @@ function toRegistry(text: string, file: string): string {
   return url.href.replace(/\/*$/, "/");
 }
 
-/** As npm names a URL and all directories above it in its settings, each with a slash at its end and without. */
+/** Yields the keys of npm for a URL and all directories above it, each with and without a slash at its end. */
 function* locationsOf({ host, pathname }: URL): Generator<string, void> {
   for (let at = pathname.replace(/[^/]*$/, ""); ; at = at.replace(/[^/]+\/$/, "")) {
     yield `//${host}${at}`;

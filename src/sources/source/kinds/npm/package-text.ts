@@ -1,10 +1,10 @@
-/** What a person writes in place of a package for those that are installed in the project; no package has this name. */
+/** The text that stands for all packages installed in the project; no package has this name. */
 export const installedText = "node_modules";
 
-/** A package, and which of its versions; an empty range is the version that its publisher recommends. */
+/** A package and a range of its versions; an empty range is the version that the publisher recommends. */
 export interface WantedPackage {
   readonly name: string;
-  /** A range of versions as npm has it, or a tag. */
+  /** A range of versions in npm's syntax, or a tag. */
   readonly range: string;
 }
 
@@ -12,22 +12,22 @@ const plainName = "[A-Za-z0-9~-][A-Za-z0-9._~-]*";
 const packageForm = new RegExp(`^((?:@${plainName}/)?${plainName})(?:@([A-Za-z0-9._+^~<>=|* -]{0,128}))?$`);
 const maxNameLength = 214;
 
-/** `NAME`, `@SCOPE/NAME`, each with `@RANGE`; undefined for anything else. */
+/** Parses `NAME` or `@SCOPE/NAME`, with or without `@RANGE`; undefined for anything else. */
 export function parsePackageText(text: string): WantedPackage | undefined {
   const [, name = "", range = ""] = packageForm.exec(text) ?? [];
   if (name === "" || name.length > maxNameLength || name.toLowerCase() === installedText) return undefined;
   return { name, range: range.trim() };
 }
 
-/** One version of a package that never changes. Without `integrity`, its bytes are what the lock says of the skill. */
+/** One immutable version of a package. Without `integrity`, the lock's hashes of the skill identify its bytes. */
 export interface PinnedPackage {
   readonly name: string;
   readonly version: string;
-  /** `sha512-` and base64 of the whole tarball. */
+  /** `sha512-` and the base64 of the whole tarball's hash. */
   readonly integrity: string | undefined;
 }
 
-/** `NAME@VERSION`, then a blank and the integrity. */
+/** Formats `NAME@VERSION`, then a blank and the integrity if there is one. */
 export function toPin({ name, version, integrity }: PinnedPackage): string {
   return `${name}@${version}${integrity === undefined ? "" : ` ${integrity}`}`;
 }

@@ -14,8 +14,8 @@ export const packageLimits = {
 const manifestBytes = 1024 * 1024;
 
 /**
- * The files of a package from the bytes of its tarball, which have to be those that the registry announced. Nothing is written, and no
- * script of the package runs. Throws SOURCE_INVALID.
+ * Unpacks a tarball into memory. Its bytes must be those that the registry announced, and no script of the package runs. Throws
+ * SOURCE_INVALID.
  */
 export async function unpackPackage(
   bytes: Uint8Array,
@@ -50,7 +50,7 @@ export async function unpackPackage(
 
 type Unpacked = Awaited<ReturnType<typeof readArchive>>;
 
-/** Without the one directory that everything in a tarball lies in. */
+/** Removes the single top directory of a tarball. */
 function belowTop({ files, links, unusable }: Unpacked, what: string): Unpacked {
   const seen = new Set<string>();
   const without = <Entry extends { readonly path: string }>(entry: Entry): Entry => {
@@ -65,15 +65,15 @@ function belowTop({ files, links, unusable }: Unpacked, what: string): Unpacked 
   return { files: files.map(without), links: links.map(without), unusable: unusable.map(without) };
 }
 
-/** Where packages have their skills, unless they are one. */
+/** The directories of skills in a package that is not a skill itself. */
 export const skillDirectories = ["skills", "dist/skills"] as const;
 
-/** The directories of skills as `skills experimental_sync` finds them in an installed package. */
+/** Returns the directories of skills, as `skills experimental_sync` finds them in an installed package. */
 export function publishedSkills(tree: FileTree): readonly string[] {
   return isSkill(tree, "") ? [""] : skillDirectories.flatMap((place) => skillChildren(tree, place));
 }
 
-/** Those that are published; without any, wherever a repository has them. */
+/** Returns the published skills; if there are none, those that a repository would have. */
 export function skillsInPackage(tree: FileTree): readonly string[] {
   const published = publishedSkills(tree);
   return published.length > 0 ? published : findSkills(tree);

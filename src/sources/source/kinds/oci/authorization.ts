@@ -5,10 +5,10 @@ import { isLoopbackHost } from "../../source-label.ts";
 import type { FindCredentials, RegistryCredentials } from "./credentials.ts";
 import { type OciReference, originOfRegistry } from "./reference.ts";
 
-/** What a repository is asked for. */
+/** The actions that are requested for a repository. */
 type RegistryAction = "pull" | "pull,push";
 
-/** How a repository is asked. */
+/** The means to contact a repository, and the wanted actions. */
 export interface RegistryOptions {
   readonly action: RegistryAction;
   readonly fetcher: Fetcher;
@@ -21,13 +21,13 @@ const timeoutMs = 20_000;
 
 export interface RegistryAuthorization {
   headers(): Readonly<Record<string, string>>;
-  /** Gets what an answer with status 401 wants, to a request with the header `used`; whether the request is worth repeating. */
+  /** Gets the header that an answer with status 401 wants; `used`: the header of the request. Returns whether to repeat the request. */
   renew(answer: RemoteAnswer, used: string | undefined, signal: AbortSignal): Promise<boolean>;
 }
 
 /**
- * The Authorization header for one repository: nothing until the registry wants something, then a token from the token server that it names,
- * with credentials if there are any, or these themselves. Scopes are ours: no challenge widens them.
+ * Manages the Authorization header for one repository. It is empty until the registry wants one, then a token from the token server that
+ * the registry names, or the credentials themselves. Credentials are used if there are any; no challenge widens the scope.
  */
 export function openAuthorization(
   place: OciReference,
@@ -73,7 +73,7 @@ export function openAuthorization(
     return token;
   }
 
-  /** The URL of the token server, if credentials may be sent there. */
+  /** Returns the URL of the token server. Throws if credentials must not be sent there. */
   function realmOf(text: string): URL {
     if (!URL.canParse(text)) throw refusal("SOURCE_INVALID", "has no valid URL");
     const realm = new URL(text);
@@ -111,7 +111,7 @@ export function openAuthorization(
   return {
     headers: () => (header === undefined ? {} : { authorization: header }),
     async renew({ headers }, used, signal) {
-      // Another request got one meanwhile.
+      // Another request got a header meanwhile.
       if (header !== used) return true;
       const [, scheme = "", rest = ""] = /^\s*([A-Za-z]+)(?:\s+(.*))?$/s.exec(headers["www-authenticate"] ?? "") ?? [];
       const credentials = await find(place, signal);

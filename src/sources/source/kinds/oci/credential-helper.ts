@@ -9,8 +9,8 @@ const timeoutMs = 20_000;
 const maxBytes = 64 * 1024;
 
 /**
- * Asks `docker-credential-NAME` for the credentials of a server; undefined if it has none. The server is written to its stdin, and what it
- * prints is in no message. Throws AUTH_REQUIRED.
+ * Requests the credentials of a server from `docker-credential-NAME`; undefined if it has none. The server is written to stdin, and the
+ * output is in no message. Throws AUTH_REQUIRED.
  */
 export async function askHelper(
   name: string,
@@ -32,7 +32,7 @@ export async function askHelper(
     throw error;
   });
   if (code !== 0) {
-    // The words of the protocol for "nothing stored".
+    // The protocol says "nothing stored" with these words.
     if (/credentials not found/i.test(text)) return undefined;
     throw failure(program, `ended with ${code ?? "a signal"}`);
   }
@@ -59,7 +59,7 @@ async function run(file: string, input: string, signal: AbortSignal): Promise<{ 
       child.kill("SIGKILL");
       text = "";
     });
-    // It may end without reading.
+    // The helper may end without reading.
     child.stdin?.on("error", () => undefined).end(input);
     child.on("close", (code) => {
       signal.removeEventListener("abort", stop);

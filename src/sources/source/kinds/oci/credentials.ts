@@ -7,13 +7,13 @@ import { readGuardedFile } from "../../../../base/paths/read-guarded-file.ts";
 import { askHelper } from "./credential-helper.ts";
 import { type OciReference, credentialNames } from "./reference.ts";
 
-/** What a person stored for a registry. */
+/** The credentials that the user stored for a registry. */
 export type RegistryCredentials =
   | { readonly type: "password"; readonly user: string; readonly secret: string }
-  /** Exchanged for tokens at the token server. */
+  /** A token that the token server exchanges for other tokens. */
   | { readonly type: "identity"; readonly token: string };
 
-/** What is stored for a repository; undefined: nothing. Throws AUTH_REQUIRED for what is stored and cannot be read. */
+/** Finds the stored credentials for a repository; undefined if there are none. Throws AUTH_REQUIRED if they cannot be read. */
 export type FindCredentials = (
   repository: Pick<OciReference, "registry" | "repository">,
   signal: AbortSignal,
@@ -26,14 +26,14 @@ interface Environment {
 
 const maxBytes = 1024 * 1024;
 
-/** Reads what `docker login` and `podman login` stored, and asks the helpers that are configured there; each registry once. */
+/** Finds the credentials that `docker login` and `podman login` stored, also with the configured helpers; each repository is read once. */
 export function storedCredentials({ env = process.env, home = homedir() }: Environment = {}): FindCredentials {
   const found = new Map<string, Promise<RegistryCredentials | undefined>>();
   return (repository, signal) => {
     const key = `${repository.registry}/${repository.repository}`;
     const known = found.get(key) ?? findIn(filesOf(env, home), repository, signal);
     found.set(key, known);
-    // Whoever asks next may succeed.
+    // The next request may succeed.
     known.catch(() => found.delete(key));
     return known;
   };
@@ -79,13 +79,13 @@ async function findInConfig(
     const credentials = await askHelper(helper, names[0] ?? registry, signal);
     if (credentials !== undefined) return credentials;
   }
-  // Podman also stores them for a part of a registry: the longest one counts.
+  // Podman also stores credentials for a prefix of a repository: the longest prefix counts.
   const parts = repository.split("/").map((_, index, all) => [registry, ...all.slice(0, all.length - index)].join("/"));
   const entry = valueFor(auths, [...parts, ...names]);
   return isObject(entry) ? toCredentials(entry, file) : undefined;
 }
 
-/** The value of the first name that a table has, however it is written. */
+/** Returns the value of the first name that a table has, in any spelling. */
 function valueFor(table: unknown, names: readonly string[]): unknown {
   if (!isObject(table)) return undefined;
   const bare = (text: string): string => text.toLowerCase().replace(/^https?:\/\//, "").replace(/\/(?:v[12]\/?)?$/, ""); // prettier-ignore

@@ -9,7 +9,7 @@ import { type BlobDescriptor, type ImageManifest, ociMediaTypes } from "./manife
 import type { OciRegistry } from "./registry.ts";
 import { badSource } from "../../source-label.ts";
 
-/** Limits of one artifact, which may hold several skills. */
+/** The limits of one artifact, which may hold several skills. */
 const artifactLimits = {
   packedBytes: 2 * skillLimits.packedBytes,
   bytes: 2 * skillLimits.bytes,
@@ -25,7 +25,7 @@ const opaque = ".wh..wh..opq";
 
 type Layer = Pick<ArchiveContent, "files" | "links" | "unusable">;
 
-/** The files of an artifact, within the limits of one. Throws as `stackLayers` does, and EXECUTION_TIMEOUT. */
+/** Reads the files of an artifact within its limits. Throws the errors of `stackLayers`, and EXECUTION_TIMEOUT. */
 export async function readLayers(
   manifest: ImageManifest,
   registry: OciRegistry,
@@ -43,8 +43,8 @@ export async function readLayers(
 }
 
 /**
- * The files of an artifact: its layers one above the other, with what whiteouts remove. A layer is an archive, or one file that its title
- * names. Throws SOURCE_INVALID.
+ * Reads an artifact: its layers one above the other, without the files that whiteouts remove. A layer is an archive, or one file that its
+ * title names. Throws SOURCE_INVALID.
  */
 async function stackLayers({ layers }: ImageManifest, registry: OciRegistry, signal: AbortSignal): Promise<FileTree> {
   const present = layers.filter(({ mediaType }) => mediaType !== ociMediaTypes.empty);
@@ -67,7 +67,7 @@ async function stackLayers({ layers }: ImageManifest, registry: OciRegistry, sig
     for (const file of layer.files) {
       if (nameOf(file.path).startsWith(whiteout)) continue;
       left -= file.bytes.length;
-      // A copy: the archive that it is a part of may be much larger.
+      // A copy, because the archive around the file may be much larger.
       files.set(file.path, { ...file, bytes: new Uint8Array(file.bytes) });
       links.delete(file.path);
     }
@@ -110,7 +110,7 @@ function oneFile(bytes: Uint8Array, { annotations, mediaType }: BlobDescriptor, 
   return { files: [{ path, bytes, executable: false }], links: [], unusable: [] };
 }
 
-/** Removes what a whiteout hides: all in its directory, or the file or directory of its name. */
+/** Removes the files that a whiteout hides: all in its directory, or the file or directory of its name. */
 function remove(all: Map<string, unknown>, marker: string): void {
   const name = nameOf(marker);
   const directory = marker.slice(0, marker.length - name.length);

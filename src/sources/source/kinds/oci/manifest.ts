@@ -17,7 +17,7 @@ export const ociMediaTypes = {
   empty: "application/vnd.oci.empty.v1+json",
 } as const;
 
-/** Limits of what is read before any layer. */
+/** The limits of the documents that are read before any layer. */
 export const manifestLimits = { bytes: 4 * 1024 * 1024, manifests: 256, layers: 64 } as const;
 
 const annotations = z.record(z.string(), z.string()).default({});
@@ -42,7 +42,7 @@ export type BlobDescriptor = z.infer<typeof descriptor>;
 export type ImageManifest = z.infer<typeof manifestSchema> & { readonly type: "manifest" };
 export type ImageIndex = z.infer<typeof indexSchema> & { readonly type: "index" };
 
-/** Reads a manifest or an index, by what is in it; `answered`: the Content-Type that it came with. Throws SOURCE_INVALID. `what` starts a sentence. */
+/** Parses a manifest or an index. `answered`: the received Content-Type; `what` starts a sentence. Throws SOURCE_INVALID. */
 export function parseOciManifest(bytes: Uint8Array, what: string, answered = ""): ImageManifest | ImageIndex {
   const fault = (why: string): SkillsError => badSource(`${what} ${why}`);
   if (hasTooManyValues(bytes)) throw fault(`has more than ${maxJsonValues} keys and values`);
@@ -50,7 +50,7 @@ export function parseOciManifest(bytes: Uint8Array, what: string, answered = "")
   if (!isObject(json)) throw fault("is no manifest: it is not a JSON object");
   if (json["schemaVersion"] !== 2) throw fault("has a schemaVersion other than 2; push it again with a current tool");
   const { manifests, layers, mediaType } = json;
-  // Two readers could each see another artifact.
+  // With both fields, two readers could see different artifacts.
   if (Array.isArray(manifests) === Array.isArray(layers))
     throw fault("is neither a manifest with layers nor an index of manifests");
   const expected: readonly string[] = Array.isArray(layers)
@@ -73,14 +73,14 @@ export function parseOciManifest(bytes: Uint8Array, what: string, answered = "")
   throw fault(`is not valid: ${cleanText(`${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`, 200)}`);
 }
 
-/** Attestations of builders, which stand in an index beside the images that they are about. */
+/** Whether an entry is a builder's attestation, which is in an index beside the images that it describes. */
 function isAttestation({ platform, annotations }: BlobDescriptor): boolean {
   return platform?.os === "unknown" || annotations["vnd.docker.reference.type"] !== undefined;
 }
 
 /**
- * The manifests of an index that hold skills: one where they are one artifact for several platforms, of which linux/amd64 is read on every
- * machine, so that all install the same bytes; else each.
+ * Returns the manifests of an index that hold skills. If they are one artifact for several platforms, only linux/amd64 is read on every
+ * machine, so that all install the same bytes.
  */
 export function chooseManifests({ manifests }: ImageIndex): {
   readonly isOne: boolean;
@@ -93,7 +93,7 @@ export function chooseManifests({ manifests }: ImageIndex): {
   return { isOne, chosen: [usual ?? usable[0]].flatMap((one) => one ?? []) };
 }
 
-/** What publishers say of a skill in annotations: ToolHive, the proposed specification for Agent Skills, and Alibaba's registry. */
+/** The prefixes of skill annotations: ToolHive, the proposed specification for Agent Skills, and Alibaba's registry. */
 const families = ["dev.toolhive.skills", "io.agentskills.skill", "org.agent.skill"] as const;
 const general = "org.opencontainers.image";
 
@@ -103,7 +103,7 @@ export interface DeclaredSkill {
   readonly version?: string;
 }
 
-/** The one skill that annotations name and describe; undefined if they do not: then only its files say what it is. */
+/** Returns the one skill that annotations name and describe; undefined without one: then only its files describe it. */
 export function declaredSkill(annotations: Readonly<Record<string, string>>): DeclaredSkill | undefined {
   const family = families.find((one) => annotations[`${one}.name`] !== undefined);
   if (family === undefined) return undefined;
@@ -118,7 +118,7 @@ export function declaredSkill(annotations: Readonly<Record<string, string>>): De
   return { name, description, ...(version !== "" && { version }) };
 }
 
-/** As manifests name content. */
+/** Computes a digest in the form of manifests. */
 export async function ociDigest(bytes: Uint8Array, algorithm: "sha256" | "sha512" = "sha256"): Promise<string> {
   return `${algorithm}:${await hashInSlices(bytes, algorithm)}`;
 }

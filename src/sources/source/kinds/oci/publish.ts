@@ -13,11 +13,11 @@ import { pushSignature } from "./referrers.ts";
 import { OciRegistry } from "./registry.ts";
 
 const artifactType = "dev.toolhive.skills.v1";
-/** Both get the same bytes, so that clusters with either mount it. */
+/** The architectures that get the same bytes, so that clusters with either can mount them. */
 const architectures = ["amd64", "arm64"] as const;
 const epoch = "1970-01-01T00:00:00Z";
 
-/** Pushes each skill as an artifact: one to the repository itself, several to repositories of their names below it. */
+/** Pushes each skill as an artifact: a single one to the repository itself, several to repositories of their names below it. */
 export async function publishSkills(
   reference: OciReference,
   skills: readonly PublishableSkill[],
@@ -33,7 +33,7 @@ export async function publishSkills(
   for (const skill of skills) {
     const repository = skills.length === 1 ? reference.repository : `${reference.repository}/${skill.slug}`;
     const tag = reference.tag ?? tagOf(skill);
-    // Parsed again: the name of a skill has become a part of it.
+    // Parsed again, because the repository now contains the name of the skill.
     const place = parseReference(toReferenceLabel({ registry: reference.registry, repository, tag }));
     const registry = new OciRegistry(place, { action: "pull,push", fetcher: options.fetcher, find });
     receipts.push(await publishSkill(registry, { ...place, tag }, skill, options));
@@ -41,7 +41,7 @@ export async function publishSkills(
   return receipts;
 }
 
-/** The version as a tag, which may have no `+`; `latest` for a skill that says none. */
+/** Returns the version as a tag, in which `+` is not allowed; `latest` for a skill without a version. */
 function tagOf({ version }: PublishableSkill): string {
   return version === "0.0.0" ? "latest" : version.replaceAll("+", "_");
 }
@@ -89,7 +89,7 @@ interface BuiltArtifact {
   readonly index: PushedContent;
 }
 
-/** A skill in ToolHive's form, whose bytes depend on nothing but the skill. */
+/** Builds a skill in ToolHive's form; its bytes depend only on the skill. */
 async function toArtifact({
   slug: name,
   description,

@@ -2,7 +2,7 @@ import { ociDigest } from "./manifest.ts";
 import type { OciRegistry } from "./registry.ts";
 import { badSource } from "../../source-label.ts";
 
-/** Bytes to push, as manifests name them. */
+/** Bytes to push, with their descriptor in manifests. */
 export interface PushedContent {
   readonly bytes: Uint8Array;
   readonly descriptor: { readonly mediaType: string; readonly digest: string; readonly size: number };
@@ -11,13 +11,13 @@ export interface PushedContent {
 const timeoutMs = 120_000;
 const answerBytes = 256 * 1024;
 
-/** Content of these bytes, or of a value as JSON. */
+/** Describes bytes, or a value as JSON, for a push. */
 export async function toPushedContent(content: Uint8Array | object, mediaType: string): Promise<PushedContent> {
   const bytes = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content));
   return { bytes, descriptor: { mediaType, digest: await ociDigest(bytes), size: bytes.length } };
 }
 
-/** Uploads a blob, unless it is there. Throws as `requireSuccess` does, and SOURCE_INVALID for a registry that wants it elsewhere. */
+/** Uploads a blob unless it exists. Throws the errors of `requireSuccess`, and SOURCE_INVALID if the upload is to go to another host. */
 export async function pushBlob(
   registry: OciRegistry,
   { bytes, descriptor }: PushedContent,
@@ -38,7 +38,7 @@ export async function pushBlob(
   registry.requireSuccess(await registry.ask(request, signal), "an upload");
 }
 
-/** Uploads a manifest under its digest, or under a tag as well. Returns whether the registry lists what its subject is referred to by. */
+/** Uploads a manifest under its digest, or under a tag. Returns whether the registry lists the referrers of its subject. */
 export async function pushManifest(
   registry: OciRegistry,
   { bytes, descriptor }: PushedContent,

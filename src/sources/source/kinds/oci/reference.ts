@@ -1,6 +1,6 @@
 import { invalidSource, isLoopbackHost } from "../../source-label.ts";
 
-/** What `oci://HOST/REPO[:TAG][@DIGEST]` names. The digest decides where there are both. */
+/** The names in `oci://HOST/REPO[:TAG][@DIGEST]`. If there are both a tag and a digest, the digest decides. */
 export interface OciReference {
   /** A host in lower case, with its port if it has one. */
   readonly registry: string;
@@ -15,10 +15,10 @@ const maxRepositoryLength = 255;
 const tagForm = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 /** The digests that can be verified here. */
 export const contentDigest = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
-/** Names of one registry; the first is the one in its references, the last the one that answers. */
+/** The names of one registry; the first is the one in references, the last the one that answers. */
 const dockerHub = ["docker.io", "index.docker.io", "registry-1.docker.io"] as const;
 
-/** Throws `invalidSource`. */
+/** Parses a reference. Throws `invalidSource`. */
 export function parseReference(text: string): OciReference {
   const [, rest] = /^oci:\/\/(.*)$/is.exec(text) ?? [];
   if (rest === undefined) throw invalidSource("oci: is followed by // and the host of a registry", example);
@@ -40,7 +40,7 @@ export function parseReference(text: string): OciReference {
 function toRegistry(host: string): string {
   const whole = `https://${host.toLowerCase()}`;
   const registry = URL.canParse(whole) ? new URL(whole).host : "";
-  // What a URL rewrites, such as 0x7f.1, is no host of a registry.
+  // A host that URL rewrites, such as 0x7f.1, is no host of a registry.
   const isHost = registry !== "" && registry === host.toLowerCase().replace(/:443$/, "");
   if (!isHost) throw invalidSource("it names no valid host", example);
   if (!/[.:]/.test(registry) && !isLoopbackHost(registry))
@@ -60,17 +60,17 @@ function toLocation(registry: string, name: string): Pick<OciReference, "registr
   return { registry: dockerHub[0], repository: name.includes("/") ? name : `library/${name}` };
 }
 
-/** Names the reference again. */
+/** Formats a reference as text. */
 export function toReferenceLabel({ registry, repository, tag, digest }: OciReference): string {
   return `oci://${registry}/${repository}${tag === undefined ? "" : `:${tag}`}${digest === undefined ? "" : `@${digest}`}`;
 }
 
-/** The URL by which rules about addresses and sources judge it. */
+/** Returns the URL to which the rules for hosts and sources apply. */
 export function toReferenceUrl({ registry, repository }: OciReference): string {
   return `${protocolOf(registry)}//${registry}/${repository}`;
 }
 
-/** The origin that answers for a registry. */
+/** Returns the origin that answers for a registry. */
 export function originOfRegistry(registry: string): string {
   return `${protocolOf(registry)}//${registry === dockerHub[0] ? dockerHub[2] : registry}`;
 }
@@ -79,7 +79,7 @@ function protocolOf(registry: string): "http:" | "https:" {
   return isLoopbackHost(new URL(`https://${registry}`).hostname) ? "http:" : "https:";
 }
 
-/** The names under which programs store the credentials of a registry. */
+/** Returns the names under which programs store the credentials of a registry. */
 export function credentialNames(registry: string): readonly string[] {
   return registry === dockerHub[0] ? ["https://index.docker.io/v1/", ...dockerHub] : [registry];
 }

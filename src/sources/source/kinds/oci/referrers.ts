@@ -7,12 +7,12 @@ import { badSource } from "../../source-label.ts";
 const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json";
 const bundleFamily = /^application\/vnd\.dev\.sigstore\.bundle\b/;
 const created = "org.opencontainers.image.created";
-/** Marks a bundle over the files of the skill, with its digest; those of others, over a manifest, prove nothing about these files. */
+/** The annotation of a bundle over a skill's files, with its digest. Bundles over a manifest prove nothing about the files. */
 const ownBundle = "dev.acp-skills.bundle";
-/** What registries without the referrers API answer. */
+/** The statuses by which registries without the referrers API answer. */
 const without: ReadonlySet<number> = new Set([400, 404, 405, 501]);
 
-/** What refers to a digest, by the API of registries, or by the tag that stands for it where there is none. */
+/** Lists the referrers of a digest, by the API of registries; without the API, by the tag that replaces it. */
 async function listReferrers(
   registry: OciRegistry,
   digest: string,
@@ -32,10 +32,7 @@ function fallbackTag(digest: string): string {
   return digest.replace(":", "-").slice(0, 128);
 }
 
-/**
- * The newest Sigstore bundle over the files of what has one of these digests, of the first that has any. It is handed on as it is; whoever
- * trusts it verifies it.
- */
+/** Reads the newest Sigstore bundle over the files of the first digest that has one. The bundle is not verified here. */
 export async function readSignature(
   registry: OciRegistry,
   digests: readonly string[],
@@ -59,7 +56,7 @@ export async function readSignature(
   return undefined;
 }
 
-/** Adds a bundle to what refers to a manifest; whether it was not there yet. */
+/** Adds a bundle to the referrers of a manifest. Returns false if it was there already. */
 export async function pushSignature(
   registry: OciRegistry,
   subject: PushedContent["descriptor"],

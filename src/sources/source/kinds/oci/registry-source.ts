@@ -16,15 +16,15 @@ import { readSignature } from "./referrers.ts";
 import { type ReceivedManifest, OciRegistry } from "./registry.ts";
 import { badSource } from "../../source-label.ts";
 
-/** Where a skill is: the digest of the manifest with its layers, and the directory in them; without one, the only skill that they hold. */
+/** The form of `place`: the digest of the manifest with the skill's layers, and the directory in them; without one, their only skill. */
 const placeForm = /^([a-z0-9]+:[0-9a-f]+)(?:\/(.*))?$/s;
 const atOnce = 4;
-/** Artifacts whose files stay in memory between listing and downloading. */
+/** The number of artifacts whose files stay in memory between listing and downloading. */
 const recent = 2;
-/** Repositories whose tokens are remembered. */
+/** The number of repositories whose tokens are stored. */
 const repositoriesAtOnce = 100;
 
-/** Connects to nothing before the first reading. */
+/** Opens a driver for OCI registries. Connects to nothing before the first read. */
 export function openRegistrySource({ fetcher }: SourceDriverOptions): SourceDriver {
   const trees = new LimitedMap<string, FileTree>(recent);
   const find = storedCredentials();
@@ -83,7 +83,7 @@ interface FoundManifest {
   readonly found: ReceivedManifest | "unchanged";
 }
 
-/** What the reference names: its digest, its tag, the tag `latest`, or the highest version among the tags. */
+/** Finds the manifest that a reference names: by its digest, its tag, the tag `latest`, or the highest version among the tags. */
 async function findManifest(
   registry: OciRegistry,
   { digest, tag }: OciReference,
@@ -103,7 +103,7 @@ async function findManifest(
   return { name: newest, found: other };
 }
 
-/** The highest version among tags; one of a prerelease only where there is no other. */
+/** Returns the highest version among tags; a prerelease only if there is no other version. */
 export function newestVersion(tags: readonly string[]): string | undefined {
   const versions = tags.flatMap((tag) => {
     const version = tag.length > 128 ? null : parseVersion(tag);
@@ -139,7 +139,7 @@ async function listSkills(listing: Listing): Promise<Listed> {
       return await listEntry(entry, { ...shared, ...entry.annotations }, listing);
     } catch (error) {
       signal.throwIfAborted();
-      // What cannot be reached now may be there; of several artifacts, a bad one hides no other.
+      // An artifact that cannot be reached now may be there; among several, a bad one hides no other.
       if (isOne || !isSkillsError(error, "SOURCE_INVALID")) throw error;
       return { skills: [], problems: [error.message] };
     }
@@ -153,7 +153,7 @@ async function listSkills(listing: Listing): Promise<Listed> {
   return { skills: [...skills.values()].sort((a, b) => byCodePoint(a.name, b.name)), problems };
 }
 
-/** One entry of an index; what its annotations declare is asked for when it is downloaded. */
+/** Lists one entry of an index. If its annotations declare a skill, the manifest is read only for the download. */
 async function listEntry(
   { digest }: BlobDescriptor,
   annotations: BlobDescriptor["annotations"],
@@ -193,7 +193,7 @@ function toContent(place: string, { reference, top }: Pick<Listing, "reference" 
   return { type: "pinned", source: toReferenceLabel(reference), pin: top.digest, place };
 }
 
-/** The files of a skill. A link in it makes it unusable: it can lead anywhere. */
+/** Reads the files of a skill. A link in it makes it unusable, because it can lead anywhere. */
 async function readSkill(
   tree: FileTree,
   directory: string | undefined,

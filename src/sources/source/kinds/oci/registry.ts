@@ -16,7 +16,7 @@ import {
 import { type OciReference, contentDigest, originOfRegistry } from "./reference.ts";
 import { badSource } from "../../source-label.ts";
 
-/** A manifest or an index as it was received, and what is in it. */
+/** A manifest or an index as it was received, with its parsed content. */
 export interface ReceivedManifest {
   readonly digest: string;
   readonly size: number;
@@ -32,7 +32,7 @@ const accept = [
   ociMediaTypes.dockerManifest,
 ].join(", ");
 
-/** A repository of a registry, by the distribution protocol. What a digest names is verified before anybody sees it. */
+/** A repository of a registry, by the distribution protocol. Content is verified against its digest before it is returned. */
 export class OciRegistry {
   readonly place: string;
   readonly origin: string;
@@ -49,7 +49,7 @@ export class OciRegistry {
     this.#authorization = openAuthorization(reference, options);
   }
 
-  /** The answer with any status; a request that needs credentials is repeated with them. `path`: below the repository, or a URL. */
+  /** Returns the answer with any status; repeats a request that needs credentials with them. `path`: below the repository, or a URL. */
   async ask(
     {
       path,
@@ -69,13 +69,13 @@ export class OciRegistry {
     if (!isOwn) return await send({});
     const used = this.#authorization.headers();
     const answer = await send(used);
-    // What a redirect led to is not asked on its word.
+    // A host to which a redirect led cannot request credentials.
     const isAsked = answer.status === 401 && new URL(answer.url).origin === this.origin;
     const isWorthIt = isAsked && (await this.#authorization.renew(answer, used["authorization"], signal));
     return isWorthIt ? await send(this.#authorization.headers()) : answer;
   }
 
-  /** What a tag or digest names; undefined if there is nothing; "unchanged" if it still is what `known` names. Throws SOURCE_INVALID for other bytes. */
+  /** Reads a tag or digest; undefined without content; "unchanged" if its digest is `known`. Throws SOURCE_INVALID for other bytes. */
   async manifest(name: string, signal: AbortSignal): Promise<ReceivedManifest | undefined>;
   async manifest(
     name: string,
@@ -102,7 +102,7 @@ export class OciRegistry {
     return { digest, size: bytes.length, content: parseOciManifest(bytes, what, answer.headers["content-type"]) };
   }
 
-  /** The bytes that a descriptor names, of exactly its size and digest. Throws SOURCE_INVALID. `what` starts a sentence. */
+  /** Reads a blob of exactly the size and digest of its descriptor. Throws SOURCE_INVALID. `what` starts a sentence. */
   async blob(
     { digest, size }: Pick<BlobDescriptor, "digest" | "size">,
     what: string,
@@ -120,7 +120,7 @@ export class OciRegistry {
     return body;
   }
 
-  /** The tags of the repository, as far as the limits go. */
+  /** Lists the tags of the repository, up to `tagLimits`. */
   async tags(signal: AbortSignal): Promise<readonly string[]> {
     const found: string[] = [];
     let path: string | undefined = "tags/list?n=1000";
@@ -138,7 +138,7 @@ export class OciRegistry {
     return found.slice(0, tagLimits.count);
   }
 
-  /** The answer if it is a success. Throws with what a person can do. `what` is a noun. */
+  /** Returns the answer if it is a success. Throws with advice for the user. `what` is a noun. */
   requireSuccess(answer: RemoteAnswer, what: string): RemoteAnswer {
     const { status } = answer;
     if (status >= 200 && status < 300) return answer;
@@ -152,7 +152,7 @@ export class OciRegistry {
   }
 }
 
-/** The code of the first error that a registry names, such as ` (MANIFEST_INVALID)`. */
+/** Returns the code of the first error that a registry names, such as ` (MANIFEST_INVALID)`. */
 function saidIn({ body }: RemoteAnswer): string {
   const json = body.length > 64 * 1024 ? undefined : parseIfJson(Buffer.from(body).toString("utf8"));
   const errors: unknown = isObject(json) ? json["errors"] : undefined;
