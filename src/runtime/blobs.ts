@@ -24,7 +24,7 @@ export interface StoredBlob {
   readonly sha256: string;
 }
 
-/** A part of a blob, in bytes. A range beyond the end is clamped without an error. */
+/** A range of a blob, in bytes. A range beyond the end is clamped without an error. */
 export interface BlobRange {
   /** Default 0. */
   readonly offset?: number;
@@ -50,8 +50,8 @@ export interface BlobStore {
   ): Promise<StoredBlob>;
   stat(owner: string, id: string): Promise<StoredBlob>;
   /**
-   * Streams a range. The digest of the blob is verified first; a damaged blob throws INTERNAL. Nothing is opened before the
-   * first chunk is requested; after that, the range can be read to its end even if the blob is removed.
+   * Streams a range. The digest of the blob is verified first; a damaged blob throws INTERNAL. Nothing is opened before the first chunk is
+   * requested. After that, the range can be read to its end even if the blob is removed.
    */
   read(owner: string, id: string, range?: BlobRange): AsyncIterable<Uint8Array>;
   /** Protects a blob from sweeps until the returned function is called or this process exits. Its owner can still remove it. */
@@ -70,7 +70,7 @@ export interface ListedBlob extends StoredBlob {
   readonly expiresAt: number;
 }
 
-/** What a sweep removed, and what is left because it is held. */
+/** The result of a sweep: removed blobs, and expired ones that remain because they are held. */
 export interface Swept {
   readonly removed: number;
   readonly freedBytes: number;

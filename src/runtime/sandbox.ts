@@ -4,17 +4,17 @@ export { findCommand, findPython } from "./sandbox/find.ts";
 export { findCgroups } from "./sandbox/choose-sandbox.ts";
 export { installRequirements } from "./sandbox/requirements.ts";
 
-/** What isolates a run. "none": nothing does, which a person has allowed for its skill. */
+/** The isolation of a run. "none": no isolation, which the user has allowed for its skill. */
 export type Tier = "bubblewrap" | "landlock" | "pyodide" | "seatbelt" | "memory" | "none";
 
 /** Why something is not available, and how to fix it. */
 export interface Explanation {
   readonly reason: string;
-  /** Commands, or a sentence where no command fixes it. */
+  /** Commands, or a sentence if no command fixes it. */
   readonly fix: readonly string[];
 }
 
-/** What not every tier supports, in words. */
+/** A feature that not every tier supports, in words. */
 export type Ability =
   | "network access"
   | "project access"
@@ -53,7 +53,7 @@ export interface MountedBlob {
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** What a run starts: code, the entry point of an action, or a script of a skill. */
+/** The program of a run: code, the entry point of an action, or a script of a skill. */
 type Program =
   /** Calls the entry of a mounted skill. */
   | { readonly type: "skill"; readonly skill: string; readonly args: Json }
@@ -88,7 +88,7 @@ export interface RunLimits {
 export interface SandboxProject {
   readonly directory: string;
   readonly writable: boolean;
-  /** If the directory is another one by then, the run ends before any of its code is executed. */
+  /** The identity of the directory. If it has changed, the run ends before any of its code is executed. */
   readonly identity?: DirectoryIdentity | undefined;
   /** Directories in it that stay read-only: relative, with `/` as separator, without symbolic links. */
   readonly readOnly?: readonly string[];
@@ -103,23 +103,23 @@ export interface SandboxRun {
   readonly brokered: readonly string[];
   readonly blobs: readonly MountedBlob[];
   readonly secrets: Readonly<Record<string, string>>;
-  /** Secrets that the host sends for it, such as `GH_TOKEN@api.github.com`; their values never enter. Absent: none. */
+  /** Secrets that the host sends for the run, such as `GH_TOKEN@api.github.com`; it never gets their values. Absent: none. */
   readonly uses?: readonly string[];
   /** Allowed destinations, such as `https://*.example.org`. Empty: no network access, including name resolution. */
   readonly network: readonly string[];
   /** The session's directory, as `/project`. */
   readonly project?: SandboxProject;
-  /** It runs without a sandbox: only the tier "none" supports that, and no other run. */
+  /** Present if the run has no sandbox. The tier "none" supports only such runs; no other tier supports them. */
   readonly isolation?: "none";
   /** A directory of installed Python packages, mounted read-only. */
   readonly packages?: string;
   readonly limits: RunLimits;
 }
 
-/** What a tier has to support for a run. */
+/** The fields of a run that a tier has to support. */
 export type RunNeeds = Pick<SandboxRun, "program" | "network" | "project" | "packages" | "isolation" | "uses">;
 
-/** What a run can ask of its host. All arguments are untrusted. */
+/** The host of a run, and the calls that the run can make. All arguments are untrusted. */
 export interface RunHost {
   /** Bytes that the program printed. Must not throw. */
   print(stream: "stdout" | "stderr", bytes: Uint8Array): void;
@@ -129,7 +129,7 @@ export interface RunHost {
   createBlob(kind: string, content: AsyncIterable<Uint8Array>): Promise<string>;
   /** Runs a brokered skill. A thrown `SkillCallFailure` becomes a `SkillError` of the program. */
   callSkill(name: string, args: Json, signal: AbortSignal): Promise<Json>;
-  /** Makes a request with a secret that the run may use. Absent where it may use none. A thrown error becomes one of the program. */
+  /** Makes a request with a secret that the run may use; absent if it may use none. A thrown error becomes one of the program. */
   readonly fetch?: (request: SecretRequest, signal: AbortSignal) => Promise<SecretAnswer>;
   /** Called for each regular file in `/output`, with its relative path, after every process of the run is dead. */
   output(path: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void>;
@@ -146,7 +146,7 @@ export interface SecretRequest {
   readonly timeoutMs?: number | undefined;
 }
 
-/** What the server answered, without the value of the secret. */
+/** The server's answer, without the value of the secret. */
 export interface SecretAnswer {
   readonly status: number;
   /** Names in lower case; of repeated headers the first. */
@@ -161,7 +161,7 @@ export interface SkillCallFailure {
   readonly runId?: string;
 }
 
-/** How a run ended. What the host observed takes precedence over what the code reported. */
+/** The end of a run. What the host observed takes precedence over what the code reported. */
 export type RunEnd =
   | {
       readonly type: "returned";
@@ -169,12 +169,12 @@ export type RunEnd =
       readonly summary?: string;
       readonly outputBlobs?: readonly string[];
     }
-  /** `code`: of a failure on another machine. */
+  /** `code`: the error code of a failure on another machine. */
   | { readonly type: "raised"; readonly error: RunError; readonly code?: string }
   /** A script exited, or was killed by its own signal. */
   | { readonly type: "exited"; readonly exitCode: number }
   | { readonly type: "limit"; readonly limit: "timeout" | "memory" | "processes" | "disk" | "output" }
-  /** The program or the sandbox exited without a result; `detail` is for people. */
+  /** The program or the sandbox exited without a result; `detail` is human-readable. */
   | { readonly type: "crashed"; readonly detail: string }
   | { readonly type: "cancelled" };
 
@@ -186,22 +186,20 @@ export interface RunError {
   readonly details?: { readonly [key: string]: Json };
 }
 
-/**
- * Runs code that is assumed to be hostile. Each tier implements this port. No state passes from one run to another.
- */
+/** The port to a tier, which runs code that is assumed to be hostile. No state passes from one run to another. */
 export interface Sandbox {
-  /** Its name in results and in the ledger: of ours, a tier. */
+  /** The name in results and in the ledger; for the sandboxes of acp-skills, a tier. */
   readonly tier: string;
-  /** What it does not support on this machine, and why: all reports, requirements, questions and refusals say what stands here. */
+  /** The unsupported abilities, each with the reason. All reports, requirements, questions and refusals quote these texts. */
   readonly lacks: Readonly<Partial<Record<Ability, string>>>;
-  /** What would support that, why this machine does not have it, and how to get it: a sentence for people. */
+  /** A sentence for the user: what would support more, why this machine does not have it, and how to get it. */
   readonly remedy?: string;
-  /** Why this tier does not support the run: a sentence for people, or `undefined`. */
+  /** Why this tier does not support the run: a sentence for the user, or `undefined`. */
   refuses(run: RunNeeds): string | undefined;
   /**
-   * Resolves when every process of the run is dead. Its private files on the host are removed soon after, at the latest when
-   * `close` resolves. Aborting `signal` ends it as `cancelled`. Throws a SkillsError `SANDBOX_UNAVAILABLE` if it cannot be
-   * started; errors of the host's callbacks are passed on.
+   * Resolves when every process of the run is dead. The run's private files on the host are removed soon after, at the latest when `close`
+   * resolves. Aborting `signal` ends the run as `cancelled`. Throws a SkillsError `SANDBOX_UNAVAILABLE` if the run cannot be started;
+   * errors of the host's callbacks are passed on.
    */
   run(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd>;
   /** Ends all runs and removes all processes and files. */

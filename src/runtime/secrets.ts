@@ -6,16 +6,16 @@ import { SkillsError, isSkillsError } from "../base/errors.ts";
 import { upwards } from "../base/paths/location.ts";
 
 /**
- * A source of the secrets that skills declare by name (`permissions.secrets`): returns the value of a name, or `undefined` if it is absent,
+ * A source of the secrets that skills declare by name (`permissions.secrets`). Returns the value of a name; `undefined` if it is absent or
  * empty, or the name is invalid. Throws UNREADABLE if it cannot be read; the message contains no value. Sources do not cache values.
- * `skill`: the canonical name of the one that declared it, for error messages.
+ * `skill`: the canonical name of the skill that declared the secret, for error messages.
  */
 export type SecretSource = (name: string, skill: string) => Promise<string | undefined>;
 
-/** Must be checked before a name reaches a command. */
+/** The form of a name, which must be checked before the name reaches a command. */
 const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** Reads from an object, on every call: such as `process.env`. */
+/** Reads from an object such as `process.env`, on every call. */
 export function memorySecrets(values: Readonly<Record<string, string | undefined>>): SecretSource {
   return (name) => {
     const value = secretName.test(name) && Object.hasOwn(values, name) ? values[name] : undefined;
@@ -23,7 +23,7 @@ export function memorySecrets(values: Readonly<Record<string, string | undefined
   };
 }
 
-/** The first source with a value. An error of a source is not skipped: a locked keychain must not change which value is used. */
+/** Reads from the first source with a value. An error of a source is not skipped: a locked keychain must not change which value is used. */
 export function firstOf(sources: readonly SecretSource[]): SecretSource {
   return async (name, skill) => {
     for (const source of sources) {
@@ -43,11 +43,11 @@ export function hasKeychain(platform: NodeJS.Platform): platform is KeychainPlat
 
 const itemNotFound = 44;
 
-/** A platform's keychain command, which prints the value: its arguments contain the name only, `endsLine` is whether a newline follows the value. */
+/** A platform's keychain command, which prints a value. Its arguments have the name only; `endsLine`: a newline follows the value. */
 const keychains = {
   darwin: {
     command: "/usr/bin/security",
-    // `-w` prints values that are not ASCII in hexadecimal, which cannot be distinguished from a value stored so.
+    // `-w` prints values that are not ASCII in hexadecimal, which cannot be distinguished from a value stored in that form.
     toArguments: (name: string) => ["find-generic-password", "-s", "acp-skills", "-a", name, "-w"],
     endsLine: true,
     isAbsent: (exitCode: number | undefined) => exitCode === itemNotFound,
@@ -60,7 +60,7 @@ const keychains = {
   },
 };
 
-/** The user may have to unlock it. */
+/** Timeout in milliseconds: the user may have to unlock the keychain. */
 const patienceMs = 120_000;
 const greatestValue = 64 * 1024;
 
@@ -89,7 +89,7 @@ export function keychainSecrets(platform: KeychainPlatform, options: { readonly 
         : asked.isMaxBuffer
           ? "the value exceeds 64 KiB"
           : `exit code ${asked.exitCode}`;
-      // Without the cause, which contains the program's output.
+      // The error has no cause, because that contains the program's output.
       const message = `Reading ${name} for the skill ${skill} from the keychain failed (${how}); it may be locked.`;
       throw new SkillsError("UNREADABLE", message, { facts: { name, skill } });
     }
@@ -102,8 +102,8 @@ const greatestFile = 1024 * 1024;
 const skillFiles = ["SKILL.md", "skill.md", "skill.toml"];
 
 /**
- * Reads a `.env` file that the user named, on every call. A file inside a skill is refused: the skill's author would choose the values,
- * or the skill would be shared with them.
+ * Reads a `.env` file that the user named, on every call. A file inside a skill is refused: the skill's author would choose the values, or
+ * the values would be shared with the skill.
  */
 export function envFileSecrets(file: string): SecretSource {
   return async (name, skill) => await memorySecrets(parseEnv(await readOutsideSkills(file)))(name, skill);

@@ -33,7 +33,7 @@ export {
 export { ofRepository, projectOf, repositoryAt } from "./trust/project-of.ts";
 export type { Standing, Trust } from "./trust/personal-trust.ts";
 
-/** Whether something may be done: by what, or why not and what the user can do. */
+/** Whether something may be done. If allowed, `by` names the reason; if not, `hint` says what the user can do. */
 export type Authorization =
   /**
    * `by`: `sandbox`, `own`, `source`, `once`, `consent`, `session`, `project`, `policy FILE RULE`, `--grant TEXT`, `granted TEXT` for the
@@ -42,25 +42,25 @@ export type Authorization =
   | { readonly allowed: true; readonly by: string }
   | { readonly allowed: false; readonly why: string; readonly hint: string };
 
-/** Who wants something, and how a person can be asked. */
+/** The caller of a tool or a skill, and the way to ask the user. */
 export interface Asker {
-  /** Approvals for a session are those of its owner, and so are blobs. */
+  /** The owner of the session, to whom the session's approvals and blobs belong. */
   readonly owner: string;
-  /** The configured name of a caller from elsewhere, or `anonymous`. Absent: this machine's user. */
+  /** The configured name of a remote caller, or `anonymous`. Absent: this machine's user. */
   readonly caller?: string | undefined;
   /** The session's directory. */
   readonly directory?: string | undefined;
   readonly door: string;
   readonly sessionId?: string | undefined;
-  /** The session id of the subagent of that session for which it is wanted. Absent: the session itself, as far as is known. */
+  /** The session id of the subagent that wants it. Absent: the session itself, as far as is known. */
   readonly subagent?: string | undefined;
-  /** Absent where there is nobody to ask. */
+  /** Asks the user. Absent if nobody can be asked. */
   readonly ask?: Ask | undefined;
-  /** For a remote caller: what counts instead of the approvals of this machine's user and of `--grant`. */
+  /** The grants of a remote caller, which replace the approvals of this machine's user and `--grant`. */
   readonly grants?: ConfiguredGrants | undefined;
 }
 
-/** A block that would refuse a skill: of these, none is there now. */
+/** A block that would refuse a skill if it were set; none of these is set now. */
 export interface Blocker {
   readonly scope: ApprovalScope;
   readonly skill: string;
@@ -71,30 +71,30 @@ export interface Blocker {
 export interface CallingSkill {
   readonly name: string;
   readonly digest: string;
-  /** It is in one of the person's own roots. */
+  /** Whether the skill is in one of the user's own roots. */
   readonly isOwn: boolean;
 }
 
-/** What a skill wants to do. */
+/** A request to let a skill run, with the access that it wants. */
 export interface TrustRequest {
   readonly subject: Subject;
-  /** What this call needs. */
+  /** The capabilities that this call needs. */
   readonly needs: Capabilities;
-  /** Everything that the skill declares: what a question states and a grant covers. */
+  /** All capabilities that the skill declares: a question states them, and a grant covers them. */
   readonly wants: Capabilities;
-  /** Absent: a person or a model calls. */
+  /** The skill whose code calls this one. Absent: the user or a model calls. */
   readonly calledBy?: CallingSkill | undefined;
   /** Another skill whose name looks the same. */
   readonly lookAlike?: (() => string | undefined) | undefined;
-  /** Who signed the skill: called only where that is shown or a policy demands it. Absent: nobody looks. */
+  /** Reads who signed the skill. Called only to show the signer, or if a policy demands one. Absent: signatures are not checked. */
   readonly signature?: (() => Promise<Signature>) | undefined;
   /** Tools of the agent that the skill's author expects: shown, never granted. */
   readonly expects?: readonly string[] | undefined;
 }
 
-/** A request about which a person can be asked. */
+/** A request about which the user can be asked. */
 export interface FullTrustRequest extends TrustRequest {
-  /** The skill's files, for showing what changed. Throws SKILL_NOT_READY if they are no longer those of the digest. */
+  /** The skill's files, for showing what changed. Throws SKILL_NOT_READY if they no longer have the digest. */
   readonly files: () => Promise<readonly CopiedFile[]>;
 }
 
@@ -105,7 +105,7 @@ export interface TrustEvent {
   readonly allowed?: boolean;
   readonly asker: Pick<Asker, "caller" | "directory" | "door" | "sessionId" | "subagent">;
   readonly about: "run" | "read";
-  /** Without a digest where only its name counts. */
+  /** The skill; without a digest if only its name counts. */
   readonly subject: Pick<Subject, "name" | "version"> & { readonly digest?: string | undefined };
   /** The answer, or why there is none. */
   readonly answer?: string;
@@ -118,15 +118,15 @@ export interface TrustOptions extends DecisionsOptions {
   readonly policyFor: (directory: string | undefined) => Policy;
   readonly configured: ConfiguredGrants;
   readonly clock: Clock;
-  /** Must not throw. */
+  /** Records an event. Must not throw. */
   readonly record: (event: TrustEvent) => void;
 }
 
-/** Terms that a person sets for a grant. */
+/** Terms that the user sets for a grant. */
 export interface GrantTerms {
-  /** Default: everywhere for a person's own skill that wants no access to the project, else this project; of a block likewise. */
+  /** Default for a grant: see `reachOf`. Default for a block: this project for a skill that came with it, else everywhere. */
   readonly reach?: Reach | undefined;
-  /** ISO 8601, UTC. Default: until it is revoked. */
+  /** The end of the grant: ISO 8601, UTC. Default: until it is revoked. */
   readonly expires?: string | undefined;
   readonly notify?: OutcomeListener | undefined;
 }

@@ -65,7 +65,7 @@ export function withBlobDefaults(options: BlobOptions): Required<BlobOptions> {
 
 /** The usage of a store, in total and by owner. An owner is any stable string. */
 export class CountedUsage {
-  /** Those that have blobs. */
+  /** The owners that have blobs. */
   readonly owners: Map<string, BlobUsage>;
   #total: BlobUsage;
 
@@ -92,8 +92,8 @@ export class CountedUsage {
 }
 
 /**
- * The error if one more blob would exceed a limit; else undefined. The owner's limit is checked first, because the caller can free
- * that.
+ * The error if one more blob would exceed a limit; else undefined. The owner's limit is checked first, because the caller can remove blobs
+ * of that owner.
  */
 export function quotaRefusal(
   usage: Pick<CountedUsage, "total" | "of">,
@@ -192,7 +192,7 @@ function isBeyond(usage: BlobUsage, bytes: number, maxBytes: number, maxBlobs: n
 export interface ToolLimits {
   readonly maxBlobBytes: number;
   readonly blobTtlMs: number;
-  /** Limit for the blobs of one run. */
+  /** Maximum for the blobs of one run. */
   readonly runBlobs: { readonly maxBytes: number; readonly maxBlobs: number };
 }
 

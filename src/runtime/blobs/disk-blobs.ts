@@ -191,14 +191,14 @@ class DiskBlobs implements BlobStore, BlobUpkeep {
     if (this.#isClosed) throw storeClosed();
   }
 
-  /** The store, for reading; undefined if there is none. Checked on each call, as the next, because a disk may be missing for some time. */
+  /** The store, for reading; undefined if there is none. Checked on each call, because a disk may be missing for some time. */
   #readable(): DiskLayout | undefined {
     if (this.#found === undefined || !isOwnDirectory(this.#found.records))
       this.#found = findDiskLayout(this.#directory);
     return this.#found;
   }
 
-  /** The store, for changes: created if it is missing. */
+  /** The store, for changes: created if it is missing. Checked on each call, too. */
   #writable(): SharedDirectory {
     this.#assertOpen();
     if (this.#shared !== undefined && isWhole(this.#shared.layout)) return this.#shared;

@@ -8,23 +8,23 @@ import { userName } from "../../base/processes/live-process.ts";
 import type { Clock } from "../../base/clock.ts";
 
 export interface DiskLedgerOptions {
-  /** Called once when entries cannot be written, until one can be again; and once when decisions or runs are removed. */
+  /** Reports once that entries cannot be written, until one can be again; and once that decisions or runs are removed. */
   readonly log: Log;
-  /** Whoever runs this process: the caller of entries that name none. */
+  /** The user who runs this process: the caller of entries that name none. */
   readonly user?: string;
   /** A new file is started at this size. Default 1 MiB. */
   readonly maxFileBytes?: number;
-  /** Decisions and runs, each: of more the oldest are removed. Default 64 MiB. */
+  /** Maximum size of the decisions, and of the runs: beyond it, the oldest are removed. Default 64 MiB. */
   readonly maxBytes?: number;
-  /** Decisions and runs are retained for at least this time. Default 90 days, in milliseconds. */
+  /** Decisions and runs are removed by age only after this time. Default 90 days, in milliseconds. */
   readonly maxAgeMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** Gets each line, too: a file that is opened for each, so that others can move it away; `-` for the log; or a function. */
+  /** Gets each line, too: a file, reopened for each line so that others can move it away; `-` for the log; or a function. */
   readonly audit?: string | ((line: string) => void) | undefined;
 }
 
-/** The parts that fill up apart from each other, with the place of their files below the ledger's directory. */
+/** The sections of the ledger, which fill up separately, with the paths of their files below the ledger's directory. */
 export const roomDirectories = { decisions: "decisions", runs: "runs", uses: "." } as const;
 
 export type RoomName = keyof typeof roomDirectories;
@@ -32,7 +32,7 @@ export type RoomName = keyof typeof roomDirectories;
 /** Tools that run code. */
 const running: ReadonlySet<string> = new Set(["execute_skill", "run_code", "replay"]);
 
-/** What somebody decided or changed; what ran; what was only read or refused, of which anybody can cause any number. */
+/** The section of an entry: decisions and changes; runs; or reads and refusals, of which everybody can cause any number. */
 function roomOf({ event, tool, outcome }: LedgerEntry): RoomName {
   if (event === "start" || event === "send") return "runs";
   if (event === "refusal") return "uses";
@@ -43,8 +43,8 @@ function roomOf({ event, tool, outcome }: LedgerEntry): RoomName {
 const dayMs = 24 * 60 * 60 * 1_000;
 
 /**
- * A ledger in a directory shared by any number of processes; see {@link LedgerRoom}. What is retained of reads and refusals is at most twice
- * `maxFileBytes`. The directory is created with the first entry; reading changes nothing.
+ * A ledger in a directory shared by any number of processes; see {@link LedgerRoom}. Reads and refusals take at most twice `maxFileBytes`.
+ * The directory is created with the first entry; reading changes nothing.
  */
 export function diskLedger(directory: string, options: DiskLedgerOptions): Ledger {
   const { log, user, maxFileBytes = 1024 * 1024, maxBytes = 64 * 1024 * 1024, maxAgeMs = 90 * dayMs } = options;
@@ -58,7 +58,7 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
       maxAgeMs,
       now,
       dropped: (about) => {
-        // Of reads and refusals it happens all the time, and the rows themselves say it.
+        // Reads and refusals are removed all the time, and rows of the ledger record it.
         if (name === "uses" || isDropTold) return;
         log("warning", `Old rows of the ledger are removed: ${name}, ${about}.`);
         isDropTold = true;
@@ -88,7 +88,7 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
   };
 }
 
-/** Writes each line of a ledger to `audit`, too, with the part that its entry belongs to; see `DiskLedgerOptions`. Never throws. */
+/** Returns a function that writes each line to `audit`, too, with the section of its entry; see `DiskLedgerOptions`. Never throws. */
 export function openAudit(audit: DiskLedgerOptions["audit"], log: Log): (entry: LedgerEntry, line: string) => void {
   let isTold = false;
   return (entry, line) => {
@@ -116,7 +116,7 @@ function appendTo(file: string, text: string): void {
   }
 }
 
-/** Merges lists, each of which stays in its own order. */
+/** Merges lists by time. Each list stays in its own order. */
 async function* byTime(lists: readonly AsyncGenerator<LedgerEntry, void>[]): AsyncGenerator<LedgerEntry, void> {
   const heads = await Promise.all(lists.map((list) => list.next()));
   for (;;) {
@@ -130,14 +130,14 @@ async function* byTime(lists: readonly AsyncGenerator<LedgerEntry, void>[]): Asy
   }
 }
 
-/** Where the ledger of a data directory is. */
+/** The path of the ledger in a data directory. */
 export function ledgerDirectory(dataDirectory: string): string {
   return path.join(dataDirectory, "ledger");
 }
 
 /**
- * The ledger of the user who runs this process. `$ACP_SKILLS_LEDGER_DAYS` and `$ACP_SKILLS_LEDGER_MIB` say how long decisions and runs are
- * retained, and how much of each at most.
+ * The ledger of the user who runs this process. `$ACP_SKILLS_LEDGER_DAYS` sets how long decisions and runs are retained, and
+ * `$ACP_SKILLS_LEDGER_MIB` the maximum size of each.
  */
 export function localLedger(
   dataDirectory: string,
@@ -155,7 +155,7 @@ export function localLedger(
   });
 }
 
-/** For how many days rows are retained at least, as this user wants it. */
+/** How many days rows are retained at least, as this user configured; undefined for the default. */
 export function ledgerDays(log: Log): number | undefined {
   return numberIn("ACP_SKILLS_LEDGER_DAYS", log);
 }
@@ -170,22 +170,22 @@ function numberIn(name: string, log: Log): number | undefined {
 }
 
 const windowMs = 60_000;
-/** How many of the names that were asked for a row has. */
+/** Maximum number of requested names in a row. */
 const maxNames = 3;
-/** Where there are more windows, the oldest is written at once. */
+/** Maximum number of windows: beyond it, the oldest is written at once. */
 const maxWindows = 1_000;
 
 interface Window {
   count: number;
   last: LedgerEntry;
-  /** Names that were asked for, the first few. */
+  /** The first requested names, at most `maxNames`. */
   readonly asked: Set<string>;
   readonly stop: () => void;
 }
 
 /**
- * A ledger in which the refusals of one caller for one reason are two rows a minute: the first one, and one that counts the others and has
- * the facts of the last. Nobody fills the ledger with what is refused.
+ * Wraps a ledger so that the refusals of one caller for one reason are two rows a minute. The first row is the first refusal. The second
+ * row counts the others and has the facts of the last. So nobody can fill the ledger with refusals.
  */
 export function countRefusals(ledger: Ledger, clock: Clock): Ledger {
   const windows = new Map<string, Window>();

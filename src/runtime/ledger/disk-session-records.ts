@@ -20,12 +20,12 @@ interface DiskSessionRecordsOptions {
   readonly log: Log;
 }
 
-/** Changes that come together are written together. */
+/** Changes within this time are written together. */
 const writeAfterMs = 250;
 const maxFiles = 100;
 const retentionMs = 7 * 24 * 60 * 60 * 1_000;
 
-/** Records in a directory shared by any number of processes: one file a process, replaced as a whole. Created with the first record. */
+/** Records in a directory shared by any number of processes: one file per process, replaced as a whole. Created with the first record. */
 export function diskSessionRecords(directory: string, { clock, log }: DiskSessionRecordsOptions): SessionRecords {
   const own = path.join(directory, `${process.pid}-${randomBytes(6).toString("hex")}.json`);
   const records = new Map<object, object>();
@@ -96,7 +96,7 @@ function toWritten(record: SessionRecord): object {
   };
 }
 
-/** Removes what is old, and the oldest of what is too much. */
+/** Removes files older than `retentionMs`, and the oldest ones beyond `maxFiles`. */
 async function sweep(directory: string, own: string): Promise<void> {
   const files: { readonly file: string; readonly at: number }[] = [];
   for (const name of namesIn(directory)) {

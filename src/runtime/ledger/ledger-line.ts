@@ -10,7 +10,7 @@ import { namesIn } from "../../base/paths/directories.ts";
 
 export const outcomes = ["started", "completed", "failed", "refused", "asked", "allowed", "denied"] as const;
 
-/** Longer texts from outside, such as questions, are recorded as their start, end, length and digest, so that a line is bounded. */
+/** Maximum length of a text. A longer text is recorded as its start, end, length and digest, so that a line is bounded. */
 const maxTextLength = 256;
 const [startLength, endLength] = [128, 64];
 
@@ -32,7 +32,7 @@ const textKeys = textFields.map(
   (field) => [field, field.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`)] as const,
 );
 
-/** An entry as a line of JSON without its line end, of bounded length. `end`: of the rows before it, if it is chained. Throws for an invalid time. */
+/** An entry as a line of JSON of bounded length, without line end. `end`: the chain end before it. Throws for an invalid time. */
 export function toLedgerLine(entry: LedgerEntry, end?: ChainEnd): string {
   const texts = textKeys.map(([field, key]) => {
     const text = entry[field];
@@ -54,7 +54,7 @@ interface LedgerLine {
   readonly before?: ChainEnd;
 }
 
-/** What is in a line; nothing of one that is torn, damaged, or of another program. */
+/** Parses a line; empty for one that is torn, damaged, or of another program. */
 export function fromLedgerLine(line: string): LedgerLine {
   const json = parseIfJson(line); // A line may be torn.
   const values: Partial<Record<string, unknown>> = isObject(json) ? json : {};
@@ -74,7 +74,7 @@ export function fromLedgerLine(line: string): LedgerLine {
   return { entry: { at, tool, ...rest, ...counted, ...(known !== undefined && { outcome: known }), door }, ...before };
 }
 
-/** How many rows there are, and a digest of all of them in their order. */
+/** The number of rows, and a digest of all of them in their order. */
 export interface ChainEnd {
   readonly rows: number;
   /** SHA-256 in hexadecimal. */
@@ -83,12 +83,12 @@ export interface ChainEnd {
 
 export const chainStart: ChainEnd = { rows: 0, digest: "0".repeat(64) };
 
-/** The end after one more row: its bytes without the line end. */
+/** The chain end after one more row. `line`: the bytes of the row, without the line end. */
 export function chained({ rows, digest }: ChainEnd, line: Uint8Array): ChainEnd {
   return { rows: rows + 1, digest: createHash("sha256").update(`${digest}\n`).update(line).digest("hex") };
 }
 
-/** The whole lines of bytes, without their line ends; what follows the last line end is none. */
+/** The whole lines of `bytes`, without their line ends. An incomplete last line is skipped. */
 export function* wholeLines(bytes: Uint8Array): Generator<Uint8Array, void> {
   for (let start = 0; ;) {
     const end = bytes.indexOf(0x0a, start);
@@ -98,7 +98,7 @@ export function* wholeLines(bytes: Uint8Array): Generator<Uint8Array, void> {
   }
 }
 
-/** Windows has no O_NOFOLLOW and no O_NONBLOCK. A pipe in the place of a file would never be opened otherwise. */
+/** Windows has no O_NOFOLLOW and no O_NONBLOCK. Without O_NONBLOCK, opening a pipe instead of a file would never end. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
 export const guardedOpen = O_NOFOLLOW | O_NONBLOCK;
 
@@ -113,13 +113,13 @@ export interface LedgerFile {
   readonly changedAt: number;
 }
 
-/** A million numbers before the last one that a name may have. */
+/** A million numbers before the last one that a name may have. Files from this number on are ignored. */
 const firstForeignNumber = 999_000_000;
 
 /**
- * The files of a room of the ledger, in ascending order, and the number of the next one; none if the directory does not exist. Numbers
- * follow each other without a gap. Of several such rows that with most bytes is the ledger, so that nobody starts another one by creating
- * a file; what is no regular file takes a number and is skipped.
+ * The files of a section of the ledger, in ascending order, and the number of the next one; none if the directory does not exist. Their
+ * numbers have no gap. Of several such sequences, the one with most bytes is the ledger, so that nobody can start another one by creating a
+ * file. A path that is no regular file takes a number and is skipped.
  */
 export function filesIn(directory: string): { readonly files: readonly LedgerFile[]; readonly next: number } {
   let most = { files: [] as readonly LedgerFile[], next: 1, bytes: -1 };
@@ -144,7 +144,7 @@ export function numbersIn(directory: string): readonly number[] {
     .sort((a, b) => a - b);
 }
 
-/** The end of a file, of at most this many bytes; empty if it is not there. Throws UNREADABLE. */
+/** The end of a file, of at most this many bytes; empty if the file does not exist. Throws UNREADABLE. */
 export async function readIfThere(directory: string, number: number, most: number): Promise<Buffer> {
   try {
     const file = await open(fileOf(directory, number), constants.O_RDONLY | guardedOpen);
@@ -170,7 +170,7 @@ export function unreadable(directory: string, cause: unknown): SkillsError {
 
 type WhoAndWhere = Partial<Record<"caller" | "project", string | undefined>>;
 
-/** The part of an entry that says who did it, and in which project. */
+/** The fields of an entry for its caller and its project. */
 export function whoAndWhere({ caller, project }: WhoAndWhere): Pick<LedgerEntry, "caller" | "project"> {
   return { ...(caller !== undefined && { caller }), ...(project !== undefined && { project }) };
 }

@@ -23,11 +23,11 @@ export interface RoomOptions {
   readonly maxFileBytes: number;
   /** Beyond this size, the oldest files are removed. */
   readonly maxBytes: number;
-  /** Files that were last written to before that time are removed when a new one is started. Milliseconds. */
+  /** Files that were last written longer ago are removed when a new file is started. Milliseconds. */
   readonly maxAgeMs: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Called with what was removed. */
+  /** Called with a description of the removed rows. */
   readonly dropped: (about: string) => void;
 }
 
@@ -37,22 +37,22 @@ interface OpenFile {
   /** The end of the chain at `offset`. */
   end: ChainEnd;
   offset: number;
-  /** Its last row says so: what follows is not part of the ledger. */
+  /** Whether its last row seals it: later rows are not part of the ledger. */
   isSealed: boolean;
 }
 
 const appendFlags = constants.O_RDWR | constants.O_APPEND | guardedOpen;
 const newFlags = appendFlags | constants.O_CREAT | constants.O_EXCL;
-/** How often the last file is looked for again while other processes start new ones. */
+/** How often the last file is searched for again while other processes start new ones. */
 const maxLooks = 20;
 const seal = { event: "sealed", tool: "ledger", door: "ledger" } as const;
 
 /**
- * Rows in a directory that any number of processes append to: JSON Lines in `<number>.jsonl`, each appended with one write and read back
- * where others wrote meanwhile. Each row says how many rows there were before it and the digest of their chain, so that none of them can be
- * changed, removed or moved without a trace; of rows that were written at the same moment, those that follow say so. A full file ends with
- * a row that seals it: whoever appended after that appends again, to the next file. What is removed is named first, in a row.
- * `newest.json` has the end of the chain, as far as it was known to the process that wrote last.
+ * Rows in a directory that any number of processes append to: JSON Lines in `<number>.jsonl`. Each row is appended with one write, and read
+ * back if others wrote meanwhile. It has the number of rows before it and the digest of their chain. So no row can be changed, removed or
+ * moved without a trace. Rows written at the same moment are protected by the rows after them. A full file ends with a row that seals it. A
+ * process that appended after the seal appends again, to the next file. Before rows are removed, a row names them. `newest.json` has the
+ * end of the chain, as far as the process that wrote last knew it.
  */
 export class LedgerRoom {
   readonly #directory: string;
@@ -64,7 +64,7 @@ export class LedgerRoom {
     this.#options = options;
   }
 
-  /** Returns the line. Throws if it cannot be written. */
+  /** Records an entry and returns its line. Throws if it cannot be written. */
   record(entry: LedgerEntry): string {
     for (let look = 0; look < maxLooks; look++) {
       const file = (this.#current ??= this.#openLast());
@@ -103,7 +103,7 @@ export class LedgerRoom {
     }
   }
 
-  /** False if it was deleted or is full; a full one is sealed. */
+  /** Whether a file can be appended to: not if it was deleted or is full. Seals a full file. */
   #isUsable(file: OpenFile): boolean {
     const { size, nlink } = fstatSync(file.descriptor);
     if (nlink === 0) return false;
@@ -112,11 +112,11 @@ export class LedgerRoom {
     return !file.isSealed;
   }
 
-  /** The line; undefined if the file was sealed meanwhile. */
+  /** Appends an entry and returns its line; undefined if the file was sealed meanwhile. */
   #append(file: OpenFile, entry: LedgerEntry): string | undefined {
     const { descriptor, end, offset } = file;
     const line = toLedgerLine(entry, end);
-    // Start on a new line after one that is incomplete, as after a full disk.
+    // Starts on a new line after an incomplete one, as after a full disk.
     const isTorn = fstatSync(descriptor).size > offset;
     const bytes = Buffer.from(isTorn ? `\n${line}\n` : `${line}\n`);
     if (writeSync(descriptor, bytes) < bytes.length) throw new Error("only a part of the line was written");
@@ -146,7 +146,7 @@ export class LedgerRoom {
     throw new Error("other processes change its files all the time");
   }
 
-  /** Undefined if another process has deleted it. */
+  /** Opens a file; undefined if another process has deleted it. */
   #open({ number, size }: LedgerFile, previous: LedgerFile | undefined): OpenFile | undefined {
     let start = chainStart;
     if (size === 0 && previous !== undefined) {
@@ -163,13 +163,13 @@ export class LedgerRoom {
     return file;
   }
 
-  /** Undefined if another process has created it. */
+  /** Creates a file; undefined if another process has created it. */
   #start(number: number, end: ChainEnd): OpenFile | undefined {
     const descriptor = openIf("EEXIST", fileOf(this.#directory, number), newFlags);
     return descriptor === undefined ? undefined : { number, descriptor, end, offset: 0, isSealed: false };
   }
 
-  /** Removes what is too old or too much, once the new file says so. `files`: the full ones. */
+  /** Removes the oldest files that exceed the age or the size, after a row of the new file says so. `files`: the full ones. */
   #drop(started: OpenFile, files: readonly LedgerFile[]): void {
     const { maxBytes, maxFileBytes, maxAgeMs, now, dropped } = this.#options;
     const remaining = [...files];
@@ -187,7 +187,7 @@ export class LedgerRoom {
     dropped(about);
   }
 
-  /** How many rows there are before a file, as its first row says. */
+  /** How many rows there are before a file, according to its first row. */
   #rowsBefore(number: number): number {
     const descriptor = openIf("ENOENT", fileOf(this.#directory, number), constants.O_RDONLY | guardedOpen);
     if (descriptor === undefined) return 0;
@@ -205,13 +205,13 @@ export class LedgerRoom {
       const flags = constants.O_WRONLY | constants.O_CREAT | guardedOpen;
       const descriptor = openSync(path.join(this.#directory, newestName), flags, 0o600);
       try {
-        // Always as long, so that nothing of an earlier text is left.
+        // Always of the same length, so that nothing of an earlier text is left.
         writeSync(descriptor, `${JSON.stringify(end).padEnd(112)}\n`, 0);
       } finally {
         closeSync(descriptor);
       }
     } catch {
-      // The rows are written; `ledger verify` says what is newer in them.
+      // The rows are written; `ledger verify` reports which are newer.
     }
   }
 }
@@ -227,7 +227,7 @@ function openIf(fault: "ENOENT" | "EEXIST", file: string, flags: number): number
   }
 }
 
-/** Takes in what is in the file up to `size`. Whether that is `own` and perhaps rows of others, all before the file was sealed. */
+/** Reads rows up to `size` into the chain. Returns whether `own` is among them, before the file was sealed. */
 function readOn(file: OpenFile, size: number, own?: Uint8Array): boolean {
   if (file.isSealed || size <= file.offset) return false;
   if (own !== undefined && size === file.offset + own.length + 1) {
@@ -245,7 +245,7 @@ function readOn(file: OpenFile, size: number, own?: Uint8Array): boolean {
   return isIn;
 }
 
-/** Whether the line seals the file. */
+/** Adds a line to the chain. Returns whether it seals the file. */
 function take(file: OpenFile, line: Uint8Array): boolean {
   const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
   const mayDecide = file.offset === 0 || text.includes(`"${seal.event}"`);

@@ -10,7 +10,7 @@ const maxFiles = 1_000;
 const maxFileBytes = 4 * 1024 * 1024;
 
 const text = z.string().max(maxTextLength);
-/** An ACP session: between whom, and which skills were announced to its editor. Texts are as editor and agent gave them. */
+/** An ACP session: its editor and agent, and the skills that were announced to the editor. Texts are as editor and agent gave them. */
 const sessionRecord = z
   .object({
     sessionId: text,
@@ -18,14 +18,14 @@ const sessionRecord = z
     editor: text,
     /** The session's directory, if it has one. */
     directory: text.optional(),
-    /** Milliseconds since 1970, as all times here. */
+    /** Milliseconds since 1970, like all times here. */
     openedAt: z.number(),
     closedAt: z.number().optional(),
-    /** Names of the updates in which its editor gets skills. */
+    /** Names of the updates in which the editor gets skills. */
     forms: z.array(text).max(maxForms).readonly(),
-    /** Whether its model has been given the tools. */
+    /** Whether the model of the session has been given the tools. */
     tools: z.boolean(),
-    /** The latest list: how many skills, and the first of their slugs. */
+    /** The latest announced list: the number of skills, and the first of their slugs. */
     announced: z
       .object({ at: z.number(), skills: z.number(), names: z.array(text).max(maxReportedNames).readonly() })
       .readonly()
@@ -39,7 +39,7 @@ const fileSchema = z.object({
   sessions: z.array(sessionRecord).max(maxSessions),
 });
 
-/** What every process of this user has recorded: open sessions first, then the newest. Throws UNREADABLE. */
+/** The records of every process of this user: open sessions first, then the newest. Throws UNREADABLE. */
 export async function readSessionRecords(directory: string): Promise<readonly KnownSession[]> {
   const known: KnownSession[] = [];
   for (const name of recordFiles(directory).slice(0, maxFiles))
@@ -57,7 +57,7 @@ function recordFiles(directory: string): readonly string[] {
   }
 }
 
-/** Empty for a file that is damaged, too large, gone meanwhile, or of another program. */
+/** The sessions in a file; empty if it is damaged, too large, gone meanwhile, or of another program. */
 async function readFileOf(file: string): Promise<readonly KnownSession[]> {
   try {
     const { size, mtimeMs } = await stat(file);

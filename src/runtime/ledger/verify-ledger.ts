@@ -18,25 +18,25 @@ import { newestName } from "./ledger-space.ts";
 
 export interface VerifiedRoom {
   readonly room: RoomName;
-  /** The first and the last row that are there, counted from 1; rows before the first were removed by age. */
+  /** The first and the last existing row, counted from 1; rows before the first were removed by age or size. */
   readonly first: number;
   readonly last: number;
-  /** What it ends with, to be noted elsewhere. */
+  /** The digest at the end of the chain, to be noted elsewhere. */
   readonly digest: string;
-  /** Rows of earlier versions, at the start: each row is protected by those that follow. */
+  /** How many rows of earlier versions, without digests, are at the start: each is protected by the rows after it. */
   readonly unchained: number;
   /** The first row that is missing or was changed, and why that is known. */
   readonly fault?: { readonly row: number; readonly why: string };
 }
 
-/** Longer files are none of ours. */
+/** Maximum bytes that are read of a file; files of acp-skills are shorter. */
 const maxFileBytes = 256 * 1024 * 1024;
-/** A row names the end of those before it, without the few that were written at the same moment. */
+/** Maximum number of rows that were written at the same moment: a row names the chain end before all of them. */
 const maxAtOnce = 10_000;
 
 /**
- * Checks that no row of a ledger was changed, removed or moved. `audits`: lines of files that were written by `--audit`, whose ends must be
- * those of the ledger, too. Throws UNREADABLE.
+ * Checks that no row of a ledger was changed, removed or moved. `audits`: lines of files that were written by `--audit`, whose chain ends
+ * must be those of the ledger, too. Throws UNREADABLE.
  */
 export async function verifyLedger(directory: string, audits: Iterable<string> = []): Promise<readonly VerifiedRoom[]> {
   const known = new Map<string, Map<number, string>>();
@@ -62,14 +62,14 @@ interface Row {
 async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<number, string>) {
   const newest = await newestOf(directory);
   const numbers = numbersIn(directory).filter((number) => lstatSync(fileOf(directory, number)).isFile());
-  /** The digests after the last rows, by how many rows there were. */
+  /** The chain digests after the last rows, by number of rows. */
   const digests = new Map([[chainStart.rows, chainStart.digest]]);
   let end = chainStart;
   let first = 1;
   let unchained = 0;
   let dropped = 0;
   let isStarted = false;
-  /** The last row whose place in the chain did not fit. */
+  /** The last row whose digest did not fit the chain. */
   let doubted: Row | undefined;
   let fault: VerifiedRoom["fault"];
   let handled = 0;
@@ -77,7 +77,7 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
   const fail = (row: number, why: string): void => {
     fault ??= { row, why };
   };
-  /** What a row that comes later says of the one that does not fit: whether that one was itself changed. */
+  /** Decides which row is at fault: an earlier one if the next row confirms the doubted row, else the doubted row itself. */
   function settle(next: ChainEnd | undefined): void {
     if (doubted === undefined) return;
     const { before, line } = doubted;
@@ -113,7 +113,7 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
   }
 
   for (const number of numbers) {
-    // Files of earlier versions stand for themselves: whoever wrote the first digest had read the last of them only.
+    // Each file of earlier versions has its own chain: the writer of the first digest had read only the last of them.
     if (unchained === end.rows) {
       end = chainStart;
       unchained = 0;
@@ -122,7 +122,7 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
       take(line);
       if (fault !== undefined) break;
       if (++handled % 1_000 === 0) await setImmediate();
-      // What follows was written to the next file again.
+      // Rows after the seal were written to the next file again.
       if (fromLedgerLine(Buffer.from(line).toString()).entry?.event === "sealed") break;
     }
     if (fault !== undefined) break;

@@ -9,21 +9,21 @@ import { openSeatbeltTier } from "./seatbelt/seatbelt-tier.ts";
 
 export { findCgroups } from "./processes/cgroups.ts";
 
-/** By default, two prepared sandboxes remain ready for one minute after the last run. */
+/** The options of a sandbox. By default, two prepared sandboxes remain ready for one minute after the last run. */
 export interface SandboxOptions extends Partial<TierOptions> {
-  /** `auto`: the best available tier. A tier by name: that one or none. */
+  /** `auto`: the best available tier. A tier's name: that tier or none. */
   readonly isolation?: "auto" | Exclude<Tier, "memory" | "none">;
-  /** Also test the tiers after the first available one: for reports. */
+  /** Whether to test the tiers after the first available one, too: for reports. */
   readonly everyTier?: boolean;
 }
 
-/** Whether one tier is available. */
+/** The availability of one tier. */
 export interface TierReport {
   readonly tier: Tier;
   readonly usable: boolean;
-  /** What it does not support. */
+  /** The abilities that it does not support. */
   readonly lacks?: readonly string[];
-  /** Why not. */
+  /** Why the tier is not available. */
   readonly reason?: string;
   /** Commands that fix it. */
   readonly fix?: readonly string[];
@@ -31,7 +31,7 @@ export interface TierReport {
 
 type OpenTier = (options: TierOptions) => Promise<Sandbox | Explanation>;
 
-/** Best first. No tier supports a run that a better one refuses. */
+/** The tiers of each platform, best first. No tier supports a run that a better one refuses. */
 const tiersOf: Partial<Record<NodeJS.Platform, readonly Tier[]>> = {
   linux: ["bubblewrap", "landlock", "pyodide"],
   darwin: ["seatbelt", "pyodide"],
@@ -45,7 +45,7 @@ const openers: Partial<Record<Tier, OpenTier>> = {
 };
 
 /**
- * Opens the first available tier. Each tier runs a self-test inside itself first; one that fails is not used. Where none is
+ * Opens the first available tier. Each tier first runs a self-test inside itself; a tier that fails it is not used. If no tier is
  * available, `sandbox` is absent: code never runs without isolation. Does not throw because of a tier.
  */
 export async function openSandbox(

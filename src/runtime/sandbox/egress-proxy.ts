@@ -29,7 +29,7 @@ export interface EgressOptions {
   readonly network: readonly string[];
   readonly clock: Clock;
   readonly log: Log;
-  /** Answers the requests of the run for secrets to be sent. */
+  /** Answers the run's requests to send secrets. */
   readonly endpoint?: SecretEndpoint | undefined;
   readonly resolve?: Resolve;
   readonly connect?: Connect;
@@ -51,8 +51,8 @@ const refusalsLogged = 20;
 const unreadable = refusal("invalid host; write it as example.org:443 or 192.0.2.1:8080");
 
 /**
- * An HTTP forward proxy for one run, whose listener is reachable from that run only, so that no token is needed. Every request is
- * checked, also those that follow a redirect. Throws INVALID_OPTIONS for an invalid entry.
+ * Opens an HTTP forward proxy for one run. Only that run can reach its listener, so that no token is needed. Every request is checked, also
+ * those that follow a redirect. Throws INVALID_OPTIONS for an invalid entry.
  */
 export function openEgressProxy(server: Server, options: EgressOptions): EgressProxy {
   const { clock, log, ownAddresses = systemAddresses } = options;
@@ -63,7 +63,7 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
   const clients = new Set<Socket>();
   const busy = new WeakSet<Duplex>();
   const report = logOnce(log);
-  // The rules allow addresses themselves.
+  // The rules decide about literal addresses.
   const judgeAddresses = ({ host }: Target, addresses: readonly string[]): string | undefined =>
     host.address !== undefined || areForeign(addresses, ownAddresses())
       ? undefined
@@ -99,7 +99,7 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
     report(target, judgement.why);
     return refusal(judgement.why);
   };
-  /** One exchange per connection at a time, so that the limit of connections limits everything. */
+  /** Allows one exchange at a time per connection, so that the maximum of connections limits everything. */
   const occupy = ({ socket }: IncomingMessage): boolean => {
     if (busy.has(socket)) socket.destroy();
     else busy.add(socket);
@@ -113,7 +113,7 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
     if (!occupy(request)) return;
     response.once("close", () => busy.delete(request.socket));
     const { url = "" } = request;
-    // Clients that were given the proxy ask for it through the proxy.
+    // Clients that use the proxy also request the endpoint through it.
     if (
       options.endpoint &&
       (url === endpointPath || url === `http://127.0.0.1:${request.socket.localPort}${endpointPath}`)
@@ -152,7 +152,7 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
     http.emit("connection", socket);
   };
   server.maxConnections = connections;
-  // As for HTTP servers: a client that has closed its side still receives the response.
+  // As in HTTP servers, a client that has closed its side still receives the response.
   Object.assign(server, { allowHalfOpen: true });
   server.on("connection", accept);
 
@@ -188,7 +188,7 @@ function logOnce(log: Log): (target: Target, why: string) => void {
   };
 }
 
-/** Also used as the reason phrase, which is all that clients show when a CONNECT fails. */
+/** The text of a refusal, also as the reason phrase: clients show nothing else when a CONNECT fails. */
 function refusal(why: string): string {
   return `Refused by the sandbox: ${why}`;
 }
@@ -217,7 +217,7 @@ function phrase(status: number, text: string): string {
 /** One entry of `permissions.network`. */
 export interface NetworkRule {
   readonly target: Target;
-  /** Subdomains of `target` only, not that host itself. */
+  /** Whether only subdomains of `target` are meant, not that host itself. */
   readonly subdomains: boolean;
 }
 
@@ -234,7 +234,7 @@ export function parseNetworkRule(entry: string): NetworkRule | undefined {
   return { target, subdomains };
 }
 
-/** Throws INVALID_OPTIONS with all invalid entries: a run must not start with fewer than it was granted. */
+/** Parses all entries. Throws INVALID_OPTIONS with all invalid ones: a run must not start with fewer than it was granted. */
 export function parseNetworkRules(entries: readonly string[]): NetworkRule[] {
   const rules = entries.flatMap((entry) => parseNetworkRule(entry) ?? []);
   if (rules.length === entries.length) return rules;

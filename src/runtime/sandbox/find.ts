@@ -30,7 +30,7 @@ const question = [
 ].join("\n");
 const patienceMs = 10_000;
 
-/** Finds CPython ≥ 3.9, preferably the system's, or returns why there is none. With `wanted`, only that one is considered. */
+/** Finds CPython ≥ 3.9, preferably the system's, or returns why there is none. With `wanted`, only that program is considered. */
 export async function findPython(wanted?: string): Promise<Python | { readonly reason: string }> {
   const candidates = wanted === undefined ? names.map((name) => findCommand(name, systemDirectories)) : [wanted];
   const reasons: string[] = [];
@@ -50,7 +50,7 @@ async function ask(command: string): Promise<Python | { readonly reason: string 
   return readInterpreterReport(command, answer);
 }
 
-/** Checks what an interpreter reported. The sandbox mounts its whole prefix, which must not contain a home directory. */
+/** Checks the report of an interpreter. The sandbox mounts its whole prefix, which must not contain a home directory. */
 export function readInterpreterReport(
   command: string,
   answer: string,
@@ -66,7 +66,7 @@ export function readInterpreterReport(
   return { executable, version: version.join("."), prefix };
 }
 
-/** What installs a package of the system, by its package manager: Debian's, Fedora's, Arch's, openSUSE's, Alpine's. */
+/** The commands that install a package of the system: Debian's, Fedora's, Arch's, openSUSE's, Alpine's. */
 const installers = ["apt-get install", "dnf install", "pacman -S", "zypper install", "apk add"];
 
 /** The command that installs a package with this system's package manager. */
@@ -81,7 +81,7 @@ export function installCommand(
 }
 
 /**
- * The command that installs packages where this one finds them: in a project, in npx's cache, or globally. `own` is a file of this
+ * The command that installs packages so that this package finds them: in a project, in npx's cache, or globally. `own` is a file of this
  * package.
  */
 export function installRemedy(

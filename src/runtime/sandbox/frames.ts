@@ -2,23 +2,23 @@ import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { isObject, maxJsonDepth, parseUntrustedJson } from "../../base/json/json-value.ts";
 
-/** All limits on frames and calls between a run and its host. Printed output has its own. */
+/** All limits on frames and calls between a run and its host. Printed output has its own limit. */
 export const frameLimits = {
   /** Bytes of one header from the run: a result of 4 MiB with some escapes. */
   headerBytes: 5 * 1024 * 1024,
   /** Bytes of one header to the run. */
   sentBytes: 8 * 1024 * 1024,
-  /** Bytes of headers in a burst, and per second. Beyond them the host stops reading and the program blocks. */
+  /** Bytes of headers in a burst, and per second. Beyond that, the host stops reading and the program blocks. */
   burstBytes: 16 * 1024 * 1024,
   bytesPerSecond: 4 * 1024 * 1024,
-  /** Calls of brokered skills, to create blobs or to make requests, in a burst and per second; limited in the same way. */
+  /** Calls in a burst, and per second: of brokered skills, to create blobs, and to make requests. Limited in the same way. */
   burstCalls: 500,
   callsPerSecond: 200,
 } as const;
 
-/** What a program can send with a secret, and gets back. */
+/** The limits of requests with a secret, and of their answers. */
 export const requestLimits = {
-  /** In one run. */
+  /** Requests of one run. */
   requests: 100,
   atOnce: 4,
   bodyBytes: 1024 * 1024,
@@ -26,7 +26,7 @@ export const requestLimits = {
   urlBytes: 8 * 1024,
   headers: 64,
   headerBytes: 16 * 1024,
-  /** Unless the program asks for less, or the run has less time left. */
+  /** The maximum time; less if the program asks for less, or the run has less time left. */
   timeoutMs: 60_000,
 } as const;
 
@@ -35,7 +35,7 @@ export interface Frame {
   readonly header: { readonly type: string; readonly [key: string]: unknown };
   readonly headerBytes: number;
   readonly size: number;
-  /** Exactly `size` bytes; throws when the stream ends earlier. What is not read is skipped by `next`. */
+  /** Exactly `size` bytes; throws if the stream ends earlier. Unread bytes are skipped by `next`. */
   readonly payload: AsyncIterable<Uint8Array>;
 }
 
@@ -45,13 +45,11 @@ export class FrameFault extends Error {
 }
 
 export interface FrameReader {
-  /** The next frame, or `undefined` at the end of the stream. Throws nothing but `FrameFault`. */
+  /** The next frame, or `undefined` at the end of the stream. Throws only `FrameFault`. */
   next(): Promise<Frame | undefined>;
 }
 
-/**
- * Reads untrusted frames. Holds at most one header and one chunk of payload.
- */
+/** Reads untrusted frames. Holds at most one header and one chunk of payload. */
 export function readFrames(stream: Readable): FrameReader {
   const bytes = pullBytes(stream);
   let payloadLeft = 0;
@@ -94,7 +92,7 @@ export function encodeFrame(header: { readonly type: string; readonly [key: stri
   return Buffer.concat([start, text]);
 }
 
-/** Sends a frame; ignored by a closed stream. */
+/** Sends a frame; does nothing if the stream is closed. */
 export function sendFrame(stream: Writable, header: { readonly type: string; readonly [key: string]: unknown }): void {
   const frame = encodeFrame(header);
   if (stream.writable) stream.write(frame);
@@ -114,7 +112,7 @@ function parseHeader(text: Buffer): Frame["header"] {
 
 const firstBytes = 64 * 1024;
 
-/** Keeps the stream paused: unread data stays in the pipe, and the writer blocks. */
+/** Reads bytes on request. The stream stays paused: unread data stays in the pipe, and the writer blocks. */
 function pullBytes(stream: Readable) {
   let rest: Buffer = Buffer.alloc(0);
   // Node discards unread data of a child that exited unless there is a listener, even while nothing is awaited.
@@ -164,11 +162,11 @@ export function anyOf(stream: Readable | Writable, events: readonly string[]): P
   });
 }
 
-/** The frames that a program waits for an answer to. */
+/** The types of frames to which a program awaits an answer. */
 export const callTypes: ReadonlySet<string> = new Set(["create_blob", "call_skill", "fetch"]);
 
 /**
- * Rate limit of the frames of a run: waits after a frame that exceeds it. Nothing is read meanwhile, so the run blocks on its pipe.
+ * Limits the rate of a run's frames: waits after a frame that exceeds it. Nothing is read meanwhile, so the run blocks on its pipe.
  * Aborting the signal ends the wait.
  */
 export function createFrameRateLimiter(clock: Clock): (frame: Frame, over: AbortSignal) => Promise<void> {

@@ -28,7 +28,7 @@ export interface RequirementsOptions extends PackageQuery {
   readonly wheels?: string;
   /** The directory of the skill to install for: its runs use these packages from now on. */
   readonly skill?: string;
-  /** Limit for the unpacked packages and the installer's temporary files. Default: 512 MiB. */
+  /** Maximum of the unpacked packages and the installer's temporary files. Default: 512 MiB. */
   readonly maxBytes?: number;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
@@ -36,14 +36,14 @@ export interface RequirementsOptions extends PackageQuery {
 
 const defaultMaxBytes = 512 * 1024 * 1024;
 
-/** To be mounted as `SandboxRun.packages`. */
+/** Installed packages, to be mounted as `SandboxRun.packages`. */
 export interface InstalledRequirements {
   readonly directory: string;
   readonly key: string;
 }
 
 /**
- * Installs a skill's requirements if they are not installed yet. Atomic, even if other processes install the same or this one is
+ * Installs a skill's requirements if they are not installed yet. Atomic, even if other processes install the same ones or this process is
  * killed. Throws SKILL_NOT_READY if they cannot be installed, and the reason of `signal` when that aborts.
  */
 export async function installRequirements(options: RequirementsOptions): Promise<InstalledRequirements> {
@@ -109,7 +109,7 @@ const never = new AbortController().signal;
 
 /** A line that is not allowed. */
 interface RequirementFault {
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
   readonly why: string;
 }
@@ -121,7 +121,7 @@ export interface ParsedRequirements {
 }
 
 const greatestFile = 64 * 1024;
-/** Including continuation lines: some packages have dozens of hashes. */
+/** In characters, including continuation lines: some packages have dozens of hashes. */
 const maxLineLength = 16 * 1024;
 /** Characters of a requirement: regular expressions are applied to no more. */
 const maxRequirementLength = 1024;
@@ -136,9 +136,9 @@ const requirement = new RegExp(
 const hash = /^--hash=sha(?:256|384|512):[0-9a-f]{64,128}$/;
 
 /**
- * Parses an untrusted `requirements.txt`. Only names with versions, markers and hashes are allowed (PEP 508): options (`--index-url`,
- * `--no-binary`, `-r`), URLs, paths and environment variables could make an installer fetch from elsewhere, read local files or execute
- * a package's code. The installer gets a new file with the parsed requirements only.
+ * Parses an untrusted `requirements.txt`. Only names with versions, markers and hashes are allowed (PEP 508). Options (`--index-url`,
+ * `--no-binary`, `-r`), URLs, paths and environment variables could make an installer fetch from elsewhere, read local files or execute a
+ * package's code. The installer gets a new file with the parsed requirements only.
  */
 export function parseRequirements(bytes: Uint8Array): ParsedRequirements {
   if (bytes.length > greatestFile || !isUtf8(bytes))
@@ -159,7 +159,7 @@ export function parseRequirements(bytes: Uint8Array): ParsedRequirements {
 const notAllowed =
   "only a name with optional versions is allowed, such as requests>=2.31: no options, URLs, paths and environment variables";
 
-/** A backslash at the end continues a line, except in a comment. */
+/** Joins continued lines. A backslash at the end continues a line, except in a comment. */
 function* joinLines(text: string): Generator<{ line: number; content: string }> {
   let joined = "";
   let first = 1;
@@ -177,7 +177,7 @@ function* joinLines(text: string): Generator<{ line: number; content: string }> 
 
 function parseLine(content: string): { readonly requirement: string } | { readonly why: string } {
   if (content.length > maxLineLength) return { why: "the line is too long" };
-  // Collapse whitespace, which prevents backtracking.
+  // Collapsing whitespace prevents backtracking.
   const words = content.replaceAll(/[ \t]+/g, " ").trim();
   if (words === "") return { requirement: "" };
   const [plain = "", ...options] = words.split(/ (?=-)/);

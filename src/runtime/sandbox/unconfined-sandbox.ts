@@ -12,9 +12,9 @@ import type { Explanation, Sandbox } from "../sandbox.ts";
 type Options = Pick<TierOptions, "python" | "temporaryDirectory" | "clock" | "log">;
 
 /**
- * Opens the tier "none", which isolates nothing: code has all rights of the user. It runs only what a person has allowed to leave the
- * sandbox, and is never a replacement for another tier. Time, printed bytes, the result, memory, processes and the run's own
- * directories are limited as usual, and its processes are killed at the end; code can evade that if it wants to.
+ * Opens the tier "none", which isolates nothing: code has all rights of the user. It runs only code that the user has allowed to leave the
+ * sandbox, and never replaces another tier. Time, printed bytes, the result, memory, processes and the run's own directories are limited as
+ * usual, and its processes are killed at the end. Code can evade all of this if it wants to.
  */
 export async function openUnconfinedSandbox(options: Options): Promise<Sandbox | Explanation> {
   const { clock, log, temporaryDirectory = tmpdir() } = options;
@@ -41,7 +41,7 @@ export async function openUnconfinedSandbox(options: Options): Promise<Sandbox |
       const { stdout, stderr } = started;
       const kill = (): void => {
         started.kill();
-        // A process that could not be killed, such as one of sudo, may hold their other ends.
+        // A process that cannot be killed, such as one of sudo, may hold the other ends of the streams.
         for (const stream of [stdout, stderr]) stream.destroy();
       };
       const environment = environmentOf(roots, process.env);
@@ -56,7 +56,7 @@ const onWindows =
 
 const launch = "import sys; sys.path.insert(0, sys.argv.pop(1)); import unconfined; unconfined.main()";
 
-/** Nothing that could hold a secret of the host: a skill declares those. */
+/** The variables that are passed on. None can hold a secret of the host: a skill declares its secrets. */
 const passed = /^(?:HOME|LANG|LANGUAGE|LC_[A-Z]+|LOGNAME|SHELL|TZ|USER)$/;
 const ownBinaries = join("node_modules", ".bin");
 
@@ -64,7 +64,7 @@ const ownBinaries = join("node_modules", ".bin");
 export function environmentOf(roots: Roots, host: NodeJS.ProcessEnv): Record<string, string> {
   const inherited = Object.entries(host).filter((entry): entry is [string, string] => passed.test(entry[0]));
   const { PATH = "" } = host;
-  // `npx` and `npm run` put the programs of a project first, which anybody who changes the project can add to.
+  // `npx` and `npm run` put the programs of a project first. Everyone who can change the project can add to them.
   const isOfUser = (place: string): boolean => isAbsolute(place) && !place.endsWith(`${sep}${ownBinaries}`);
   return {
     ...Object.fromEntries(inherited),

@@ -6,7 +6,7 @@ export interface NeedleFinder {
   readonly begun: number;
 }
 
-/** Siblings are a linked list: a long value has thousands of nodes, nearly all with one child. */
+/** A node of the automaton. Siblings are a linked list: a long value has thousands of nodes, nearly all with one child. */
 interface Node {
   readonly byte: number;
   readonly depth: number;
@@ -17,18 +17,18 @@ interface Node {
   longestEnd: number;
 }
 
-/** The automaton. */
+/** The automaton for all needles. */
 export interface Needles {
   readonly root: Node;
   /** The children of the root by byte, for speed. */
   readonly first: readonly (Node | undefined)[];
-  /** Bytes of the shortest. */
+  /** Length of the shortest needle, in bytes. */
   readonly shortest: number;
   /** The next position of a byte that a needle starts with, or the length. */
   readonly nextStart: (bytes: Uint8Array, from: number) => number;
 }
 
-/** None may be empty. */
+/** Builds the automaton. No needle may be empty. */
 export function prepareNeedles(needles: readonly Uint8Array[]): Needles {
   const root = toNode(0, 0, undefined, undefined);
   for (const needle of needles) {
@@ -68,7 +68,7 @@ function childOf(node: Node, byte: number): Node | undefined {
   return child;
 }
 
-/** Breadth first, so that shorter suffixes are linked first. */
+/** Sets the suffix links breadth first, so that shorter suffixes are linked first. */
 function linkSuffixes(needles: Needles): void {
   const { root } = needles;
   const queue = [root];
@@ -103,14 +103,14 @@ export function findNeedles(needles: Needles): NeedleFinder {
   };
 }
 
-/** Shorter parts of an encoded value would match unrelated text. */
+/** Shorter pieces of an encoded value would match unrelated text. */
 const minPartLength = 5;
 const minLineLength = 8;
 const minHostLength = 8;
 
 /**
- * All byte strings as which a program may print a value by accident: unchanged, each long line of it, and escaped or encoded for JSON,
- * Python, CSV, shells, HTML, URLs, host names, hexadecimal and base64 (also inside longer data). A hostile program can encode a value
+ * All byte strings as which a program may print a value by accident: unchanged, and each long line of it. Also escaped or encoded for JSON,
+ * Python, CSV, shells, HTML, URLs, host names, hexadecimal and base64 (there also inside longer data). A hostile program can encode a value
  * in other ways: masking prevents accidents only.
  */
 export function toSecretForms(value: string): Uint8Array[] {
@@ -122,7 +122,7 @@ export function toSecretForms(value: string): Uint8Array[] {
     ...pythonForms(value),
     ...quotedForms(value),
     ...htmlForms(value),
-    // In a host name, which is lower-cased. Not for short values, which could be words.
+    // Host names are lower-cased. Short values are left out, because they could be words.
     ...(value.length >= minHostLength && /^[a-z0-9._-]+$/i.test(value) ? [value.toLowerCase()] : []),
     ...urlForms(value),
     ...base64Forms(Buffer.from(value)),
@@ -141,7 +141,7 @@ function jsonForms(value: string): string[] {
   return [plain, lower, upper, plain.replaceAll("/", "\\/"), python, python.replaceAll("'", "\\'")];
 }
 
-/** As in `repr(str)`, `ascii(str)` and `repr(bytes)`, with either kind of quotes. */
+/** The forms of `repr(str)`, `ascii(str)` and `repr(bytes)`, with either kind of quotes. */
 function pythonForms(value: string): string[] {
   const short = new Map(Object.entries({ "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" }));
   const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0");
@@ -156,20 +156,20 @@ function pythonForms(value: string): string[] {
   return texts.flatMap((text) => [text, text.replaceAll("'", "\\'"), text.replaceAll('"', '\\"')]);
 }
 
-/** With quotes doubled (CSV, SQL, YAML) or escaped for shells. */
+/** The forms with quotes doubled (CSV, SQL, YAML) or escaped for shells. */
 function quotedForms(value: string): string[] {
   const ofShells = [`'"'"'`, `'\\''`].map((quote) => value.replaceAll("'", quote));
   return [value.replaceAll('"', '""'), value.replaceAll("'", "''"), ...ofShells];
 }
 
-/** With the different escapes of quotes. */
+/** The forms with the different escapes of quotes. */
 function htmlForms(value: string): string[] {
   const plain = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const double = ['"', "&quot;", "&#34;", "&#x22;"].map((quote) => plain.replaceAll('"', quote));
   return ["'", "&#x27;", "&#39;", "&apos;"].flatMap((quote) => double.map((text) => text.replaceAll("'", quote)));
 }
 
-/** Encoders differ in `/` and `!'()*`, in `+` for a space, and in the case of the digits. */
+/** The forms in URLs: encoders differ in `/` and `!'()*`, in `+` for a space, and in the case of the digits. */
 function urlForms(value: string): string[] {
   const component = encodeURIComponent(Buffer.from(value).toString());
   const strict = component.replaceAll(/[!'()*]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -178,7 +178,7 @@ function urlForms(value: string): string[] {
   return spaced.flatMap((text) => [text, text.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())]);
 }
 
-/** The whole value, and its invariant part inside longer data, for each of three alignments. */
+/** The whole value, and its invariant section inside longer data, for each of three alignments. */
 function base64Forms(value: Buffer): string[] {
   const whole = value.toString("base64");
   const parts = [0, 1, 2].map((before) => {

@@ -4,31 +4,29 @@ import { type Needles, findNeedles, prepareNeedles, toSecretForms } from "./find
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/**
- * Replaces secret values in the output of a run by `***`, also prefixes of them before a `…`, which marks truncated text.
- */
+/** Replaces secret values in the output of a run by `***`, also prefixes of them before a `…`, which marks truncated text. */
 export interface SecretMask {
-  /** Synchronous: for short texts. */
+  /** Masks a short text, synchronously. */
   readonly text: (text: string) => string;
-  /** Yields regularly: for texts of any length. */
+  /** Masks a text of any length. Yields regularly. */
   readonly longText: (text: string) => Promise<string>;
   /** Masks strings, keys, and numbers whose digits are a secret. Yields regularly. */
   readonly json: (value: Json) => Promise<Json>;
-  /** One stream of bytes, such as the stdout of a run. */
+  /** Opens a mask for one stream of bytes, such as the stdout of a run. */
   readonly openStream: () => MaskedStream;
 }
 
 export interface MaskedStream {
-  /** Returns what is decided: everything except a suffix that may still become a secret. */
+  /** Returns the decided bytes: everything except a suffix that may still become a secret. */
   push(bytes: Uint8Array): Uint8Array;
-  /** Returns the rest. */
+  /** Ends the stream, and returns the remaining bytes. */
   end(): Uint8Array;
 }
 
 export interface MaskOptions {
   /**
-   * Whether beginnings of values before a `…` are masked as well. Not in what code gets to see: it could guess a value character by
-   * character.
+   * Whether prefixes of values before a `…` are masked as well. Must be false for text that code can read: code could guess a value
+   * character by character.
    */
   readonly cuts?: boolean;
 }
@@ -38,9 +36,7 @@ type HiddenForms = Needles & Required<MaskOptions>;
 /** Masking shorter values would garble logs and reveal the value. */
 const minValueLength = 4;
 
-/**
- * Masks `secrets` and the values `others`. Throws INVALID_OPTIONS for a secret that is too short to be masked.
- */
+/** Masks `secrets` and the values `others`. Throws INVALID_OPTIONS for a secret that is too short to be masked. */
 export function maskSecrets(
   secrets: Readonly<Record<string, string>>,
   others: readonly string[] = [],
@@ -60,12 +56,12 @@ export function maskSecrets(
   };
 }
 
-/** Shorter values could be guessed by whoever sees what is masked. */
+/** Shorter values could be guessed by everyone who sees which text is masked. */
 export const minSentValueLength = 8;
 
 /**
- * Masks the values in bytes that code gets, in any encoding that a server may answer in by itself. Only whole values: code that saw the
- * beginning of one masked could guess it character by character.
+ * Masks the values in bytes that code gets, in any encoding that a server may choose by itself. Masks only whole values: code that saw a
+ * masked prefix could guess the value character by character.
  */
 export function maskForCode(values: readonly string[]): (bytes: Uint8Array) => Promise<Uint8Array> {
   const forms = values.flatMap((value) => {
@@ -113,7 +109,7 @@ function* maskLongText(plain: string, needles: HiddenForms): Steps<string> {
   return stream.masked ? Buffer.concat(pieces).toString() : plain;
 }
 
-/** JSON of runs is at most 200 levels deep. */
+/** Masks JSON recursively: JSON of runs is at most 200 levels deep. */
 function* maskJson(value: Json, needles: HiddenForms): Steps<Json> {
   if (typeof value === "string") return yield* maskLongText(value, needles);
   if (typeof value === "number") {
@@ -136,10 +132,10 @@ const [cutFirst, cutSecond, cutThird] = Buffer.from("…") as unknown as [number
 /** Shorter prefixes reveal nothing. */
 const minPrefixLength = 4;
 
-/** Offsets are from the start of the stream. */
+/** Opens a masked stream. Offsets are from the start of the stream. */
 function openStream(needles: HiddenForms): MaskedStream & { readonly masked: boolean } {
   const finder = findNeedles(needles);
-  /** Found and not yet written; ordered and disjoint. */
+  /** The secrets that were found and not yet written; ordered and disjoint. */
   const ranges: { readonly from: number; readonly to: number }[] = [];
   let buffered: Buffer = Buffer.alloc(0);
   /** Everything before is written or masked; `buffered` starts here. */

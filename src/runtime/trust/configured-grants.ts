@@ -2,25 +2,25 @@ import { type Capabilities, noCapabilities, together } from "../../skills/permis
 import type { Subject } from "./grants.ts";
 import { type ConfiguredGrant, type PermissionName, parseGrant } from "../../wire/grant-text.ts";
 
-/** A skill that the process sees, before it is known which bytes it has. */
+/** A skill that the process has found, but not hashed yet. */
 type SeenSkill = Pick<Subject, "name" | "slug" | "isOwn" | "directory">;
 
 interface Granted {
   readonly capabilities: Capabilities;
-  /** As it was given. */
+  /** The grant as written in the configuration. */
   readonly text: string;
 }
 
-/** What the configuration allows. Grants by name and by path count for the bytes that were there when they were first seen. */
+/** The grants of the configuration. A grant by name or path counts for the bytes that the skill had when it was first seen. */
 export class ConfiguredGrants {
   readonly #grants: readonly (ConfiguredGrant & Pick<Granted, "text">)[];
-  /** By canonical name and digest. */
+  /** The pinned grants, by canonical name and digest. */
   readonly #pinned = new Map<string, Granted[]>();
-  /** Grants by name whose skills were seen, now and before. */
+  /** Grants by name that have pinned a skill. */
   readonly #used = new Set<ConfiguredGrant>();
   readonly #settled = new Set<ConfiguredGrant>();
 
-  /** From the texts of the configuration, paths as real paths. Text that cannot be parsed grants nothing. */
+  /** Parses the texts of the configuration, whose paths are real paths. Text that cannot be parsed grants nothing. */
   constructor(texts: readonly string[]) {
     this.#grants = texts.flatMap((text) => {
       const grant = parseGrant(text);
@@ -28,7 +28,7 @@ export class ConfiguredGrants {
     });
   }
 
-  /** What was given, where that names exact bytes. */
+  /** The texts of the grants that name exact bytes. */
   get exactTexts(): readonly string[] {
     return this.#grants.flatMap(({ form, text }) => (form === "digest" ? [text] : []));
   }
@@ -53,12 +53,12 @@ export class ConfiguredGrants {
     }
   }
 
-  /** All skills of a moment were pinned: what has the name of one of them later is another skill. */
+  /** Ends pinning by name once all skills have been seen: a skill that has such a name later is another one. */
   settle(): void {
     for (const grant of this.#used) this.#settled.add(grant);
   }
 
-  /** What is granted to exactly this version, and the texts that do. `wants`: all that it declares. */
+  /** The capabilities granted to exactly this version, and the texts of the grants. `wants`: all that the skill declares. */
   capabilitiesOf(
     { name, slug, digest }: Subject,
     wants: Capabilities,
@@ -80,7 +80,7 @@ export class ConfiguredGrants {
   }
 }
 
-/** A bare name never reaches a skill of a project. */
+/** Whether a grant is for a skill. A bare name is never for a skill of a project. */
 function isFor(grant: ConfiguredGrant, skill: SeenSkill): boolean {
   if (grant.form === "path") return grant.path === skill.directory;
   return grant.form === "name" && skill.isOwn && isNamed(grant.skill, skill);
@@ -90,7 +90,7 @@ function isNamed(given: string, { name, slug }: Pick<SeenSkill, "name" | "slug">
   return given === name || given === slug;
 }
 
-/** What a skill declares, reduced to these kinds. */
+/** Reduces the capabilities that a skill declares to these kinds. */
 function ofKinds(wants: Capabilities, kinds: readonly PermissionName[] | undefined): Capabilities {
   if (kinds === undefined) return wants;
   const { network, secrets, uses = [], project } = wants;

@@ -13,9 +13,9 @@ import { LimitedMap } from "../../base/limited-map.ts";
 
 export interface DecisionsOptions {
   readonly store: ApprovalStore;
-  /** The project that a directory belongs to, as a path; without git `without`, if given, else the directory. */
+  /** The path of the project that contains a directory. Without git it is `without`, else the directory. */
   readonly projectOf: (directory: string, worktrees: Policy["worktrees"], without?: string) => string;
-  /** Which repository is at the path of a project. */
+  /** Identifies the repository at the path of a project. */
   readonly repositoryAt: (project: string) => string | undefined;
   /** The user's name on this machine. */
   readonly who: string;
@@ -24,13 +24,13 @@ export interface DecisionsOptions {
   readonly log: Log;
 }
 
-/** Answers that are not a yes, in one turn. */
+/** Maximum number of answers in one turn that are not a yes. */
 const maxRefusals = 3;
 
 /** A skill whose bytes do not count. */
 type Versionless = Omit<Subject, "digest">;
 
-/** What the person has decided: in the files of each scope, and for the sessions of this process. */
+/** The user's decisions: in the files of each scope, and for the sessions of this process. */
 export class Decisions {
   readonly sessions = new SessionTrusts();
   readonly #options: DecisionsOptions;
@@ -40,14 +40,14 @@ export class Decisions {
     this.#options = options;
   }
 
-  /** What is stored for a session in a directory. */
+  /** The stored approvals that count for a session in a directory. */
   async stored(directory: string | undefined, policy: Policy): Promise<readonly Approvals[]> {
     const { projectOf } = this.#options;
     const project = directory === undefined ? undefined : projectOf(directory, policy.worktrees);
     return await Promise.all([this.read("everywhere"), ...(project === undefined ? [] : [this.read({ project })])]);
   }
 
-  /** What is stored for a scope and counts now. */
+  /** The stored approvals of a scope that count now. */
   async read(scope: ApprovalScope): Promise<Approvals> {
     return this.#counting(scope, await this.#options.store.read(scope));
   }
@@ -56,7 +56,7 @@ export class Decisions {
     return scope === "everywhere" ? approvals : ofRepository(approvals, this.#options.repositoryAt(scope.project));
   }
 
-  /** Those that are blocked. A block of a skill of a project is in that project's scope, which may have been another directory above it then. */
+  /** The blocked skills. A block of a project's skill is stored for that project, which may have begun at any directory above the skill. */
   async blockedOf<Skill extends Versionless>(
     subjects: readonly Skill[],
     stored: readonly Approvals[],
@@ -74,14 +74,14 @@ export class Decisions {
     return blocked;
   }
 
-  /** Where a block of this skill can stand. */
+  /** The scopes that can contain a block of this skill. */
   scopesOfBlocks(subject: Versionless, directory: string | undefined, policy: Policy): readonly ApprovalScope[] {
     const above = blockLocations(subject).flatMap((place) => this.#locationsAbove(place, policy));
     const own = directory === undefined ? [] : [this.#options.projectOf(directory, policy.worktrees)];
     return ["everywhere", ...[...new Set([...own, ...above])].map((project) => ({ project }))];
   }
 
-  /** The directories above the skills of a directory, and their project. */
+  /** The project of a directory of skills, and every directory above the skills. */
   #locationsAbove(directory: string, { worktrees }: Pick<Policy, "worktrees">): readonly string[] {
     const start = sessionDirectoryOf(directory);
     return [this.#options.projectOf(start, worktrees), ...upwards(start)];
@@ -92,13 +92,13 @@ export class Decisions {
     return { project: this.#options.projectOf(directory, policy.worktrees) };
   }
 
-  /** Who decides, and when. */
+  /** The signature of a decision made now: the user's name, the time and the transport. */
   signature({ door }: Pick<Asker, "door">): Pick<Grant, "who" | "when" | "via"> {
     const { who, now } = this.#options;
     return { who, when: new Date(now()).toISOString(), via: door };
   }
 
-  /** `notify` is called before the change is in force. Throws as `ApprovalStore.change`. */
+  /** Stores a change. `notify` is called before it takes effect. Throws what `ApprovalStore.change` throws. */
   async store(scope: ApprovalScope, change: (before: Approvals) => Approvals, notify?: () => void): Promise<void> {
     await this.#options.store.change(scope, (stored) => {
       notify?.();
@@ -109,7 +109,7 @@ export class Decisions {
     this.notifyChange();
   }
 
-  /** Whether it could be stored; what cannot be stored counts for the session only. */
+  /** Stores a change, and returns whether that worked. A change that cannot be stored counts for the session only. */
   async change(scope: ApprovalScope, change: (before: Approvals) => Approvals, notify?: () => void): Promise<boolean> {
     try {
       await this.store(scope, change, notify);
@@ -121,17 +121,17 @@ export class Decisions {
     }
   }
 
-  /** How many more questions a person may refuse in this turn. */
+  /** How many more questions the user may refuse in this turn. */
   left(owner: string): number {
     return maxRefusals - (this.sessions.get(owner)?.refusals ?? 0);
   }
 
-  /** The refusal of whatever else would be asked in this turn; undefined while the person is not tired of it. */
+  /** The refusal of all further questions of this turn; undefined while the user may refuse more. */
   enough(owner: string): DeniedAuthorization | undefined {
     return this.left(owner) > 0 ? undefined : enoughAsked;
   }
 
-  /** Remembers a refusal: see `SessionTrust.refused`; a block for good. `place`: see `questionKey`. */
+  /** Stores a block permanently, and any other refusal in `SessionTrust.refused`. `place`: see `questionKey`. */
   async refuse(
     place: string,
     subject: Versionless,
@@ -142,7 +142,7 @@ export class Decisions {
     if (reply.answer === undefined && reply.missing === "nobody") return;
     const session = this.sessions.of(asker.owner);
     const { refused } = session;
-    // What a person blocks by themselves is no answer to a question.
+    // A block that the user sets unasked is no answer to a question.
     if (asker.ask !== undefined && ++session.refusals === maxRefusals) this.#options.log("warning", enoughAsked.why);
     if (reply.answer !== "block") {
       refused.set(place, reply);
@@ -150,7 +150,7 @@ export class Decisions {
     }
     const { name } = subject;
     const block = { skill: name, from: kindOf(subject), ...this.signature(asker) } as const;
-    // Where the skill is, also for those of further directories of a session.
+    // The project of the skill, which may be in a further directory of the session.
     const isOfProject = block.from === "project";
     const isHere = (reach ?? (isOfProject ? "project" : "everywhere")) !== "everywhere";
     const directory = isOfProject ? sessionDirectoryOf(subject.source) : asker.directory;
@@ -162,7 +162,7 @@ export class Decisions {
     if (!(await this.change(scope, change, notify))) refused.set(place, reply);
   }
 
-  /** Removes a grant, or the blocks of a skill, also from what counts for the session only: see `Trust.takeBack`. */
+  /** Removes a grant, or the blocks of a skill, from all scopes and from the session: see `Trust.takeBack`. */
   async takeBack(
     what: { readonly grant: string } | { readonly blocksOf: Versionless },
     { directory, owner }: Pick<Asker, "directory" | "owner">,
@@ -199,7 +199,7 @@ export class Decisions {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** Calls back when an answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
+  /** Calls `listener` when an answer may have changed the standing of skills. It must not throw. Returns a function that ends this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -210,7 +210,7 @@ function blockLocations(subject: Versionless): readonly string[] {
   return kindOf(subject) === "project" ? [subject.source, path.dirname(subject.directory)] : [];
 }
 
-/** Passes on the first call only. */
+/** Returns a function that passes on only its first call. */
 export function onlyOnce<Arguments extends readonly unknown[]>(
   notify: ((...given: Arguments) => void) | undefined,
 ): (...given: Arguments) => void {
@@ -234,14 +234,14 @@ function memoized<Result>(find: (key: string) => Result): (key: string) => Resul
 const maxSessions = 1_000;
 const maxRefused = 1_000;
 
-/** What was decided in one session. */
+/** The decisions of one session. */
 class SessionTrust {
   readonly grants: Grant[] = [];
   /** Projects whose skills may be read. */
   readonly projects = new Set<string>();
-  /** Directories of skills that a person invoked. */
+  /** Directories of skills that the user invoked. */
   readonly consents = new Set<string>();
-  /** By what was asked about, whatever its bytes are: a "not now" for the whole session, a missing answer until the next prompt. */
+  /** Refusals by `questionKey`: a "not now" counts for the whole session, a missing answer until the next prompt. */
   readonly refused = new LimitedMap<string, Reply>(maxRefused);
   /** How many answers were not a yes since the last prompt. */
   refusals = 0;
@@ -249,7 +249,7 @@ class SessionTrust {
   readonly readable = new Set<string>();
 }
 
-/** What was decided in the sessions of this process, by their owners. Of too many the oldest is forgotten, and asked again. */
+/** The decisions of this process's sessions, by owner. At most 1,000 sessions are stored: the oldest is forgotten, and asked again. */
 class SessionTrusts extends LimitedMap<string, SessionTrust> {
   constructor() {
     super(maxSessions);
@@ -261,7 +261,7 @@ class SessionTrusts extends LimitedMap<string, SessionTrust> {
     return session;
   }
 
-  /** A person wrote a prompt. */
+  /** Begins a turn: the user wrote a prompt. */
   newTurn(owner: string): void {
     const session = this.get(owner);
     if (session === undefined) return;
@@ -270,7 +270,7 @@ class SessionTrusts extends LimitedMap<string, SessionTrust> {
     for (const [place, { answer }] of session.refused) if (answer === undefined) session.refused.delete(place);
   }
 
-  /** A person invoked the skill in a directory: it may be read, and asked about again. */
+  /** Records that the user invoked the skill in a directory: it may be read, and asked about again. */
   consent(owner: string, directory: string): void {
     const { consents, refused } = this.of(owner);
     consents.add(directory);
@@ -278,7 +278,7 @@ class SessionTrusts extends LimitedMap<string, SessionTrust> {
   }
 }
 
-/** What a question is about: one answer that is no yes counts for it, whatever its bytes become. `directory`: of a skill, or a project. */
+/** The key of a question. A refusal counts for the key, whatever the bytes become. `directory`: of a skill, or a project. */
 export function questionKey(about: string, directory: string, calledBy?: string): string {
   return JSON.stringify([about, directory, calledBy]);
 }

@@ -11,43 +11,43 @@ const reaches = ["once", "session", "project", "everywhere"] as const;
 
 export type Reach = (typeof reaches)[number];
 
-/** Where a skill was published. */
+/** The source on the network from which a skill was fetched. */
 export interface PublishedOrigin {
   /** A URL without secrets. */
   readonly source: string;
-  /** The https URL that rules about sources judge, where `source` is none. */
+  /** The https URL that rules about sources judge, if `source` is no https URL. */
   readonly place?: string | undefined;
-  /** The commit of the source, if that is a repository, in which the skill has the bytes of `digest`. */
+  /** The commit of the source's repository in which the skill has the bytes of `digest`. */
   readonly commit?: { readonly id: string; readonly digest: string } | undefined;
 }
 
 /** Exactly one version of one skill. */
 export interface Subject extends Pick<Skill, "name" | "slug" | "version" | "directory"> {
-  /** `sha256:…` of all its files, as describe_skill gives it. */
+  /** `sha256:…` of all its files, as describe_skill shows it. */
   readonly digest: string;
-  /** It is in one of the person's own roots; otherwise it came with a project, or from its `origin`. */
+  /** Whether the skill is in one of the user's own roots; otherwise it came with a project, or from its `origin`. */
   readonly isOwn: boolean;
   /** The directory of skills under which it was found. */
   readonly source: string;
-  /** Where it was published; absent for skills that were not fetched. */
+  /** The source of a fetched skill; absent for all others. */
   readonly origin?: PublishedOrigin | undefined;
   /**
-   * SPDX expression, `unknown` or `unspecified`; a function, because it lists the skill's license files: called only where a policy has
-   * rules about licenses. Without it: `unspecified`.
+   * Returns an SPDX expression, `unknown` or `unspecified`; absent: `unspecified`. Lists the skill's license files, so it is called only if
+   * a policy has rules about licenses.
    */
   readonly license?: (() => string) | undefined;
-  /** What agents that load the skill themselves run on this machine; a function, because it reads the skill: called where a person is asked. */
+  /** Returns the commands that an agent runs here when it loads the skill itself. Reads the skill: called only for questions. */
   readonly hostCommands?: (() => readonly string[]) | undefined;
 }
 
-/** What may be done, by whom. */
+/** The access that a skill wants, and the skill that calls it. */
 export interface AccessRequest {
   readonly subject: Pick<Subject, "name" | "digest">;
   readonly wants: Capabilities;
   readonly calledBy?: { readonly name: string; readonly digest: string } | undefined;
 }
 
-/** Whether a grant allows all that is wanted, now. `now`: milliseconds since 1970. */
+/** Whether a grant allows all that is wanted at `now`, in milliseconds since 1970. */
 export function allows(grant: Grant, { subject, wants, calledBy }: AccessRequest, now: number): boolean {
   return (
     grant.skill === subject.name &&
@@ -63,7 +63,7 @@ export function blocks({ skill, from }: Block, subject: Pick<Subject, "name" | "
   return skill === subject.name && from === kindOf(subject);
 }
 
-/** Whether a grant was given to a skill that came from the same place. */
+/** Whether a grant was given to a skill of the same origin. */
 export function isOfOrigin(
   { from = "own", source }: Pick<Grant, "from" | "source">,
   subject: Pick<Subject, "isOwn" | "origin">,
@@ -71,7 +71,7 @@ export function isOfOrigin(
   return from === kindOf(subject) && (from !== "remote" || source === subject.origin?.source);
 }
 
-/** Where a skill is from, as a block and a grant name it. */
+/** The kind of a skill's origin, as blocks and grants name it. */
 export function kindOf({ isOwn, origin }: Pick<Subject, "isOwn" | "origin">): Block["from"] {
   return isOwn ? "own" : origin === undefined ? "project" : "remote";
 }
@@ -85,8 +85,8 @@ export function least(one: Reach, other: Policy["approvals"]): Reach {
 }
 
 /**
- * How far "trust" reaches: this project for skills of it and those that want access to it, else everywhere, because a grant is for exact
- * bytes.
+ * How far "trust" reaches: this project for its own skills and for skills that want access to it, else everywhere. A grant can count
+ * everywhere because it is for exact bytes.
  */
 export function reachOf(
   { subject, wants }: { readonly subject: Pick<Subject, "isOwn" | "origin">; readonly wants: Capabilities },

@@ -20,7 +20,7 @@ import { approvalToRead } from "./read-approval.ts";
 import { onlyPolicy } from "./refusals.ts";
 import { type TrustContext, approvalToRun, decideRun } from "./run-approval.ts";
 
-/** Who allowed which exact version of which skill to do what. Nothing else looks at grants. */
+/** Decides which exact version of which skill may do what. Nothing else reads grants. */
 export class Trust {
   readonly policyFor: TrustOptions["policyFor"];
   readonly #context: TrustContext;
@@ -34,28 +34,28 @@ export class Trust {
     this.#questions = new Questions(this.#context);
   }
 
-  /** Decides about a run; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
+  /** Decides about a run, and asks the user if nothing decides it. Rejects only with the reason of `signal`. */
   async authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization> {
     return await this.#questions.resolve(approvalToRun(request, asker, this.#context), signal);
   }
 
-  /** Decides as `authorize` does, without asking and without a record; undefined where a person would be asked. */
+  /** Decides like `authorize`, but without asking or recording; undefined if the user would be asked. */
   async decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined> {
     return await decideRun(request, asker, this.#context);
   }
 
-  /** Every block that would refuse this skill to this asker. */
+  /** Every block that would refuse this skill to this caller. */
   blockersOf(subject: Omit<Subject, "digest">, { directory }: Pick<Asker, "directory">): readonly Blocker[] {
     const scopes = this.#decisions.scopesOfBlocks(subject, directory, this.policyFor(directory));
     return scopes.map((scope) => ({ scope, skill: subject.name, from: kindOf(subject) }));
   }
 
-  /** The question that `authorize` would ask; undefined where none may be asked. */
+  /** The question that `authorize` would ask; undefined if none may be asked. */
   async questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined> {
     return await approvalToRun(request, asker, this.#context).question();
   }
 
-  /** Puts a person's answer to a question that was asked elsewhere in force, as `authorize` does. */
+  /** Applies the user's answer to a question that was asked elsewhere, like `authorize` does. */
   async answered(
     request: FullTrustRequest,
     asker: Asker,
@@ -74,8 +74,8 @@ export class Trust {
   }
 
   /**
-   * Whether nobody has to be asked about a run of a skill that stays inside its sandbox: models may read it, no policy wants a word, and
-   * the person has not answered "not now".
+   * Whether a run inside the sandbox needs no question. Then the skill is not from the network and models may read it. No policy demands an
+   * approval, and the user has not answered "not now".
    */
   async mayRunUnasked(skill: ReadSkill, asker: Asker): Promise<boolean> {
     const refused = this.#decisions.sessions.get(asker.owner)?.refused;
@@ -84,7 +84,7 @@ export class Trust {
     return (await approvalToRead(skill, asker, this.#context).decide())?.allowed === true;
   }
 
-  /** A person lets models read the skills that came with the project of a directory. */
+  /** Lets models read the skills that came with the project of a directory, because the user allows it. */
   async trustProject(directory: string, asker: Asker): Promise<Authorization> {
     const { policyFor, projectOf } = this.#context;
     const policy = policyFor(directory);
@@ -95,22 +95,22 @@ export class Trust {
     return { allowed: true, by: "project" };
   }
 
-  /** A person invoked this skill: the models of the session may read it, and what was refused is asked again. `directory`: of the skill. */
+  /** The user invoked a skill: models of the session may read it, and refused questions are asked again. `directory`: of the skill. */
   consent(owner: string, directory: string): void {
     this.#decisions.sessions.consent(owner, directory);
   }
 
-  /** A person wrote a new prompt: what they did not answer may be asked again. */
+  /** Begins a turn, because the user wrote a prompt: unanswered questions may be asked again. */
   newTurn(owner: string): void {
     this.#decisions.sessions.newTurn(owner);
   }
 
-  /** Forgets what was approved for a session. */
+  /** Forgets the approvals of a session. */
   endSession(owner: string): void {
     this.#decisions.sessions.delete(owner);
   }
 
-  /** How each skill stands, in the same order; nobody is asked. Most are decided by their names; files are hashed only of those that want something. */
+  /** The standing of each skill, in the same order; nobody is asked. Names decide most; only skills that want something are hashed. */
   async standings(
     skills: readonly StandingSkill[],
     asker: Pick<Asker, "owner" | "directory">,
@@ -142,7 +142,7 @@ export class Trust {
         else if (blocked.has(subject)) standings[index] = "blocked";
         else if (isFree && policy.deniesSigner === undefined) standings[index] = "ready";
         else {
-          // Then nobody can approve it.
+          // With approvals "none", nobody can approve it.
           standings[index] = policy.approvals === "none" ? "denied" : "needs-approval";
           yield findByDigest(skill, isFree, index);
         }
@@ -154,19 +154,19 @@ export class Trust {
     return standings;
   }
 
-  /** What is stored for everywhere, and for the project of a directory. Never throws. */
+  /** The stored approvals for everywhere, and for the project of a directory. Never throws. */
   async approvalsFor(directory: string | undefined): Promise<readonly Approvals[]> {
     return await this.#decisions.stored(directory, this.policyFor(directory));
   }
 
-  /** What was approved for a session of this process only. */
+  /** The grants that count only for a session of this process. */
   sessionGrants(owner: string): readonly Grant[] {
     return this.#decisions.sessions.get(owner)?.grants ?? [];
   }
 
   /**
-   * A person takes back a grant, by its id, or the blocks of a skill, in the scopes that count for the asker. Returns whether there was any.
-   * `notify` is called before that is in force, if there was any. Throws UNREADABLE if it cannot be stored.
+   * Takes back a grant, by its id, or the blocks of a skill, in the scopes that count for the caller. Returns whether any existed; if so,
+   * `notify` is called before it is taken back. Throws UNREADABLE if the change cannot be stored.
    */
   async takeBack(
     what: { readonly grant: string } | { readonly blocksOf: Omit<Subject, "digest"> },
@@ -176,23 +176,23 @@ export class Trust {
     return await this.#decisions.takeBack(what, asker, { policy: this.policyFor(asker.directory), notify });
   }
 
-  /** Calls back when a person's answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
+  /** Calls `listener` when an answer may have changed the standing of skills. It must not throw. Returns a function that ends this. */
   onChange(listener: () => void): () => void {
     return this.#decisions.onChange(listener);
   }
 }
 
-/** How a skill stands: whether it can be used now. */
+/** The standing of a skill: whether it can be used now. */
 export type Standing = "ready" | "needs-approval" | "blocked" | "denied";
 
 export interface StandingSkill {
   readonly subject: Omit<Subject, "digest">;
-  /** What its runs need. */
+  /** The capabilities that its runs need. */
   readonly needs: Capabilities;
-  /** Whether it has code that runs, which a policy may demand an approval for. */
+  /** Whether it has code that runs: a policy may demand an approval for it. */
   readonly hasCode: boolean;
-  /** Called only for skills that may need an approval; undefined if its files cannot be read. */
+  /** Hashes the skill; undefined if its files cannot be read. Called only for skills that may need an approval. */
   readonly digest: () => Promise<string | undefined>;
-  /** Called only where a policy demands a signer. Absent: nobody looks. */
+  /** Reads who signed the skill. Called only if a policy demands a signer. Absent: signatures are not checked. */
   readonly signature?: (digest: string) => Promise<Signature>;
 }

@@ -18,17 +18,17 @@ export { type PolicyDecision, explainPolicies } from "./policy/explain-policy.ts
 /** A skill as such, whatever its files are. */
 export type NamedSkill = Pick<Subject, "name" | "slug" | "isOwn" | "source" | "directory" | "origin">;
 
-/** What an organisation and a project decided beforehand, merged: of two rules the stricter one counts. */
+/** The merged policies of the organisation, the configuration and the project: of two rules the stricter one counts. */
 export interface Policy {
-  /** Whether a run that needs nothing beyond its sandbox needs a grant, too. */
+  /** Whether a run that needs nothing beyond its sandbox also needs a grant. */
   readonly runs: "sandbox" | "ask";
   /** Whether models may read the instructions of skills of a project that nobody has trusted. */
   readonly reads: "ask" | "allow";
-  /** The widest approval that a person may give; "none": only this policy approves. */
+  /** The widest approval that the user may give; "none": only this policy approves. */
   readonly approvals: "none" | Reach;
-  /** Whether people may be asked. */
+  /** Whether the user may be asked. */
   readonly prompts: boolean;
-  /** Whether the inner agent's permission requests for our tools may be answered for the user. */
+  /** Whether the inner agent's permission requests for the tools of acp-skills may be answered for the user. */
   readonly answers: boolean;
   /** How many days old a version of a skill must be before an update takes it. */
   readonly minimumAge: number;
@@ -37,26 +37,26 @@ export interface Policy {
   /** Why no code may run at all, of skills or of models; undefined if it may. */
   readonly code: PolicyRefusal | undefined;
   /**
-   * Which rule denies this, and what a person can do; undefined if none does. With `noCapabilities`, whether the skill as such is denied:
-   * models do not see such a skill.
+   * The refusal of the rule that denies this; undefined if none does. With `noCapabilities`, only rules about the skill as such count:
+   * models do not see a skill that they deny.
    */
   denies(subject: Omit<Subject, "digest">, wants: Capabilities): PolicyRefusal | undefined;
   /**
-   * Why models do not see a skill: it is denied as such, by its name, source, or the license that it states (an SPDX expression, or
-   * `unknown`). Absent if no skill can be.
+   * Why models do not see a skill: its name, its source or its stated license (an SPDX expression, or `unknown`) is denied. Absent if no
+   * skill can be denied as such.
    */
   readonly hides: ((skill: NamedSkill, license: string | undefined) => PolicyRefusal | undefined) | undefined;
-  /** Whether nothing may be read from a URL, and why; for what is not installed yet. */
+  /** Why nothing may be read from a URL, for skills that are not installed yet; undefined if it may. */
   deniesSource(url: string): PolicyRefusal | undefined;
   /**
-   * Why who signed a skill does not do, here or where it is about to be installed from a URL. `signature` is called only where a signer is
-   * demanded. Absent if none is.
+   * Why the signer of a skill is not accepted. The skill is here, or about to be installed from a URL. `signature` is called only if a
+   * signer is demanded. Absent if no policy demands one.
    */
   readonly deniesSigner:
     ((skill: SignedSkill, signature: () => Promise<Signature>) => Promise<PolicyRefusal | undefined>) | undefined;
-  /** Whether skills with a license are denied: an SPDX expression, `unknown`, or `unspecified`. */
+  /** Why skills with a license are denied: an SPDX expression, `unknown`, or `unspecified`. Undefined if they are not. */
   deniesLicense(license: string): PolicyRefusal | undefined;
-  /** What the policy grants to this version, and by which rule of which file; undefined if nothing. */
+  /** The capabilities that the policy grants to this version, with the file and its first rule; undefined if nothing. */
   readonly grants: (
     subject: Subject,
   ) => { readonly capabilities: Capabilities; readonly file: string; readonly rule: string } | undefined;

@@ -6,18 +6,17 @@ import { joinPath, openAtRealPath, withDescriptor } from "../../base/paths/at-re
 import { isWithin } from "../../base/paths/location.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 
-/** The longest path of Linux, and some text around it. */
+/** The longest path of Linux (4 KiB), and some text around it. */
 const maxFileBytes = 8 * 1024;
 
 /**
- * The project of a directory, as a path. Without git it is the directory. In a repository it is the top directory, also for subdirectories (a
- * `.git` that git does not take for a repository is none, so that an empty one does not move a project);
- * all worktrees of a repository share the one of its main worktree (a bare repository's is itself), unless they are `separate`. A submodule
- * is a project of its own. A repository in the home directory, or above it, is not the project of the directories below it: they are
- * too many and too different.
+ * The path of a directory's project: the top directory of its git repository, also for subdirectories. Without git it is `without`, else
+ * the directory. All worktrees share the project of the main worktree, or of their bare repository, unless they are `separate`. A submodule
+ * is a project of its own. A `.git` that git does not accept as a repository is ignored, so that an empty one does not move a project. A
+ * repository in the home directory, or above it, is no project for the directories below it, which are too many and too different.
  *
- * Reads git's files and never runs it, because a project's configuration can make git run programs. A worktree is believed only if the
- * repository names it, too, so that no project can pass for another one. `without` stands for the directory where there is no git. Not cached, because a directory may be replaced; takes a few
+ * Reads git's files and never runs git, because a project's configuration can make git run programs. A worktree counts only if the
+ * repository names it, too, so that no project can pass for another one. Not cached, because a directory may be replaced; takes a few
  * system calls.
  */
 export function projectOf(
@@ -40,25 +39,25 @@ export function projectOf(
   }
 }
 
-/** Whether git takes a `.git`, a directory or a file that leads to one, for a repository: it has `HEAD`, `objects` and `refs`. */
+/** Whether git accepts a `.git`, a directory or a file that names one, as a repository: it has `HEAD`, `objects` and `refs`. */
 export function isRepository(git: string): boolean {
   const real = realPathOf(git);
   if (real === undefined) return false;
   const own = followGitFile(real, path.dirname(git), "gitdir: ") ?? real;
   const shared = followGitFile(joinPath(own, "commondir"), own) ?? own;
   const head = joinPath(own, "HEAD");
-  // Formerly a link.
+  // In old repositories, HEAD is a link.
   const text = readSmallFile(head, "anyone's") ?? attempt(() => `ref: ${readlinkSync(head)}`, "");
   const isHead = /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(text);
   return isHead && ["objects", "refs"].every((name) => isDirectory(joinPath(shared, name)));
 }
 
-/** False if it is missing, or cannot be reached. */
+/** Whether a path is a directory; false if it is missing or cannot be reached. */
 function isDirectory(place: string): boolean {
   return attempt(() => statSync(place).isDirectory(), false);
 }
 
-/** The project of a worktree's repository; undefined if it is none, or the repository does not name it. */
+/** The project of a worktree's repository; undefined if `top` is no worktree, or the repository does not name it. */
 function mainOf(top: string, git: string): string | undefined {
   const own = followGitFile(git, top, "gitdir: ");
   if (own === undefined) return undefined;
@@ -66,12 +65,12 @@ function mainOf(top: string, git: string): string | undefined {
   const common = path.dirname(room);
   if (path.basename(room) !== "worktrees" || followGitFile(joinPath(own, "commondir"), own) !== common)
     return undefined;
-  // This file is the repository's, because it lies in it.
+  // The repository itself names the worktree, because this file is inside the repository.
   if (followGitFile(joinPath(own, "gitdir"), own) !== git || lookAt(common) === "not ours") return undefined;
   return path.basename(common) === ".git" ? path.dirname(common) : common;
 }
 
-/** The real path that a file of git contains, which may be relative to a directory. */
+/** The real path that a file of git contains. A relative path starts at `base`. */
 function followGitFile(file: string, base: string, prefix = ""): string | undefined {
   const text = readSmallFile(file);
   if (text?.startsWith(prefix) !== true) return undefined;
@@ -96,14 +95,14 @@ function readSmallFile(file: string, whose: "ours" | "anyone's" = "ours"): strin
   }
 }
 
-/** Undefined if it is missing or cannot be reached. */
+/** The real path of a file; undefined if it is missing or cannot be reached. */
 function realPathOf(file: string): string | undefined {
   return attempt(() => realpathSync.native(file), undefined);
 }
 
-/** What is at a path, links not followed. Git does not believe the repositories of other users either. */
+/** Reads the state of a path without following links. Files of other users do not count: git does not trust their repositories either. */
 function lookAt(file: string): Stats | "missing" | "not ours" {
-  // It throws where its directory may not be searched.
+  // `lstatSync` throws if the directory may not be searched.
   const found = attempt(() => lstatSync(file, { throwIfNoEntry: false }) ?? "missing", "not ours" as const);
   return typeof found === "string" || isOurs(found) ? found : "not ours";
 }
@@ -113,8 +112,8 @@ function isOurs({ uid }: Stats): boolean {
 }
 
 /**
- * Identifies the repository of a project independently of its path: by the inode and the time of birth of its git directory, without git of
- * the project's directory. Not by the device, whose number may change when a machine starts. Undefined if it is missing.
+ * Identifies the repository of a project by the inode and the birth time of its git directory, or of the project's directory without git.
+ * Neither path nor device counts: the device number may change when a machine starts. Undefined if the project is missing.
  */
 export function repositoryAt(project: string): string | undefined {
   const git = path.join(project, ".git");
@@ -123,7 +122,7 @@ export function repositoryAt(project: string): string | undefined {
   return found && `${found.ino}-${found.birthtimeNs}`;
 }
 
-/** What counts of the approvals of a project's path: of those for another repository, which was there before, only the blocks. */
+/** Reduces the approvals of a project's path to those for this repository. If another one was at the path, only the blocks count. */
 export function ofRepository(approvals: Approvals, repository: string | undefined): Approvals {
   if (approvals.project === undefined || (repository !== undefined && approvals.repository === repository))
     return approvals;

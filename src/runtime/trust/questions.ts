@@ -4,38 +4,38 @@ import { type Question, type Reply, answerWords } from "../question.ts";
 import { onlyOnce } from "./decisions.ts";
 import type { TrustContext } from "./run-approval.ts";
 
-/** Receives what a person decided, once, and before that is in force: a record of it is never missing. Must not throw. */
+/** Receives the user's decision once, before it takes effect, so that its record is never missing. Must not throw. */
 export type OutcomeListener = (outcome: Authorization) => void;
 
-/** Something that a person decides where nobody has decided it yet. */
+/** A request that the user decides if nothing else has decided it. */
 export interface ApprovalRequest extends Pick<TrustEvent, "about" | "subject"> {
   readonly asker: Asker;
-  /** Equal for what is one question. */
+  /** Equal for requests that share one question. */
   readonly key: string;
-  /** What is decided without asking; undefined where a person has to be asked. */
+  /** Decides without asking; undefined if the user has to be asked. */
   decide(): Promise<Authorization | undefined>;
-  /** Undefined where nobody may be asked. */
+  /** The question to the user; undefined if nobody may be asked. */
   question(): Promise<Question | undefined>;
-  /** Puts a reply in force. `notify` may be called with the outcome before that; once it resolves, everybody knows. */
+  /** Applies a reply. May call `notify` with the outcome before it takes effect; otherwise the caller reports the returned outcome. */
   answer(reply: Reply, notify: OutcomeListener): Promise<Authorization>;
 }
 
 type QuestionsOptions = Pick<TrustContext, "record" | "decisions" | "clock">;
 
-/** How often an open question is compared with what was decided elsewhere: in another window, or on the command line. */
+/** How often an open question is checked for a decision elsewhere: in another window, or on the command line. */
 const checkIntervalMs = 1_000;
 
-/** The questions that are open: no more of one owner than the person may refuse. */
+/** The open questions: of one owner, at most as many as the user may still refuse. */
 export class Questions {
   readonly #options: QuestionsOptions;
-  /** By owner and by what is asked. */
+  /** The running questions, by owner and by `ApprovalRequest.key`. */
   readonly #open = new Map<string, Map<string, Promise<unknown>>>();
 
   constructor(options: QuestionsOptions) {
     this.#options = options;
   }
 
-  /** Decides, and asks where nobody has decided. Rejects only with the reason of the signal, and as `answer` does. */
+  /** Decides, and asks if nothing has decided. Rejects only with the reason of the signal, or with what `answer` throws. */
   async resolve(request: ApprovalRequest, signal: AbortSignal): Promise<Authorization> {
     const { key, asker } = request;
     const { owner } = asker;
@@ -49,7 +49,7 @@ export class Questions {
       const isFull = open.size >= this.#options.decisions.left(owner);
       const before = open.get(key) ?? (isFull ? Promise.race(open.values()) : undefined);
       if (before === undefined) break;
-      // Whoever asked gets the outcome.
+      // The request that asked gets the outcome; this one then decides again.
       await unlessAborted(before.then(nothing, nothing), signal);
     }
     const open = this.#open.get(owner) ?? new Map<string, Promise<unknown>>();
@@ -96,7 +96,7 @@ export class Questions {
     return outcome;
   }
 
-  /** The person's reply, or what was decided elsewhere meanwhile: then the question is withdrawn. */
+  /** The user's reply, or a decision made elsewhere meanwhile, which withdraws the question. */
   async #reply(request: ApprovalRequest, question: Question, signal: AbortSignal, shown: () => void) {
     const { clock } = this.#options;
     const over = new AbortController();

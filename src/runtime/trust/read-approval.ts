@@ -8,16 +8,16 @@ import type { ApprovalRequest } from "./questions.ts";
 import { blocked, onlyPolicy, sessionDirectoryOf, untrustedInstructions, whyRefused } from "./refusals.ts";
 import type { TrustContext } from "./run-approval.ts";
 
-/** Whether a model may read a skill: the instructions of a project's skills are what an attacker would write. */
+/** The request for a model to read a skill. A project's skills need it, because an attacker could have written their instructions. */
 export function approvalToRead(skill: ReadSkill, asker: Asker, context: TrustContext): ApprovalRequest {
   const { policyFor, projectOf, repositoryAt, configured, decisions } = context;
   const policy = policyFor(asker.directory);
-  // That of the skill: another directory of the session may be another project.
-  // A repository inside the project, or one that a link leads to, is not what a person trusted.
+  // The skill's project counts: another directory of the session may be another project.
+  // A repository inside the project, or behind a link, is not what the user trusted.
   const around = projectOf(sessionDirectoryOf(skill.source), policy.worktrees);
   /** The project that the skill came with. */
   const project = projectOf(skill.directory, policy.worktrees, around);
-  /** Names the repository that is there now. */
+  /** Includes the repository that is at the project's path now. */
   const key = JSON.stringify(["read", project, repositoryAt(project) ?? null]);
 
   async function decide(): Promise<Authorization | undefined> {
@@ -26,7 +26,7 @@ export function approvalToRead(skill: ReadSkill, asker: Asker, context: TrustCon
     const stored = await decisions.stored(asker.directory, policy);
     if ((await decisions.blockedOf([skill], stored, policy)).size > 0) return blocked(skill);
     if (skill.isOwn) return { allowed: true, by: "own" };
-    // Only a person names sources, and thereby whose instructions models read.
+    // Only the user names sources, and thereby decides whose instructions models read.
     if (skill.origin !== undefined) return { allowed: true, by: "source" };
     const session = decisions.sessions.get(asker.owner);
     if (session?.consents.has(skill.directory) === true) return { allowed: true, by: "consent" };

@@ -32,7 +32,7 @@ export function onlyPolicy(what: string): DeniedAuthorization {
   };
 }
 
-/** A caller from elsewhere, for whom only the configuration of the server decides. */
+/** The refusal for a remote caller, for whom only the configuration of the server decides. */
 export function notGranted(
   { name, digest }: Pick<Subject, "name" | "digest">,
   needs: Capabilities,
@@ -72,13 +72,13 @@ export function untrustedInstructions(
   };
 }
 
-/** The option that names the project or the source of a skill, because the command is copied to wherever a terminal is. */
+/** The option that names a skill's project or source, because the user may run the command in any directory. */
 function placeOf({ isOwn, source, origin }: Pick<Subject, "isOwn" | "source" | "origin">): string {
   if (origin !== undefined) return ` --source ${shellWord(origin.source)}`;
   return isOwn ? "" : ` --cwd ${shellWord(sessionDirectoryOf(source))}`;
 }
 
-/** The directory of a session that a root of skills is in. */
+/** The directory of the session that contains a root of skills. */
 export function sessionDirectoryOf(root: string): string {
   return root.replace(/[\\/]\.(?:agents|claude)[\\/]skills[\\/]?$/, "");
 }
@@ -96,10 +96,10 @@ export function whyRefused(reply: Reply): string {
   return `The question was not answered properly${reply.detail === undefined ? "" : `: ${reply.detail}`}.`;
 }
 
-/** The limit for what a person writes, in characters. */
+/** Maximum length of the user's own words, in characters. */
 const maxReasonLength = 500;
 
-/** What a person wrote with their answer, for the model. */
+/** The user's own words in an answer, for the model. */
 function wordsIn(reply: Reply | undefined): string {
   if (reply?.answer === undefined || reply.why === undefined) return "";
   return ` They wrote: ${quoted(reply.why, { longest: maxReasonLength })}.`;

@@ -12,7 +12,7 @@ import { blocked, notGranted, onlyPolicy, refusalOf } from "./refusals.ts";
 
 const maxSessionGrants = 1_000;
 
-/** What decisions are made from. */
+/** The options and stored decisions on which every decision is based. */
 export interface TrustContext extends TrustOptions {
   readonly decisions: Decisions;
 }
@@ -21,7 +21,7 @@ interface RunApproval extends ApprovalRequest {
   answer(reply: Reply, notify: OutcomeListener, terms?: Omit<GrantTerms, "notify">): Promise<Authorization>;
 }
 
-/** Whether a run may do what its skill wants. */
+/** The request for a run to do what its skill wants. */
 export function approvalToRun(request: FullTrustRequest, asker: Asker, context: TrustContext): RunApproval {
   const { decisions, policyFor, store } = context;
   const { subject, wants, calledBy } = request;
@@ -42,7 +42,7 @@ export function approvalToRun(request: FullTrustRequest, asker: Asker, context: 
           return skill === subject.name && digest !== subject.digest && by?.skill === calledBy?.name;
         })
         .sort((one, other) => (one.when < other.when ? 1 : -1));
-      // Another skill of the name is no earlier version of this one.
+      // A skill of this name with another origin is no earlier version of this one.
       const before = known.find((grant) => isOfOrigin(grant, subject));
       const another = known.find((grant) => !isOfOrigin(grant, subject));
       const copy = before && (await store.readCopy(before.digest));
@@ -60,7 +60,7 @@ export function approvalToRun(request: FullTrustRequest, asker: Asker, context: 
         await decisions.refuse(placeAsked(request), subject, asker, reply, terms);
         return refusal;
       }
-      // Another window may have blocked it meanwhile, and the skill may be another one now.
+      // Another window may have blocked the skill meanwhile, and its files may have changed.
       const decided = await decide();
       if (decided?.allowed === false) return decided;
       const files = await request.files();
@@ -99,7 +99,7 @@ export function approvalToRun(request: FullTrustRequest, asker: Asker, context: 
   };
 }
 
-/** What is decided about a run without asking; undefined where a person has to be asked. */
+/** Decides about a run without asking; undefined if the user has to be asked. */
 export async function decideRun(
   request: TrustRequest,
   asker: Asker,
@@ -114,10 +114,10 @@ export async function decideRun(
   if (unsigned !== undefined) return { allowed: false, ...unsigned };
   const stored = await decisions.stored(asker.directory, policy);
   if ((await decisions.blockedOf([subject], stored, policy)).size > 0) return blocked(subject);
-  // Code from elsewhere runs only after approval, even if the sandbox is all that it needs.
+  // Code from the network runs only after approval, even if it needs nothing beyond the sandbox.
   const isFree = policy.runs === "sandbox" && subject.origin === undefined;
   if (isNothing(needs) && isFree) return { allowed: true, by: "sandbox" };
-  // What the configuration and the policy grant is not for skills of a project that call this one.
+  // Grants of the configuration and the policy do not count for calls by a skill that is not the user's own.
   if (calledBy === undefined || calledBy.isOwn) {
     const pregranted = policy.grants(subject);
     if (pregranted !== undefined && covers(pregranted.capabilities, needs))
@@ -132,11 +132,11 @@ export async function decideRun(
   const now = clock();
   const isAllowed = (grant: Grant): boolean => allows(grant, access, now);
   if (policy.approvals === "none") return onlyPolicy(`the skill ${subject.name}`);
-  // What this machine's user approved is not for others who call from elsewhere.
+  // Approvals of this machine's user do not count for remote callers.
   if (asker.grants !== undefined) return notGranted(subject, needs);
   const session = decisions.sessions.get(asker.owner);
   if (session?.grants.some(isAllowed) === true) return { allowed: true, by: "session" };
-  // An organisation that allows approvals for one call only does not accept older ones either.
+  // A policy that allows approvals for a call or a session only does not accept stored ones either.
   if (reachIndex(policy.approvals) > reachIndex("session")) {
     const grant = stored
       .flatMap(({ grants, project }) => (isScopeWithinReach(policy, project) ? grants : []))
@@ -151,7 +151,7 @@ function placeAsked({ subject, calledBy }: TrustRequest): string {
   return questionKey("run", subject.directory, calledBy?.name);
 }
 
-/** An older grant of the same version that says no more than the new one. */
+/** Whether an older grant of the same version allows no more than the new one. */
 function isReplaced(before: Grant, after: Grant): boolean {
   return allows(
     after,

@@ -22,7 +22,7 @@ export const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_
  *     v1/leases/<token>.<key>.<n>    an empty file: process <token> holds this blob
  *     v1/processes/<token>           the identity of <token>; its modification time is the heartbeat
  *     v1/lock/<n>, v1/lock/<n>.free  the tickets of the store lock: taken, and given back
- *     v1/usage                       bytes and number of all blobs; missing while they are being changed
+ *     v1/usage                       bytes and number of all blobs; missing while blobs are being changed
  */
 export type DiskLayout = Readonly<Record<(typeof rooms)[number] | "usage", string>>;
 
@@ -35,7 +35,7 @@ export function makeDiskLayout(directory: string): DiskLayout {
   checkPrivate(path.dirname(root));
   const layout = layoutIn(root);
   for (const each of [root, ...rooms.map((room) => layout[room])]) makeDirectory(each);
-  // Otherwise a power failure could remove the whole store, including blobs reported as stored.
+  // Without this, a power failure could remove the whole store, including blobs reported as stored.
   [root, path.dirname(root), path.dirname(path.dirname(root))].forEach(syncDirectoryNow);
   return layout;
 }
@@ -73,7 +73,7 @@ function checkPrivate(directory: string): void {
   }
 }
 
-/** Creates a directory if it is missing. Throws if anything else is in its place, including a symlink. */
+/** Creates a directory if it is missing. Throws if anything else has its path, including a symlink. */
 export function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { mode: directoryMode });
@@ -89,7 +89,7 @@ export function shardOf(room: string, hex: string): string {
   return path.join(room, hex.slice(0, 2));
 }
 
-/** Lists the names in each such directory of a room; skips symlinks. */
+/** Lists the names in each shard of a directory such as `objects`; skips symlinks. */
 export function* everyShard(room: string): Generator<{ readonly shard: string; readonly names: readonly string[] }> {
   for (const shard of readdirSync(room)) {
     const directory = path.join(room, shard);
@@ -97,7 +97,7 @@ export function* everyShard(room: string): Generator<{ readonly shard: string; r
   }
 }
 
-/** The text of a file of the store, and when it was written; undefined if it is missing, or anything but a file, such as a symlink. */
+/** The text and the time of the last write of a file of the store. Undefined if it is missing or no file, such as a symlink. */
 export function readIfFile(file: string): { readonly text: string; readonly modifiedAt: number } | undefined {
   try {
     return withDescriptor(openSync(file, readFlags), (descriptor) => {
@@ -126,7 +126,7 @@ export function referencePath(layout: DiskLayout, sha256: string, key: string): 
   return `${objectPath(layout, sha256)}.${key}`;
 }
 
-/** Makes renames and removals durable, as the caller reports them as done. */
+/** Makes renames and removals durable, because the caller reports them as done. */
 export async function syncNames(layout: DiskLayout, key: string, sha256: string): Promise<void> {
   const shards = [shardOf(layout.objects, sha256), shardOf(layout.records, key)];
   await Promise.all([...shards, layout.objects, layout.records].map(syncDirectory));
@@ -149,7 +149,7 @@ export type Doing = "stored" | "read" | "removed";
 const free = "Free disk space, for example with acp-skills blobs sweep or acp-skills blobs rm ID.";
 const mend = "Fix the directory (acp-skills doctor shows it); no restart is needed.";
 
-/** Reasons for the system error codes of an unusable directory. Any other code is an internal error. */
+/** The reasons for the system error codes of an unusable directory. Any other code is an internal error. */
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota of this user is exceeded",
@@ -164,7 +164,7 @@ const reasons: Readonly<Record<string, string>> = {
   EIO: "the disk reports an I/O error",
 };
 
-/** The message contains no path of this machine, because callers of tools read it. */
+/** The error for an unusable directory. Its message contains no path of this machine, because callers of tools read it. */
 function unusableDirectory(doing: Doing, reason: string, cause: unknown): SkillsError {
   const code = doing === "read" ? "RUNTIME_BUSY" : "QUOTA_EXCEEDED";
   const hint = isFull(cause) ? free : mend;
@@ -172,7 +172,7 @@ function unusableDirectory(doing: Doing, reason: string, cause: unknown): Skills
   return new SkillsError(code, `Blobs cannot be ${doing}: ${reason}.`, { cause, facts });
 }
 
-/** Runs disk operations. Throws what `diskFailure` makes of their errors. */
+/** Runs disk operations. Throws their errors as converted by `diskFailure`. */
 export async function onDisk<T>(doing: Doing, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work();
@@ -181,7 +181,7 @@ export async function onDisk<T>(doing: Doing, work: () => Promise<T> | T): Promi
   }
 }
 
-/** Keeps `SkillsError` and errors of the source; reports an unusable directory; maps anything else to INTERNAL. */
+/** Returns `SkillsError` and errors of the source unchanged; reports an unusable directory; maps all others to INTERNAL. */
 export function diskFailure(doing: Doing, error: unknown): unknown {
   if (error instanceof SourceFailure) return error.cause;
   if (error instanceof DirectoryFault) return unusableDirectory(doing, error.message, error);

@@ -37,7 +37,7 @@ export function toKey(id: string): string | undefined {
   return ownId.exec(id)?.[1];
 }
 
-/** Undefined if the record is missing or malformed. */
+/** The record of a blob; undefined if it is missing or malformed. */
 export function readRecord(layout: DiskLayout, key: string): BlobRecord | undefined {
   if (!isOwnDirectory(shardOf(layout.records, key))) return undefined;
   const text = readIfFile(recordPath(layout, key))?.text;
@@ -51,7 +51,7 @@ export function readRecord(layout: DiskLayout, key: string): BlobRecord | undefi
     Number.isSafeInteger(record.size) &&
     Number(record.size) >= 0 &&
     typeof record.createdAt === "number";
-  // What is damaged is removed by the sweep.
+  // The sweep removes damaged records.
   return understood ? (record as BlobRecord) : undefined;
 }
 
@@ -65,7 +65,7 @@ export async function* everyRecord(
   }
 }
 
-/** For writing and hashing. */
+/** The size of a slice for writing and hashing. */
 const sliceBytes = 512 * 1024;
 
 export interface StagingOptions<Record> {
@@ -118,7 +118,7 @@ export async function writeDurably(file: string, text: string): Promise<void> {
   await writeFile(file, text, { flag: createFlags, mode: fileMode, flush: true });
 }
 
-/** Joins small chunks, because each write uses another thread, and pipes and sockets produce small ones. Fills a slice while another is written. */
+/** Joins small chunks, as of pipes and sockets: each write uses another thread. Fills a slice while another is written. */
 async function* toSlices(chunks: AsyncIterable<Uint8Array>) {
   let slice: Buffer | undefined;
   let spare: Buffer | undefined;
@@ -166,7 +166,7 @@ function* cut(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
 }
 
-/** Turns staged content into a blob. Requires the turn; returns an error where the quota is exceeded. */
+/** Turns staged content into a blob. Requires the turn; returns an error if the quota is exceeded. */
 export function commitBlob(
   layout: DiskLayout,
   { record, key, staged }: { readonly record: BlobRecord; readonly key: string; readonly staged: string },
@@ -203,8 +203,8 @@ export function removeBlob(
 }
 
 /**
- * Runs a change of blobs that keeps their usage up to date. Requires the turn. The file of the usage is missing during the change: if it
- * is missing or inconsistent before, a change was interrupted, and the usage is recounted.
+ * Runs a change of blobs, and updates their usage. Requires the turn. The usage file is missing during the change. If it is missing or
+ * inconsistent before, a change was interrupted, and the usage is recounted.
  */
 export async function changeUsage<T>(layout: DiskLayout, change: (usage: CountedUsage) => T): Promise<T> {
   const written = parseUsage(readIfFile(layout.usage)?.text ?? "");
@@ -249,7 +249,7 @@ function toText({ bytes, blobs }: BlobUsage): string {
   return `${bytes} ${blobs}`;
 }
 
-/** Undefined unless the owners add up to the total, which they do not in a file truncated by a crash. */
+/** Parses the usage file; undefined unless the owners add up to the total, which they do not in a file truncated by a crash. */
 function parseUsage(text: string): CountedUsage | undefined {
   const [total = "", ...lines] = text.split("\n");
   if (lines.pop() !== "") return undefined;

@@ -12,8 +12,8 @@ const batchSize = 100;
 type IsExpired = (createdAt: number) => boolean;
 
 /**
- * Finds candidates without the lock, checks them again with the lock, then removes them. Recounts the usage afterwards, because a power
- * failure can restore an outdated usage file.
+ * Finds suspect records without the lock, checks them again with the lock, then removes them. Recounts the usage afterwards, because a
+ * power failure can restore an outdated usage file.
  */
 export async function sweepDisk(shared: SharedDirectory, isExpired: IsExpired): Promise<Swept> {
   const { layout } = shared;
@@ -71,7 +71,7 @@ function sweepShard(layout: DiskLayout, shard: string): void {
     rmSync(path.join(directory, name), { force: true });
 }
 
-/** References without a record, and content without references. Unknown names are ignored. */
+/** The references without a record, and the content without references. Unknown names are ignored. */
 function orphans(layout: DiskLayout, shard: string, names: readonly string[]): readonly string[] {
   const referred = new Set<string>();
   const found: string[] = [];

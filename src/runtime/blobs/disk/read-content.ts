@@ -13,9 +13,9 @@ const hashBytes = 512 * 1024;
 const verifiedKept = 4096;
 
 /**
- * Reads a range of content after hashing all of it, even for a small range, but only once per version of the file: `verified` keeps which
- * versions were found intact. Undefined if the content is missing. Throws INTERNAL if it is damaged, at the end of the range if the file
- * was changed in place during the read. The range must be iterated, which closes the file.
+ * Reads a range of content. All content is hashed before, but only once per version of the file: `verified` has the versions that are
+ * intact. Undefined if the content is missing. Throws INTERNAL if it is damaged; at the end of the range, if the file was changed in place
+ * during the read. The range must be iterated, which closes the file.
  */
 export async function openContent(
   layout: DiskLayout,
@@ -53,12 +53,12 @@ async function* readIntact(
   }
 }
 
-/** Reads the next part while the caller processes the current one. Ends early where the file does. */
+/** Reads the next chunk while the caller processes the current one. Ends early if the file does. */
 async function* readChunks(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
   let ahead = readPart(handle, start, end);
   for (let at = start; at < end;) {
     const { buffer, bytesRead } = await ahead;
-    if (bytesRead === 0) return; // Shortened, which the fingerprint shows.
+    if (bytesRead === 0) return; // The file was shortened, which the fingerprint shows.
     at += bytesRead;
     ahead = readPart(handle, at, end);
     for (let from = 0; from < bytesRead; from += chunkBytes)
@@ -95,7 +95,7 @@ async function fingerprint(handle: FileHandle, sha256: string): Promise<string> 
   return `${sha256} ${ino} ${mtimeNs} ${size}`;
 }
 
-/** Undefined unless the file has exactly that size. */
+/** The SHA-256 of a file; undefined unless the file has exactly this size. */
 async function digest(handle: FileHandle, size: number): Promise<string | undefined> {
   const stats = await handle.stat();
   if (!stats.isFile() || stats.size !== size) return undefined;

@@ -11,7 +11,7 @@ const beatMs = 15_000;
 const staleMs = 120_000;
 
 export interface SharedDirectoryOptions {
-  /** Unique, because two places with the same token would not exclude each other. */
+  /** Unique, because two instances with the same token would not exclude each other. */
   readonly token: string;
   /** Drives the heartbeat that shows processes in other containers that this one is running. */
   readonly clock: Clock;
@@ -22,9 +22,9 @@ export interface SharedDirectoryOptions {
 }
 
 /**
- * A store directory that this process changes together with others: who runs, whose turn it is, and which blobs are in use. All of it
- * is files. Each process has one with its identity in `processes`, touched every 15 seconds; the names of all others begin with the
- * token of their process, except tickets, which are hard links to it.
+ * A store directory that several processes change. Its files show which processes run, whose turn it is, and which blobs are in use. Each
+ * process has a file with its identity in `processes`, touched every 15 seconds. The names of its other files begin with its token, except
+ * for tickets, which are hard links to the file with the identity.
  */
 export class SharedDirectory {
   readonly layout: DiskLayout;
@@ -49,11 +49,11 @@ export class SharedDirectory {
     this.#tickets = new Tickets(layout.lock, {
       pause: options.pause,
       create: (file) => {
-        this.diskNow(); // Makes sure that this process is registered.
+        this.diskNow(); // Registers this process if necessary.
         // A hard link appears atomically, with its content.
         linkSync(this.#file, file);
       },
-      // A ticket of this place that is still there could not be given back.
+      // An earlier ticket of this instance still exists if it could not be given back.
       isOver: ({ number, file }) => number === this.#lastTicket || !this.#isWriterRunning(file),
       stayedLocked: () => new SkillsError("INTERNAL", "The blob store stayed locked for 30 seconds."),
     });
@@ -82,7 +82,7 @@ export class SharedDirectory {
   }
 
   /**
-   * Runs the work while no other process runs any, in order of requests within this process. A holder that crashes does not block the
+   * Runs work while no other process runs any; within this process, in the order of requests. A process that crashes does not block the
    * others. Throws INTERNAL after waiting for 30 seconds.
    */
   async exclusive<T>(work: () => Promise<T> | T): Promise<T> {
@@ -119,14 +119,14 @@ export class SharedDirectory {
     this.#removeFiles((token, running) => !running.has(token));
   }
 
-  /** Ends the registration and the holds once its turns are over. Then `exclusive` throws this reason. */
+  /** Ends the registration and the holds of this process once its turns are over. From now on, `exclusive` throws `reason`. */
   async close(reason: Error): Promise<void> {
     this.#left ??= reason;
     await this.#turns;
     this.leave(reason);
   }
 
-  /** Does the same immediately. */
+  /** Does the same as `close`, but immediately. */
   leave(reason: Error): void {
     this.#left ??= reason;
     this.#stopBeat();
@@ -138,7 +138,7 @@ export class SharedDirectory {
     utimesSync(this.#file, this.#knownNow / 1000, this.#knownNow / 1000);
   }
 
-  /** On a full disk, an empty file that is touched is sufficient, so that this process can register and free disk space. */
+  /** Writes the identity of this process. On a full disk, an empty file is sufficient, so that this process can free disk space. */
   #introduce(): void {
     try {
       writeFileSync(this.#file, `${JSON.stringify(identifyProcess())}\n`, { flag: "r+" });
@@ -167,7 +167,7 @@ export class SharedDirectory {
     // Processes last, because their files determine who is running.
     for (const room of [this.layout.leases, this.layout.staging, this.layout.processes]) {
       const names = readdirSync(room);
-      const running = this.#runningTokens(); // Asked after the names were read: a process is registered before it writes anything.
+      const running = this.#runningTokens(); // Read after the names, because a process is registered before it writes anything.
       for (const name of names) {
         const [token = ""] = name.split(".");
         if (isGone(token, running)) rmSync(path.join(room, name), { force: true, recursive: true });

@@ -13,14 +13,14 @@ import type { Python } from "../find.ts";
 import { ownFiles } from "./own-files.ts";
 import { everyoneMayEnter, everyoneMayPass, removeTree } from "./private-directory.ts";
 
-/** Files of this process for all its sandboxes; each sandbox gets a directory in it. */
+/** The directory of this process for all its sandboxes; each sandbox gets a directory inside. */
 export interface HostDirectory {
   readonly path: string;
   /** The Python files that run inside sandboxes, compiled. */
   readonly inside: string;
 }
 
-/** Begins the name of every such directory. */
+/** The prefix of the name of every host directory. */
 export const hostDirectoryPrefix = "acp-skills-run-";
 
 const compile =
@@ -33,19 +33,19 @@ const compile =
 /** Creates a directory that `sweepLeftovers` of a later process removes if this one is killed. */
 export function makeOwnedDirectory(temporaryDirectory: string): string {
   const path = makeTemporary(temporaryDirectory, "run");
-  // Can be entered but not listed: what is in it belongs to other users.
+  // Can be entered but not listed: the directories in it belong to other users.
   chmodSync(path, 0o711);
   return path;
 }
 
-/** Throws `SANDBOX_UNAVAILABLE` if it cannot be created. */
+/** Creates a host directory. Throws `SANDBOX_UNAVAILABLE` if it cannot be created. */
 export async function makeHostDirectory(python: Python, temporaryDirectory: string): Promise<HostDirectory> {
   let path: string | undefined;
   try {
     path = makeOwnedDirectory(temporaryDirectory);
     const inside = join(path, "inside");
     await copyInside(inside);
-    // Compiled from our own files; sandboxes only read the result.
+    // Compiled from files of acp-skills; sandboxes only read the result.
     await runProgram(python.executable, ["-I", "-S", "-c", compile, inside], { env: {}, cwd: "/" });
     return { path, inside };
   } catch (error) {
@@ -55,12 +55,12 @@ export async function makeHostDirectory(python: Python, temporaryDirectory: stri
   }
 }
 
-/** This directory, unless only root can enter it: started by root, sandboxes run as other users. */
+/** The directory for sandboxes: this one, or `/tmp` if only root can enter it. Sandboxes that root starts run as other users. */
 export function whereSandboxesReach(temporaryDirectory = tmpdir()): string {
   return process.getuid?.() !== 0 || everyoneMayPass(temporaryDirectory) ? temporaryDirectory : "/tmp";
 }
 
-/** Copies the Python files of all rooms of `inside/` into one directory, where they import each other by name. */
+/** Copies the Python files of all folders of `inside/` into one directory, where they import each other by name. */
 async function copyInside(target: string): Promise<void> {
   mkdirSync(target);
   chmodSync(target, 0o755);
@@ -74,8 +74,8 @@ async function copyInside(target: string): Promise<void> {
 }
 
 /**
- * Returns a path of installed packages that the sandbox's user can read. Started by root, it may have to be a copy, made once a
- * process, of hard links where possible.
+ * Returns a function that finds a path at which the sandbox's user can read installed packages. If root starts sandboxes, that may be a
+ * copy: made once per process, of hard links where possible.
  */
 export function showPackages(host: HostDirectory): (packages: string) => Promise<string> {
   const shown = new Map<string, Promise<string>>();
@@ -87,7 +87,7 @@ export function showPackages(host: HostDirectory): (packages: string) => Promise
   };
 }
 
-/** A path of Node itself that the sandbox's user can read; `undefined` if only root can read it and it is on another file system. */
+/** A path at which the sandbox's user can read Node; `undefined` if only root can read it and it is on another file system. */
 export function showNode(host: HostDirectory): string | undefined {
   const node = process.execPath;
   if (isReadable(node)) return node;
@@ -98,7 +98,7 @@ export function showNode(host: HostDirectory): string | undefined {
   }, undefined);
 }
 
-/** A path of a file or directory that the sandbox's user can read: its own, or that of a copy at `target`. */
+/** A path at which the sandbox's user can read a file or directory: `path` itself, or a copy at `target`. */
 export async function showAt(target: string, path: string): Promise<string> {
   if (isReadable(path)) return path;
   await ((await stat(path)).isDirectory() ? linkTree : linkFile)(path, target);
@@ -109,7 +109,7 @@ function isReadable(path: string): boolean {
   return process.getuid?.() !== 0 || everyoneMayEnter(path);
 }
 
-/** An installed tree has only directories and files, which every user may read. */
+/** Copies an installed tree. It has only directories and files, which every user may read. */
 async function linkTree(source: string, target: string): Promise<void> {
   await mkdir(target);
   await chmod(target, 0o755);
@@ -124,13 +124,13 @@ async function linkFile(from: string, to: string): Promise<void> {
   await link(from, to).catch(() => copyFile(from, to));
 }
 
-/** Removes directories of this user's processes that were killed. Does not throw. */
+/** Removes the host directories of killed processes of this user. Does not throw. */
 export async function sweepLeftovers(log: Log, temporaryDirectory = tmpdir()): Promise<void> {
   const names = await readdir(temporaryDirectory).catch(() => []); // Not readable: nothing to remove.
   for (const name of names) {
     const path = join(temporaryDirectory, name);
     if (!name.startsWith(hostDirectoryPrefix)) continue;
-    // A process of another container, which cannot be seen, may use its own for any time.
+    // A process of another container is invisible here, and may use its directory for any time.
     if (!isAbandoned(name.slice(hostDirectoryPrefix.length), () => Infinity, 0) || !isOwnDirectory(path)) continue;
     try {
       // Only one of several concurrent sweeps succeeds.

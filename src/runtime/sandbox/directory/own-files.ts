@@ -12,7 +12,7 @@ export const ownFiles = {
   onlyWheels: place("requirements/only_wheels.py"),
 } as const;
 
-/** An explanation if any of them is missing, as in a bundle. */
+/** An explanation if any of these files is missing, as in a bundle. */
 export function missingOwnFiles(files: readonly string[] = Object.values(ownFiles)): string | undefined {
   const missing = files.filter((file) => !existsSync(file));
   if (missing.length === 0) return undefined;

@@ -39,8 +39,8 @@ export interface PrivateDirectory {
 }
 
 /**
- * Creates it. Only its `writable` directories belong to `user`: we write to the rest as root, and would follow symbolic links that
- * another process of that user put there.
+ * Creates a private directory. Only its `writable` directories belong to `user`. acp-skills writes to the rest as root: in directories of
+ * `user` it would follow symbolic links that another process of that user created.
  */
 export function makePrivateDirectory(
   path: string,
@@ -62,7 +62,7 @@ export function makePrivateDirectory(
   return { ...directory, remove: () => removeTree(path) };
 }
 
-/** Without mount namespaces, these are in the private directory. */
+/** The directories of a run that are in its private directory if there are no mount namespaces. */
 export const ownRootNames = ["workspace", "output", "temporary"] as const;
 
 /** Paths of a run that has only its private directory. */
@@ -109,7 +109,7 @@ export function filesOfRun({ skills, blobs }: Pick<SandboxRun, "skills" | "blobs
   return [...ofSkills, ...ofBlobs];
 }
 
-/** Writes the files of a run. Throws as `filesOfRun` does, or for a wrong size. */
+/** Writes the files of a run. Throws like `filesOfRun`, and for a wrong size. */
 export async function layFiles(
   directory: PrivateDirectory,
   skills: readonly MountedSkill[],
@@ -133,7 +133,7 @@ export async function layFiles(
   for (const place of made) chmodSync(place, 0o555);
 }
 
-/** Synchronous writes: the thread pool would take longer than the disk. */
+/** Writes a file synchronously: the thread pool would take longer than the disk. */
 async function layFile(label: string, path: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {
   const file = openSync(path, "wx");
   let written = 0;
@@ -168,7 +168,7 @@ const countFree = 0x0fff_0000;
 export interface SandboxUser {
   /** `undefined`: the user of this process, which is not root. */
   readonly id: number | undefined;
-  /** Only root can use the project: it must be mounted as if it were this user's. */
+  /** Whether only root can use the project: it must be mounted as if it were this user's. */
   readonly isLent: boolean;
 }
 
@@ -177,7 +177,7 @@ export interface SandboxRefusal {
 }
 
 /**
- * An unused id, a different one for each sandbox: no file belongs to it, and per-user limits of the kernel count only that sandbox.
+ * Returns an unused id, a different one for each sandbox. No file belongs to it, and the kernel's limits per user count only that sandbox.
  */
 function takeFreeUser(isLent = false): SandboxUser | SandboxRefusal {
   const highest = (knownHighest ??= highestUser());
@@ -188,8 +188,8 @@ function takeFreeUser(isLent = false): SandboxUser | SandboxRefusal {
 }
 
 /**
- * The user a sandbox runs as: that of this process, unless it is root. For root, an unused id, or the owner of a project that other
- * users may not use. Never root: the kernel lets uid 0 change many settings even without capabilities.
+ * Chooses the user of a sandbox: the user of this process, unless that is root. For root it is an unused id, or the owner of a project that
+ * other users may not use. Never root: the kernel lets uid 0 change many settings even without capabilities.
  */
 export function chooseUser(project: SandboxRun["project"]): SandboxUser | SandboxRefusal {
   if (process.getuid?.() !== 0) return { id: undefined, isLent: false };
@@ -205,14 +205,14 @@ export function everyoneMayEnter(path: string): boolean {
   return (statSync(path).mode & 0o005) === 0o005 && everyoneMayPass(dirname(path));
 }
 
-/** Whether every user can pass a directory and all above it. Those that do not exist are ignored. */
+/** Whether every user can pass a directory and all above it. Absent directories are ignored. */
 export function everyoneMayPass(directory: string): boolean {
   const found = statSync(directory, { throwIfNoEntry: false });
   if (found !== undefined && (found.mode & 0o001) === 0) return false;
   return directory === dirname(directory) || everyoneMayPass(dirname(directory));
 }
 
-/** The namespace of a process never gets other ids. */
+/** Cached, because the namespace of a process never gets other ids. */
 let knownHighest: number | undefined;
 
 function highestUser(): number {
@@ -225,7 +225,7 @@ function highestUser(): number {
 }
 
 const slash = Buffer.from("/");
-/** Files that are removed concurrently. */
+/** Maximum number of files that are removed concurrently. */
 const portion = 64;
 
 /**
@@ -254,8 +254,8 @@ export async function removeTree(directory: string): Promise<void> {
 }
 
 /**
- * Moving a directory changes its `..` entry, which needs write permission on it, except for root. So root never changes the mode
- * of a path that may have been replaced by a link.
+ * Moves a directory. This changes its `..` entry, which needs write permission on it, except for root. So root never changes the mode of a
+ * path that may have been replaced by a link.
  */
 async function moveDirectory(from: Buffer, to: Buffer): Promise<void> {
   try {
@@ -274,7 +274,7 @@ async function unlinkAll(directory: Buffer, entries: readonly Dirent[]): Promise
   }
 }
 
-/** Names have a character for each of their bytes: they need not be UTF-8, and Bun gives no types with names as buffers. */
+/** Makes a directory writable and lists it. Names have one character per byte: some are not UTF-8, and Bun types no buffers. */
 async function readWritable(directory: Buffer): Promise<Dirent[] | undefined> {
   try {
     await chmod(directory, 0o700);

@@ -15,35 +15,35 @@ export interface SandboxProcess {
   readonly control: Duplex;
   readonly frames: FrameReader;
   readonly program: Duplex;
-  /** What the program prints. They end with the last process of the run, even if the sandbox is still exiting. */
+  /** The output of the program. It ends with the last process of the run, even if the sandbox is still exiting. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly listener: { readonly server: Server; readonly port: number } | undefined;
   /** Resolves when the outermost process is dead; with namespaces, all others are dead by then too. */
   readonly exited: Promise<void>;
-  /** Exit code or signal; for people. */
+  /** The exit code or signal, human-readable. */
   readonly lastWords: () => string;
   kill(): void;
-  /** Closes our ends. */
+  /** Closes the host's ends of the streams. */
   release(): void;
-  /** Whether it keeps this process alive. Initially it does not. */
+  /** Sets whether the sandbox keeps this process alive; initially it does not. */
   keepAlive(wanted: boolean): void;
 }
 
-/** What a run frame needs to know about the tier. */
+/** The properties of the tier that a run frame contains. */
 export interface RunFrameContext {
-  /** Absent where the sandbox has a file system of its own: then these are the paths of the protocol. */
+  /** Absent if the sandbox has its own file system: the paths are those of the protocol then. */
   readonly roots?: Roots | undefined;
   readonly proxyPort?: number | undefined;
-  /** Where scripts ask for secrets to be sent. */
+  /** The URL to which scripts send requests that need a secret. */
   readonly endpoint?: string | undefined;
   readonly outside?: Outside | undefined;
 }
 
-/** What a program has without a sandbox, where it knows the real paths of `roots`. */
+/** The environment of a program without a sandbox, which knows the real paths of `roots`. */
 export interface Outside {
   readonly environment: Readonly<Record<string, string>>;
-  /** Interpreters of scripts; Python is that of the sandbox. */
+  /** Interpreters of scripts; Python is the one of the sandbox. */
   readonly interpreters: { readonly bash: string | null; readonly node: string };
 }
 
@@ -53,9 +53,9 @@ type Stop = "timeout" | "cancelled" | "output" | "fault";
 export const supervisorGraceMs = 2_000;
 
 /**
- * Drives the one run of a prepared sandbox; resolves when every process of the run is dead. The sandbox itself may still be
- * exiting, unless it violated the protocol. What the host observed takes precedence over the supervisor's report, and that over the
- * program's. Errors of `host.output` are passed on. Throws `SANDBOX_UNAVAILABLE` for code or arguments that exceed the limit of a frame.
+ * Drives the one run of a prepared sandbox; resolves when every process of the run is dead. The sandbox itself may still be exiting, unless
+ * it violated the protocol. What the host observed takes precedence over the supervisor's report, and the report over the program's. Errors
+ * of `host.output` are passed on. Throws `SANDBOX_UNAVAILABLE` for code or arguments that exceed the limit of a frame.
  */
 export async function driveRun(
   sandbox: SandboxProcess,
@@ -84,7 +84,7 @@ export async function driveRun(
   const clearTimers = (): void => {
     for (const clear of timers.splice(0)) clear();
   };
-  /** Passes the output files to the host until the supervisor's report, if there is one. Throws errors of `host.output`, too. */
+  /** Passes output files to the host, and returns the supervisor's report if there is one. Throws errors of `host.output`, too. */
   const readReport = async (): Promise<Frame["header"] | undefined> => {
     const passFile = passFiles(run.limits, host);
     for (;;) {
@@ -144,7 +144,7 @@ function encodeTask(task: Frame["header"]): Buffer {
   }
 }
 
-/** Passes on what is printed until it is too much; resolves when nothing more can arrive. */
+/** Passes printed bytes on until they exceed the limit; resolves when nothing more can arrive. */
 function passOutput(sandbox: SandboxProcess, limits: RunLimits, host: RunHost, tooMuch: () => void): Promise<unknown> {
   const pass = passPrinted(limits, host, tooMuch);
   const ends = (["stdout", "stderr"] as const).map(
@@ -152,7 +152,7 @@ function passOutput(sandbox: SandboxProcess, limits: RunLimits, host: RunHost, t
       new Promise<void>((resolve) => {
         const stream = sandbox[name];
         stream.on("data", (bytes: Buffer) => pass(name, bytes)).on("close", resolve);
-        // A program that exited early may have closed it before.
+        // A program that exited early may have closed the stream before.
         if (stream.closed) resolve();
       }),
   );
@@ -192,7 +192,7 @@ const protocolRoots = {
 } as const;
 const mebibyte = 1024 * 1024;
 const gibibyte = 1024 * mebibyte;
-/** The supervisor's limit is exact; the kernel's limits per process are higher. */
+/** The supervisor's limit is exact; the kernel's limit per process is higher by this margin. */
 const memoryMargin = 256 * mebibyte;
 /** V8 reserves more memory than it uses. */
 const nodeMargin = 2 * gibibyte;
@@ -246,7 +246,7 @@ export function runFrame(run: SandboxRun, { roots, proxyPort, endpoint, outside 
 
 function environmentOf({ workspace, temporary }: Roots, proxyPort: number | undefined): Record<string, string> {
   const environment = {
-    // Directories that a tier does not have are skipped; the last one is that of Node.
+    // Directories that a tier does not have are skipped; the last one has Node.
     PATH: "/usr/local/bin:/usr/bin:/bin:/opt/node/bin",
     HOME: workspace,
     LANG: "C.UTF-8",

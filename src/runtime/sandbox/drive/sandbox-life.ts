@@ -19,18 +19,18 @@ import {
 import type { Ability, RunEnd, RunNeeds, Sandbox, SandboxRun, Tier } from "../../sandbox.ts";
 import { type Outside, type SandboxProcess, driveRun, supervisorGraceMs } from "./drive-run.ts";
 
-/** What a tier is opened with. */
+/** The options for opening a tier. */
 export interface TierOptions {
   /** The Python interpreter to use; by default, the first suitable one on this machine. */
   readonly python?: string | undefined;
   readonly temporaryDirectory?: string | undefined;
-  /** Directories whose `node_modules` are searched for the optional peers too. Must be trusted: what is found is executed. */
+  /** Directories whose `node_modules` are searched for the optional peers, too. Must be trusted: found packages are executed. */
   readonly peersFrom?: readonly string[] | undefined;
   /** For files that are reused by later processes. */
   readonly cacheDirectory?: string | undefined;
   /** How many prepared sandboxes remain ready, and for how long after the last run. They make runs start faster. */
   readonly pool: { readonly size: number; readonly idleMs: number };
-  /** Serves the listener of a run that may use the network. Without it such runs are refused. */
+  /** Serves the listener of a run that may use the network. Absent: such runs are refused. */
   readonly egress?: Egress | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -43,12 +43,12 @@ export type Egress = (
   endpoint?: SecretEndpoint,
 ) => { close(): Promise<void> | void };
 
-/** The reasons of a tier that does not support these. */
+/** The reasons of a tier that does not support these abilities. */
 export function lacking(tier: Tier, ...abilities: readonly Ability[]): Sandbox["lacks"] {
   return Object.fromEntries(abilities.map((ability) => [ability, `The ${tier} tier does not support ${ability}.`]));
 }
 
-/** What tiers without programs and a network of their own do not support. */
+/** The abilities that tiers without programs and a network of their own do not support. */
 export const beyondPython = ["network access", "scripts in bash", "scripts in Node"] as const;
 
 function abilitiesFor({ program, network, project, packages }: RunNeeds): readonly Ability[] {
@@ -61,13 +61,13 @@ function abilitiesFor({ program, network, project, packages }: RunNeeds): readon
   ];
 }
 
-/** Whether it has none of our code, which asks the host over the channel. */
+/** Whether a run has no code of acp-skills, which would call the host over the channel. */
 function isOtherScript({ program }: RunNeeds): boolean {
   return program.type === "script" && program.language !== "python";
 }
 
 /**
- * Refuses what the tier refuses, and every run once closed. Closing aborts the signals of all runs, waits for them, and then closes
+ * Wraps a tier: refuses what it refuses, and every run once closed. Closing aborts the signals of all runs, waits for them, and then closes
  * the tier, once.
  */
 export function closableSandbox(tier: Sandbox): Sandbox {
@@ -114,7 +114,7 @@ export function closableSandbox(tier: Sandbox): Sandbox {
   };
 }
 
-/** A tier in which each run starts a process of its own, with a directory of its own. */
+/** A tier in which each run starts its own process, with its own directory. */
 interface StartingTier extends Pick<Sandbox, "tier" | "lacks">, Pick<TierOptions, "clock" | "log"> {
   readonly host: HostDirectory;
   readonly start: (
@@ -157,14 +157,14 @@ export function openStartingSandbox({ tier, lacks, clock, log, host, start, clos
   });
 }
 
-/** Starting a process stops this one for some milliseconds, in which nobody learns how a run ended. */
+/** The delay before items are prepared: starting a process stops this one for some milliseconds, and with it the report of a run. */
 export const restockAfterMs = 10;
 
 /** Single-use items that take long to create; some are created in advance. */
 export interface WarmPool<Item> {
   /** Returns a prepared item, or a new one. Throws what creating it throws. */
   take(): Promise<Item>;
-  /** Creates missing items in the background, a moment later: what has just ended is reported first. */
+  /** Creates missing items in the background after `restockAfterMs`: a run that has just ended is reported first. */
   refill(): void;
   /** Discards all items; no more are prepared. */
   close(): Promise<void>;
@@ -175,10 +175,10 @@ export interface PoolOptions<Item> {
   readonly idleMs: number;
   readonly clock: Clock;
   make(warm: boolean): Promise<Item>;
-  /** An item that is no longer usable is discarded. */
+  /** Whether an item is still usable; otherwise it is discarded. */
   isAlive(item: Item): boolean;
   discard(item: Item): Promise<void>;
-  /** Preparing an item failed. Must not throw. */
+  /** Receives the error of a preparation that failed. Must not throw. */
   failed(error: unknown): void;
 }
 
@@ -187,7 +187,7 @@ export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
   const waiting: Item[] = [];
   const busy = new Set<Promise<void>>();
   let making = 0;
-  /** Not used for a while: no items are stored. */
+  /** Whether the pool was not used for a while: no items are stored then. */
   let idle = true;
   let closed = false;
   let cancelDrain = (): void => undefined;
@@ -201,7 +201,7 @@ export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
     idle = true;
     for (const item of waiting.splice(0)) track(options.discard(item));
   };
-  /** Sequentially, because it competes with runs for the CPU. */
+  /** Prepares items one by one, because this competes with runs for the CPU. */
   const fill = async (): Promise<void> => {
     making += 1;
     try {
@@ -244,7 +244,7 @@ export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
   };
 }
 
-/** Starts the first process of a sandbox. Throws SANDBOX_UNAVAILABLE, or RUNTIME_BUSY where a retry may succeed. */
+/** Starts the first process of a sandbox. Throws SANDBOX_UNAVAILABLE, or RUNTIME_BUSY if a retry may succeed. */
 export async function spawnSandbox(
   file: string,
   args: readonly string[],
@@ -258,14 +258,14 @@ export async function spawnSandbox(
   }
 }
 
-/** How a process ended; `words` are for people. */
+/** The end of a process; `words` are human-readable. */
 interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly words: string;
 }
 
-/** Resolves when a process exits, which also reports what fails of its streams. */
+/** Resolves when a process exits. Errors of its streams are ignored, because the exit reports them, too. */
 export function exitOf(child: ChildProcess, streams: readonly (Readable | Writable)[]): Promise<Exit> {
   for (const stream of streams) stream.on("error", () => undefined);
   return new Promise((resolve) => {

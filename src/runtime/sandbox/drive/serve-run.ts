@@ -16,8 +16,8 @@ import {
 import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../../sandbox.ts";
 
 /**
- * Serves the channel of an untrusted program until it ends, and returns the result that it reports; one that is too large is reported by
- * `tooMuch`. Throws a `FrameFault` for a protocol violation; `over` abandons a pending call.
+ * Serves the channel of an untrusted program until it ends, and returns its result. Calls `tooMuch` if the result is too large. Throws a
+ * `FrameFault` for a protocol violation; `over` abandons a pending call.
  */
 export async function serveProgram(
   channel: Duplex,
@@ -38,14 +38,14 @@ export async function serveProgram(
   return undefined;
 }
 
-/** A program that calls and reports its result. */
+/** A program that calls its host and reports its result. */
 export interface ServedProgram {
-  /** Answers a call, or takes the result. False where the run was over before, or the result is too large. Throws a `FrameFault`. */
+  /** Answers a call, or takes the result. False if the run was over before, or the result is too large. Throws a `FrameFault`. */
   take(frame: Frame): Promise<boolean>;
   readonly result: ProgramResult | undefined;
 }
 
-/** Answers calls over `channel`, one at a time. */
+/** Opens a program whose calls are answered over `channel`, one at a time. */
 export function openProgram(
   channel: Writable,
   run: SandboxRun,
@@ -115,7 +115,7 @@ async function performCall(frame: Frame, run: SandboxRun, host: RunHost, over: A
   return host.callSkill(name, args as Json, over);
 }
 
-/** Makes a request for a program. Throws a `FrameFault` for what our module in the sandbox would not send. */
+/** Makes a request for a program. Throws a `FrameFault` for a frame that acp-skills' module in the sandbox would not send. */
 async function performFetch({ header, size, payload }: Frame, host: RunHost, over: AbortSignal): Promise<Json> {
   const { url, method, headers, secret, timeout_ms: timeoutMs } = header;
   if (typeof url !== "string" || typeof method !== "string" || typeof secret !== "string")
@@ -145,7 +145,7 @@ function isPairOfTexts(value: unknown): value is [string, string] {
   return Array.isArray(value) && value.length === 2 && value.every((text) => typeof text === "string");
 }
 
-/** Type and message only: neither stacks nor causes reach the program. */
+/** The type and message of a failure: neither stacks nor causes reach the program. */
 function describeFailure(error: unknown, log: Log): { type: string; message: string; run_id?: string } {
   if (isSkillsError(error)) return { type: error.code, message: error.message };
   const { type, message, runId } = (error ?? {}) as Record<string, unknown>;
@@ -199,7 +199,7 @@ function readError(error: unknown): RunError {
   };
 }
 
-/** The `…` indicates to the secret mask that a truncated secret may precede it. */
+/** Cuts a text. The `…` indicates to the secret mask that a truncated secret may precede it. */
 function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
@@ -208,7 +208,7 @@ function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.length <= maxBlobs && value.every((item) => typeof item === "string");
 }
 
-/** Passes on what a program prints until it exceeds its limit, which is reported by `tooMuch`. */
+/** Passes the printed bytes of a program on until they exceed the limit, and then calls `tooMuch`. */
 export function passPrinted(
   limits: RunLimits,
   host: RunHost,
@@ -223,7 +223,7 @@ export function passPrinted(
   };
 }
 
-/** Passes on the output files that arrive as frames. Throws a `FrameFault` for an invalid path, or where they exceed the limits. */
+/** Passes on the output files that arrive as frames. Throws a `FrameFault` for an invalid path, or if they exceed the limits. */
 export function passFiles(limits: RunLimits, host: RunHost): (frame: Frame) => Promise<void> {
   let files = 0;
   let bytes = 0;
@@ -239,7 +239,7 @@ export function passFiles(limits: RunLimits, host: RunHost): (frame: Frame) => P
   };
 }
 
-/** Appends to stderr why output files were not saved, and what was taken out of the project. Both: lists of `{path, why}`, unchecked. */
+/** Appends to stderr which output files were not saved, and what was removed from the project: unchecked lists of `{path, why}`. */
 export function reportSkippedFiles({ skipped, undone }: Frame["header"], host: RunHost): void {
   const toLines = (root: string, notes: unknown, what: string): string[] =>
     notesIn(notes).map(

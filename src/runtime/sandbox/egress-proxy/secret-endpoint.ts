@@ -4,21 +4,21 @@ import type { RunHost, SecretAnswer } from "../../sandbox.ts";
 import { requestLimits } from "../frames.ts";
 import { hopByHop } from "./tunnel.ts";
 
-/** Answers a request of a script for the host to make one with a secret. Must not throw. */
+/** Answers a script that asks the host to make a request with a secret. Must not throw. */
 export type SecretEndpoint = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Where it is on the listener of a run. */
+/** The path of the endpoint on the listener of a run. */
 export const endpointPath = "/fetch";
 
 const prefix = "acp-skills-";
-/** What clients add by themselves for the connection to us. */
+/** The headers that clients add by themselves for the connection to the endpoint. */
 const ofConnection = new Set([...hopByHop, "host", "user-agent", "accept-encoding", "content-length"]);
-/** Those of the answer that describe how it was sent to us. */
+/** The headers of an answer that describe its transfer to the host. */
 const ofAnswer = new Set([...hopByHop, "content-length", "content-encoding"]);
 
 /**
- * Takes the URL from the header `acp-skills-url`, and the name of the secret from `acp-skills-secret`; method, other headers and body are those
- * of the request. A refusal has a header `acp-skills-error`. Aborting `over` gives up what is under way.
+ * Opens the endpoint of a run. The header `acp-skills-url` has the URL, and `acp-skills-secret` the name of the secret. Method, other
+ * headers and body are those of the request. A refusal has a header `acp-skills-error`. Aborting `over` gives up pending requests.
  */
 export function openSecretEndpoint(
   fetch: NonNullable<RunHost["fetch"]>,
@@ -64,7 +64,7 @@ const statuses: Readonly<Partial<Record<string, number>>> = {
   EXECUTION_TIMEOUT: 504,
 };
 
-/** Says what our own errors say; of others, nothing. */
+/** Reports the message of a `SkillsError`; of other errors, nothing. */
 function refuse(response: ServerResponse, error: unknown): void {
   const [code, text] = isSkillsError(error) ? [error.code, error.message] : ["INTERNAL", "The request failed."];
   const headers = { "content-type": "text/plain; charset=utf-8", [`${prefix}error`]: code, connection: "close" };

@@ -10,10 +10,9 @@ type Reach = () => Promise<Socket | undefined>;
 const alert = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
 /**
- * Answers a CONNECT: connects the client with the checked address. The connection must begin with TLS for exactly the name that was
- * allowed: behind the addresses of a CDN are thousands of hosts, and one allowed host would open all of them. For a literal address
- * there is no name to compare. Nothing inside TLS is read. `onFronting` is called when the client asked TLS for another server than the one
- * that it connected to; it must not throw.
+ * Answers a CONNECT: connects the client with the checked address. The connection must begin with TLS for exactly the allowed name.
+ * Otherwise one allowed host would open the thousands of hosts behind the addresses of a CDN. A literal address has no name to compare.
+ * Nothing inside TLS is read. `onFronting` is called if the client asks TLS for another server than in its CONNECT; it must not throw.
  */
 export async function openTunnel(
   client: Duplex,
@@ -23,7 +22,7 @@ export async function openTunnel(
 ): Promise<void> {
   const socket = await reach();
   if (socket === undefined) return;
-  // Not destroyed: the last bytes may not be written yet. Still read, so that its end is noticed.
+  // The client is not destroyed: its last bytes may not be written yet. It is still read, so that its end is noticed.
   socket.once("close", () => client.end().resume());
   client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
   const first = target.host.address === undefined ? await readHello(client, head, target) : head;
@@ -92,8 +91,8 @@ const serverNameExtension = 0;
 const encryptedHelloExtension = 0xfe0d;
 
 /**
- * Reads the server name that a TLS client asks for (RFC 8446 4.1.2, RFC 6066 3), from all the bytes it has sent so far. A
- * ClientHello that does not fit into one record is invalid: no client that we know splits it.
+ * Reads the server name that a TLS client asks for (RFC 8446 4.1.2, RFC 6066 3). Takes all bytes that the client has sent so far. A
+ * ClientHello that does not fit into one record is invalid: no known client splits it.
  */
 export function readClientHello(bytes: Buffer): ClientHello {
   if ((bytes[0] ?? handshakeRecord) !== handshakeRecord || (bytes[1] ?? 3) !== 3) return { type: "invalid" };
@@ -230,7 +229,7 @@ function unforwardable({ headers }: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/** Framing headers are set by us: a client could have them dropped by naming them in `connection`. */
+/** Sets the framing headers anew: a client could have them dropped by naming them in `connection`. */
 function framing({ headers }: IncomingMessage): Record<string, string> {
   if (headers["transfer-encoding"] !== undefined) return { "transfer-encoding": "chunked" };
   const length = headers["content-length"];

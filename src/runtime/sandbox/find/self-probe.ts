@@ -17,7 +17,7 @@ import type { TierOptions } from "../drive/sandbox-life.ts";
 import { type Python, findPython } from "../find.ts";
 import type { Explanation, Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../sandbox.ts";
 
-/** Runs inside the sandbox and tries what hostile code would try first. Returns what succeeded. */
+/** Tries inside the sandbox what hostile code would try first. Returns the attempts that succeeded. */
 const attempts = `
 import os
 
@@ -81,8 +81,8 @@ export async function testSandbox(sandbox: Sandbox, temporaryDirectory: string):
 }
 
 /**
- * Opens a tier that runs Python in directories of this process, if it passes its self-test; otherwise removes what it made and returns why
- * not. `pythonFix` is the command that installs Python.
+ * Opens a tier that runs Python in directories of this process, if it passes its self-test. Otherwise removes the files of the tier and
+ * returns why not. `pythonFix` is the command that installs Python.
  */
 export async function openPythonTier(
   { python: wanted, temporaryDirectory, log }: Pick<TierOptions, "python" | "temporaryDirectory" | "log">,

@@ -73,8 +73,8 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 }
 
 /**
- * Landlock rules inside the namespaces. They hide files of `/proc` that reveal paths of the host and its boot id, and prevent writing
- * to named pipes in read-only mounts such as a project, which processes outside may read.
+ * Landlock rules inside the namespaces. They hide files of `/proc` that reveal paths of the host and its boot id. They also prevent writing
+ * to named pipes in read-only mounts such as a project, because processes outside may read the pipes.
  */
 function secondWall(shown: readonly string[], project: SandboxRun["project"]): { readonly [key: string]: Json } {
   const own = ["/usr", "/opt", "/etc", "/dev", "/inside", "/skills", "/blobs", "/packages", "/project"];
@@ -97,7 +97,7 @@ export function cannotShow({ executable, prefix }: Python): string | undefined {
     : `${executable} is installed in ${prefix}, which the sandbox replaces with its own directory.`;
 }
 
-/** `/lib` and others are links into `/usr` on most systems; some are absent. */
+/** The links in the root directory. On most systems, `/lib` and others are links into `/usr`; some are absent. */
 function systemDirectories(): BubblewrapPlan["system"] {
   const libraries = ["lib", "lib32", "lib64", "libx32"].flatMap((name) => {
     const link = attempt(() => readlinkSync(`/${name}`), undefined);
@@ -106,7 +106,7 @@ function systemDirectories(): BubblewrapPlan["system"] {
   return [...["bin", "sbin"].map((name) => ({ name, link: "usr/bin" })), ...libraries];
 }
 
-/** What the arguments depend on. */
+/** The values from which the arguments are made. */
 export interface BubblewrapPlan {
   readonly python: Pick<Python, "executable">;
   /** Mounted at the same path: libraries, and files of the interpreter. */
@@ -121,7 +121,7 @@ export interface BubblewrapPlan {
   readonly settings: readonly string[];
   readonly inside: string;
   readonly etc: string;
-  /** A file of zeros in place of `/dev/zero`, whose shared mappings are memory that is not counted. */
+  /** A file of zeros instead of `/dev/zero`, whose shared mappings are memory that is not counted. */
   readonly zeros: string;
   readonly skills: string;
   readonly blobs: string;
@@ -140,7 +140,7 @@ const nodeInside = "/opt/node/bin/node";
 const ownDirectories = ["/dev", "/etc", "/inside", "/output", "/proc", "/tmp", "/workspace"] as const;
 
 /**
- * The arguments of bubblewrap. Mount points are created only in its own root, before that becomes read-only: below a tree that others
+ * The arguments of bubblewrap. Mount points are created only in its own root, before the root becomes read-only. Below a tree that others
  * can write, bubblewrap would follow symbolic links to the host (CVE-2026-87766).
  */
 export function bubblewrapArguments(plan: BubblewrapPlan): string[] {

@@ -16,15 +16,15 @@ import type { RunLimits } from "../../sandbox.ts";
 
 /** A cgroup (version 2) for the processes of one sandbox: the kernel enforces its limits, its own memory included. */
 export interface Cgroup {
-  /** Takes effect immediately; if the kernel refuses, only the supervisor's limits apply. */
+  /** Sets limits, effective immediately; if the kernel refuses, only the supervisor's limits apply. */
   limit(limits: RunLimits): void;
   /** Whether the kernel killed a process of this cgroup for exceeding the memory limit. */
   ranOutOfMemory(): boolean;
-  /** For when its processes are dead. A cgroup that is still busy is removed together with the next one. */
+  /** Removes the cgroup once its processes are dead. A cgroup that is still busy is removed together with the next one. */
   remove(): void;
 }
 
-/** Where cgroups come from; tests replace it. */
+/** The access to cgroups; tests replace it. */
 export interface CgroupSystem {
   readonly root: string;
   readonly proc: string;
@@ -41,7 +41,7 @@ export const systemCgroups: CgroupSystem = {
 
 const controllers = ["memory", "pids"] as const;
 const prefix = "acp-skills-";
-/** For the supervisor, its startup, and what the kernel allocates per task. */
+/** Margin for the supervisor, its startup, and the kernel's memory per task. */
 const marginBytes = 128 * 1024 * 1024;
 const marginTasks = 16;
 /** Directories that a run can fill, each up to its disk limit. */
@@ -83,7 +83,7 @@ export class CgroupParent {
     this.#removeAll((name) => isOfDeadProcess(name, system.proc));
   }
 
-  /** Creates a cgroup with `pid` and all its descendants in it. Throws where the kernel refuses. */
+  /** Creates a cgroup with `pid` and all its descendants in it. Throws if the kernel refuses. */
   open(pid: number): Cgroup {
     const place = join(this.#parent, `${this.#ours}${pid}`);
     mkdirSync(place);
@@ -103,7 +103,7 @@ export class CgroupParent {
         }, undefined);
       },
       ranOutOfMemory: () => /^oom_kill [1-9]/m.test(readOrNothing(join(place, "memory.events"))),
-      // All of ours: a dead process leaves its cgroup slightly later than its parent is notified.
+      // All cgroups of this process: a dead process leaves its cgroup slightly later than its parent is notified.
       remove: () => this.close(),
     };
   }
@@ -123,18 +123,18 @@ export class CgroupParent {
   }
 }
 
-/** Whether the process that created a cgroup is certainly gone: a living one may be about to use one that is empty. */
+/** Whether the process that created a cgroup is certainly gone: a living one may be about to use an empty cgroup. */
 function isOfDeadProcess(name: string, proc: string): boolean {
   const [namespace, pid, started] = name.slice(prefix.length).split("-");
   return namespace === pidNamespace(proc) && startOf(Number(pid), proc) !== started;
 }
 
-/** Process ids of another namespace mean nothing here. Empty if it is not known, which equals only what was not known either. */
+/** The id of the pid namespace: process ids of another one mean nothing here. Empty if unknown; then it equals only unknown ones. */
 function pidNamespace(proc: string): string {
   return attempt(() => readlinkSync(join(proc, "self/ns/pid")), "").replaceAll(/\D/g, "");
 }
 
-/** The kernel enables controllers for the children of a cgroup only if that has no processes itself, unless it is the root. */
+/** Whether a cgroup can have children with limits: only if it has no processes itself, unless it is the root. */
 function canHoldLimits(place: string, root: string): boolean {
   const control = join(place, "cgroup.subtree_control");
   const processes = join(place, "cgroup.procs");
@@ -165,7 +165,7 @@ function wordsOf(file: string): string[] {
   return readOrNothing(file).split(/\s+/).filter(Boolean);
 }
 
-/** The text of a file of the kernel; empty where it is not in this kernel, or gone. */
+/** The text of a file of the kernel; empty if this kernel does not have it, or it is gone. */
 export function readOrNothing(file: string): string {
   return attempt(() => readFileSync(file, "latin1"), "");
 }

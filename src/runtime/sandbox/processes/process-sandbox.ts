@@ -23,17 +23,17 @@ import type { Json, RunEnd, RunHost, RunNeeds, Sandbox, SandboxProject, SandboxR
 import { type Cgroup, CgroupParent, type CgroupSystem, findCgroups } from "./cgroups.ts";
 import { type SandboxCommand, startSandboxProcess } from "./start-sandbox-process.ts";
 
-/** What must be known of a run before its sandbox is started; runs of the same shape can use the same prepared sandboxes. */
+/** The properties of a run that its sandbox is started with. Runs of the same shape can use the same prepared sandboxes. */
 interface Shape {
   readonly diskBytes: number;
   readonly network: boolean;
   readonly project: SandboxRun["project"];
   readonly packages: string | undefined;
-  /** Programs that scripts use; other runs get Python alone. */
+  /** Whether it has the programs that scripts use; other runs get Python alone. */
   readonly tools: boolean;
 }
 
-/** How a tier turns processes into sandboxes. */
+/** A tier that turns processes into sandboxes. */
 export interface ProcessTier {
   /** Landlock has no file system of its own, and no pid namespace. */
   readonly tier: "bubblewrap" | "landlock";
@@ -58,7 +58,7 @@ export function supervisorCommand(
   return [executable, "-I", "-S", "-B", "-c", launch, inside, tier, JSON.stringify(walls), ...flags];
 }
 
-/** What `confine.py` needs to know about a project, which is at `path` inside the sandbox. */
+/** The settings of a project for `confine.py`. The project is at `path` inside the sandbox. */
 export function wallsOfProject(
   path: string,
   { writable, identity, readOnly = [] }: SandboxProject,
@@ -68,7 +68,7 @@ export function wallsOfProject(
   return { project: { path, ...identity }, ...(writable && { guarded }) };
 }
 
-/** What a run can write to is looked through before; the rest stays read-only. */
+/** Maximum number of directories of a writable project that are scanned before the run; the rest stays read-only. */
 const guardedDirectories = 20_000;
 
 const launch = "import sys; sys.path.insert(0, sys.argv.pop(1)); import supervisor; supervisor.main()";
@@ -138,7 +138,7 @@ class ProcessSandboxes implements Sandbox {
     const { egress, host } = this.#options;
     if (run.network.length > 0 && egress === undefined)
       return "Network access is not available: no proxy is configured.";
-    // Code that can write there could change what every sandbox starts with.
+    // Code that can write to the host directory could change what every sandbox starts with.
     if (run.project !== undefined && liesIn(host.path, run.project.directory))
       return `${run.project.directory} cannot be the project: sandboxes are created inside it.`;
     const user = chooseUser(run.project);
@@ -193,7 +193,7 @@ class ProcessSandboxes implements Sandbox {
     const { network, project, limits } = run;
     const packages = run.packages && (await this.#packagesFor(run.packages));
     const tools = run.program.type === "script";
-    // What runs no code of ours reaches its host over the listener.
+    // Scripts that run no code of acp-skills reach their host over the listener.
     const isServed = this.#options.egress !== undefined && this.lacks["network access"] === undefined;
     const listens = network.length > 0 || (tools && isServed && (run.uses ?? []).length > 0);
     const shape = { diskBytes: limits.diskBytes, network: listens, project, packages, tools };
@@ -232,7 +232,7 @@ class ProcessSandboxes implements Sandbox {
     }
   }
 
-  /** Cgroups limit memory that nothing else counts; a run does not fail without one. */
+  /** Uses cgroups, which limit memory that nothing else counts. A run does not fail without one. */
   #withCgroups<T>(use: () => T): T | undefined {
     try {
       return use();
@@ -249,7 +249,7 @@ class ProcessSandboxes implements Sandbox {
     await sandbox.exited;
   }
 
-  /** After the result was returned: it waits neither for the kernel to remove the empty sandbox nor for a disk. */
+  /** Removes a sandbox after the result was returned, which waits neither for the kernel nor for a disk. */
   #removeLater(used: Prepared): void {
     const removed = setImmediate()
       .then(() => {
@@ -263,7 +263,7 @@ class ProcessSandboxes implements Sandbox {
     this.#removing.add(removed);
   }
 
-  /** Waits until its processes are dead, killing them if necessary, then removes its files and its cgroup. */
+  /** Waits until a sandbox's processes are dead, killing them if necessary, then removes its files and its cgroup. */
   async #remove({ sandbox, directory, cgroup }: Prepared): Promise<void> {
     const cancel = this.#options.clock.after(supervisorGraceMs, () => sandbox.kill());
     await sandbox.exited;

@@ -18,7 +18,7 @@ type Options = TierOptions & Pick<ProcessSandboxOptions, "cgroups">;
 
 /** Opens the bubblewrap tier if it passes its self-test, or returns why it is not available. */
 export function openBubblewrapTier(options: Options): Promise<Sandbox | Explanation> {
-  // A project's directory may stand first on PATH.
+  // A project's directory may be first on PATH.
   const bubblewrap = findCommand("bwrap", searchPath().includes("/usr/bin") ? ["/usr/bin"] : []);
   if (bubblewrap === undefined)
     return Promise.resolve({ reason: "bubblewrap is not installed.", fix: [installCommand("bubblewrap")] });
@@ -34,7 +34,7 @@ const appArmorProfile = [
   "sudo tee /etc/apparmor.d/bwrap",
 ].join(" | ");
 
-/** What prevents unprivileged user namespaces. */
+/** The causes that prevent unprivileged user namespaces. */
 const causes: readonly (Explanation & { readonly isIn: (read: typeof readOrNothing) => boolean })[] = [
   {
     isIn: (read) => /[^0\s]/.test(read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")),
@@ -60,7 +60,7 @@ const causes: readonly (Explanation & { readonly isIn: (read: typeof readOrNothi
   },
 ];
 
-/** Explains an error message of bubblewrap by what the kernel says. */
+/** Explains an error message of bubblewrap by the settings of the kernel. */
 export function explainBubblewrap(said: string, read = readOrNothing): Explanation {
   const found = causes.find(({ isIn }) => isIn(read));
   return found === undefined ? { reason: said, fix: [] } : { reason: `${found.reason} ${said}`, fix: found.fix };
@@ -73,8 +73,8 @@ const readable = [
 const writable = ["/dev/null"];
 
 /**
- * Opens the landlock tier if it passes its self-test, or returns why it is not available. It is for machines without user namespaces:
- * before user code runs, the process gives up access to all files but its own, to sockets, and to other processes. Network access is not
+ * Opens the landlock tier if it passes its self-test, or returns why it is not available. The tier is for machines without user namespaces.
+ * Before user code runs, the process gives up access to all files but its own, to sockets, and to other processes. Network access is not
  * supported.
  */
 export function openLandlockTier(options: Options): Promise<Sandbox | Explanation> {
@@ -91,7 +91,7 @@ export function openLandlockTier(options: Options): Promise<Sandbox | Explanatio
         refuses: ({ isLent }) => (isLent ? whyNotForRoot : undefined),
         command(directory, shape, flags) {
           const { project, tools } = shape;
-          // Whether files and processes outside belong to the same user.
+          // Whether files and processes outside the sandbox belong to the same user.
           const isSomebody = process.getuid?.() !== 0 || project !== undefined;
           const { workspace, output, temporary, ...others } = ownRoots(directory, shape);
           const mounted = Object.values(others).filter((place) => place !== null);

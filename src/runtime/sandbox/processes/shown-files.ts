@@ -80,8 +80,8 @@ export function findScriptTools(): { readonly name: string; readonly path: strin
 }
 
 /**
- * Creates a directory to mount as `/usr/bin`: the interpreter, and with `tools` the programs for scripts. Hard links where possible;
- * mounting one directory is faster than mounting a hundred files.
+ * Creates a directory to mount as `/usr/bin`: the interpreter, and with `tools` the programs for scripts. Uses hard links where possible.
+ * Mounting one directory is faster than mounting a hundred files.
  */
 export function makeProgramDirectory(directory: string, python: Python, tools: boolean): string {
   mkdirSync(directory, { mode: 0o755 });
@@ -125,7 +125,7 @@ const copied = [
 ];
 const zeroBytes = 256 * 1024 * 1024;
 
-/** Creates them in `directory`. */
+/** Creates the replacements in `directory`. */
 export function makeSyntheticRoot(directory: string): SyntheticRoot {
   const etc = join(directory, "etc");
   mkdirSync(etc);

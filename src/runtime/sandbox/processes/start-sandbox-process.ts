@@ -17,7 +17,7 @@ export interface SandboxCommand {
   readonly user: number | undefined;
   /** Whether the sandbox sends a listener. */
   readonly network: boolean;
-  /** Without a pid namespace: the process group of the program must be killed too. */
+  /** Whether there is no pid namespace, so that the process group of the program must be killed, too. */
   readonly alone: boolean;
 }
 
@@ -37,7 +37,7 @@ export async function startSandboxProcess(command: SandboxCommand, clock: Clock)
   const started = follow(child);
   const cancel = clock.after(startupMs, () => started.kill());
   const handedOver = command.network ? receiveListener(child) : undefined;
-  // If starting fails, it is not awaited.
+  // Not awaited if starting fails.
   handedOver?.catch(() => undefined);
   try {
     const ready = await started.frames.next();
@@ -88,7 +88,7 @@ function follow(child: ChildProcess) {
     lastWords: () => lastWords,
     kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      // First, while its id cannot be reused yet.
+      // The group first, while its id cannot be reused yet.
       if (group !== undefined) killGroup(group);
       child.kill("SIGKILL");
     },
@@ -127,12 +127,12 @@ export async function endGroup(leader: number): Promise<void> {
   }
 }
 
-/** Whether the group exists: otherwise it is gone, or its id belongs to another user by now. */
+/** Kills a group, and returns whether it exists: otherwise it is gone, or its id belongs to another user by now. */
 function killGroup(leader: number): boolean {
   return attempt(() => process.kill(-leader, "SIGKILL"), false);
 }
 
-/** Zombies can be signalled forever: the first process of a container often does not reap orphans. */
+/** Whether a group has only zombies. These can be signalled forever: the first process of a container often does not reap orphans. */
 async function isOnlyUnburied(leader: number): Promise<boolean> {
   const ids = await readdir("/proc").catch(() => []);
   const stats = await Promise.all(ids.filter((id) => /^\d+$/.test(id)).map((id) => readProcessStat(Number(id))));

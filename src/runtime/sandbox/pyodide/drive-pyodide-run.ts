@@ -10,7 +10,7 @@ import { runFrame } from "../drive/drive-run.ts";
 
 type Stop = "timeout" | "cancelled" | "output";
 
-/** What arrived over the single channel. All of it may be forged by the program. */
+/** The end of a run as received over the single channel. All of it may be forged by the program. */
 interface Received {
   end?: Frame["header"];
   fault?: FrameFault;
@@ -20,8 +20,8 @@ interface Received {
 const graceMs = 2_000;
 
 /**
- * Drives the one run of a prepared child; resolves when it is dead. What the host observed takes precedence over the exit code of the
- * child's first thread, and that over what arrives on the channel. Errors of a file's `read` and of `host.output` are passed on.
+ * Drives the one run of a prepared child; resolves when the child is dead. What the host observed takes precedence over the exit code of
+ * the child's first thread, and this code over what arrives on the channel. Errors of a file's `read` and of `host.output` are passed on.
  */
 export async function drivePyodideRun(
   child: PyodideProcess,
@@ -49,7 +49,7 @@ export async function drivePyodideRun(
     // Unblocks a program that waits for an answer.
     child.stdin.end();
   };
-  /** Serves the child until the run is over. Throws a `FrameFault` where it violates the protocol. */
+  /** Serves the child until the run is over. Throws a `FrameFault` if the child violates the protocol. */
   const listen = async (): Promise<void> => {
     const print = passPrinted(run.limits, host, () => stop("output"));
     const passFile = passFiles(run.limits, host);
@@ -139,7 +139,7 @@ export function sandboxFilesOf(run: Pick<SandboxRun, "skills" | "blobs">): reado
   return files;
 }
 
-/** Sends files. Throws if one cannot be read or has a wrong size: then the run must not start. */
+/** Sends files. Throws if a file cannot be read or has a wrong size: the run must not start then. */
 export async function sendFiles(stream: Writable, files: readonly RunFile[]): Promise<void> {
   for (const { path, alias, size, read } of files) {
     sendFrame(stream, { type: "file", path, ...(alias === undefined ? {} : { alias }), bytes: size });

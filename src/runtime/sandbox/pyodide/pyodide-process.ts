@@ -12,16 +12,16 @@ export interface PyodideProcess {
   readonly frames: FrameReader;
   readonly stdin: Writable;
   readonly exited: Promise<void>;
-  /** What its first thread, in which no user code runs, reports by its exit code; `undefined` before it is dead. */
+  /** The report of its first thread, in which no user code runs, by its exit code; `undefined` before the child is dead. */
   readonly verdict: () => "memory" | "timeout" | undefined;
-  /** Exit code or signal; for people. */
+  /** The exit code or signal, human-readable. */
   readonly lastWords: () => string;
   readonly kill: () => void;
-  /** Kills it, and closes its descriptors: also with data that nobody read. */
+  /** Kills the child and closes its descriptors, even with unread data. */
   readonly end: () => Promise<void>;
 }
 
-/** Without a compiled library Python takes seconds, on a busy machine many. */
+/** Milliseconds. Without a compiled library, Python takes seconds to start, and many on a busy machine. */
 const startupMs = 60_000;
 const maxMessageLength = 2_000;
 const verdicts = new Map<number, "memory" | "timeout">([
@@ -99,7 +99,7 @@ function describe(child: ChildProcess) {
 
 export interface DenoChild {
   readonly deno: string;
-  /** Directories of the package `pyodide` and of our files, and the compiled library: all that can be read. */
+  /** The readable paths: the directories of the package `pyodide` and of acp-skills' files, and the compiled library. */
   readonly pyodide: string;
   readonly inside: string;
   readonly library?: string | undefined;
@@ -118,8 +118,8 @@ export interface DenoCommand {
 const never = ["write", "net", "env", "run", "sys", "ffi", "import"];
 
 /**
- * Its only permission is to read its own files, which it revokes before it runs any code. On POSIX, a resource limit prevents writing
- * files: Deno's SQLite would spill to the temporary directory without checking permissions.
+ * The command of a child. Its only permission is to read its own files, which it revokes before it runs any code. On POSIX, a resource
+ * limit prevents writing files: Deno's SQLite would spill to the temporary directory without checking permissions.
  */
 export function denoCommand(child: DenoChild, platform: NodeJS.Platform = process.platform): DenoCommand {
   const { deno, pyodide, inside, library, making } = child;
@@ -144,7 +144,7 @@ export function denoCommand(child: DenoChild, platform: NodeJS.Platform = proces
   };
 }
 
-/** Nothing of the host's. */
+/** The environment of a child: no variables of the host, except for `SystemRoot` on Windows. */
 function environmentOf(nowhere: string, platform: NodeJS.Platform): Record<string, string> {
   return {
     DENO_DIR: nowhere,
@@ -155,7 +155,7 @@ function environmentOf(nowhere: string, platform: NodeJS.Platform): Record<strin
     NO_COLOR: "1",
     TZ: "UTC",
     TMPDIR: nowhere,
-    // Windows needs the first to start programs.
+    // Windows needs `SystemRoot` to start programs.
     ...(platform === "win32"
       ? { SystemRoot: process.env["SystemRoot"] ?? "C:\\Windows", TMP: nowhere, TEMP: nowhere }
       : {}),

@@ -16,7 +16,7 @@ import { type PyodideProcess, denoCommand, startPyodide } from "./pyodide-proces
 import { makeOwnDirectories } from "../../../base/paths/directories.ts";
 import type { Frame } from "../frames.ts";
 
-/** The two parts of the pyodide tier. */
+/** The paths of Deno and Pyodide, which the pyodide tier consists of. */
 export interface DenoParts {
   /** The executable, not npm's wrapper script. */
   readonly deno: string;
@@ -37,7 +37,7 @@ interface Waiting {
 }
 
 /**
- * The pyodide tier: Python compiled to WebAssembly, in a Deno process without permissions. Its files are in memory; it has no
+ * Opens the pyodide tier: Python compiled to WebAssembly, in a Deno process without permissions. Its files are in memory; it has no
  * processes, no Python threads and no network access. Throws `SANDBOX_UNAVAILABLE` if Deno does not run.
  */
 export async function openPyodideSandbox(options: PyodideSandboxOptions): Promise<Sandbox> {
@@ -72,7 +72,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
     return startPyodide(command, directory.empty, user.id, clock);
   }
 
-  /** Without a compiled library, starts are much slower. */
+  /** Prepares the compiled library. Without it, starts are much slower. */
   async function prepareLibrary(): Promise<string | undefined> {
     try {
       const cached = await ensureLibrary(options.cacheDirectory ?? directory.path, versions, async () => {
@@ -91,7 +91,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
     }
   }
 
-  /** Started by root, children run as another user, who cannot read the cache. */
+  /** Returns a path at which children can read the library: children of root run as a user who cannot read the cache. */
   async function show(library: string): Promise<string> {
     if (process.getuid?.() !== 0) return library;
     const shown = join(directory.path, "library.zip");
@@ -124,7 +124,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
   });
 }
 
-/** Started by root, children run as another user: what that user cannot read is copied to `directory`. */
+/** The paths at which children can read the tier's files, copied to `directory` if necessary: children of root run as another user. */
 async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
   const inside = realpathSync(ownFiles.inside);
   const parts = {
@@ -142,22 +142,22 @@ async function versionOf(deno: string): Promise<string> {
   return version.trim();
 }
 
-/** Shared by all children, who cannot write: an empty working directory, and a regular file (see `DenoChild.nowhere`). */
+/** Creates what all children share, and cannot write: an empty working directory, and a regular file (see `DenoChild.nowhere`). */
 function makeDirectory(parent: string): { path: string; empty: string; nowhere: string } {
   const path = realpathSync(makeOwnedDirectory(parent));
   const directory = { path, empty: join(path, "empty"), nowhere: join(path, "nowhere") };
   mkdirSync(directory.empty);
-  // Started by root, children run as another user.
+  // Children of root run as another user.
   chmodSync(directory.empty, 0o755);
   writeFileSync(directory.nowhere, "");
   return directory;
 }
 
-/** A compiled library is reused for the same values. */
+/** The key of a compiled library, which is reused for the same values. */
 export interface LibraryKey {
   readonly deno: string;
   readonly pyodide: string;
-  /** The directory of our files, including the one that compiles it. */
+  /** The directory of acp-skills' files, including the one that compiles the library. */
   readonly inside: string;
 }
 
@@ -165,8 +165,8 @@ const digestBytes = 32;
 const maxLibraryBytes = 256 * 1024 * 1024;
 
 /**
- * The path of the compiled standard library in `directory`; created by `make` if it is absent or damaged. It ends with a digest of its
- * content and key. Created by a clean child, never by a run; a file that another user could have written is not used.
+ * The path of the compiled standard library in `directory`; created by `make` if it is absent or damaged. The file ends with a digest of
+ * its content and key. A clean child creates it, never a run. A file that another user could have written is not used.
  */
 export async function ensureLibrary(directory: string, key: LibraryKey, make: () => Promise<Buffer>): Promise<string> {
   const { deno, pyodide, inside } = key;

@@ -11,7 +11,7 @@ import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";
 import { type DenoParts, openPyodideSandbox } from "./pyodide-sandbox.ts";
 
-/** Prepared children use much memory. */
+/** Maximum number of prepared children: each takes about 190 MB. */
 const maxWaiting = 1;
 
 /** Opens the pyodide tier if it passes its self-test, or returns why it is not available. */
@@ -42,8 +42,8 @@ const ownDirectory = fileURLToPath(packageUrl("."));
 const program = process.platform === "win32" ? "deno.exe" : "deno";
 
 /**
- * Finds the npm packages `deno` and `pyodide`, installed with or without install scripts, next to this package or in `directories`, which
- * must be trusted; `deno` also on PATH. Returns a string that names what is missing.
+ * Finds the npm packages `deno` and `pyodide` next to this package or in `directories`, which must be trusted; `deno` also on PATH. They
+ * may be installed with or without install scripts. Returns a string with the missing packages.
  */
 export function findDenoParts(directories: readonly string[] = [], own: string = ownDirectory): DenoParts | string {
   const from = [own, ...directories];
@@ -68,11 +68,11 @@ function denoOnPath(): string | undefined {
   const found = findCommand(program);
   if (found === undefined) return undefined;
   const real = realpathSync(found);
-  // A global npm installation: a wrapper script.
+  // In a global npm installation, it is a wrapper script.
   return basename(real) === "bin.cjs" ? denoOfPackage(dirname(real)) : real;
 }
 
-/** Undefined if it is not installed there. */
+/** The directory of a package as found from a directory; undefined if it is not installed there. */
 function packageDirectory(name: string, from: string): string | undefined {
   const find = (): string => createRequire(join(from, "package.json")).resolve(`${name}/package.json`);
   return attempt(() => dirname(realpathSync(find())), undefined);

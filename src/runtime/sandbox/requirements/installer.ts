@@ -6,7 +6,7 @@ import { ownFiles } from "../directory/own-files.ts";
 
 export type InstallerName = "uv" | "pip";
 
-/** What to install and where; all paths are absolute. */
+/** The packages to install and their target; all paths are absolute. */
 interface InstallPlan {
   readonly python: string;
   readonly requirementsFile: string;
@@ -25,8 +25,8 @@ interface InstallCommand {
 }
 
 /**
- * The command of an available installer; undefined if there is none. Uses the user's configuration of package indexes. Installs wheels
- * only: building from source would execute the package's code outside the sandbox.
+ * The command of an available installer; undefined if there is none. It uses the user's configuration of package indexes. It installs
+ * wheels only: building from source would execute the package's code outside the sandbox.
  */
 export async function toInstallCommand(plan: InstallPlan, wanted?: InstallerName): Promise<InstallCommand | undefined> {
   const uv = wanted === "pip" ? undefined : await findUv(plan);
@@ -58,7 +58,7 @@ function toUvCommand(uv: string, plan: InstallPlan): InstallCommand {
     arguments: [
       ...["pip", "install", "--python", python, "--target", target, "--requirements", requirementsFile],
       ...onlyWheels,
-      // A cache whose size is watched.
+      // The size of this cache is watched.
       ...["--cache-dir", path.join(scratch, "cache")],
       // Copies, not links to uv's cache; precompiled, because the sandbox cannot write.
       ...["--link-mode", "copy", "--compile-bytecode", "--no-python-downloads", "--no-progress", "--color", "never"],
@@ -68,7 +68,7 @@ function toUvCommand(uv: string, plan: InstallPlan): InstallCommand {
   };
 }
 
-/** Installers unpack in the temporary directory first. */
+/** The temporary directory, in which installers unpack first. */
 function scratchEnvironment(scratch: string): Record<string, string> {
   return { TMPDIR: scratch, TEMP: scratch, TMP: scratch };
 }
@@ -94,7 +94,7 @@ function toPipCommand(python: string, { requirementsFile, target, scratch, wheel
   };
 }
 
-/** An interpreter of the same build with pip: the interpreter itself, or that of a temporary venv. */
+/** An interpreter of the same build with pip: the interpreter itself, or the one of a temporary venv. */
 async function findPip({ python, scratch, signal }: InstallPlan): Promise<string | undefined> {
   if ((await askProgram(python, ["-I", "-c", "import pip"], { ...patience, signal })) !== undefined) return python;
   const environment = path.join(scratch, "environment");

@@ -9,17 +9,17 @@ import { askProgram } from "../../../base/processes/spawn-process.ts";
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import { removeTree } from "../directory/private-directory.ts";
 
-/** Whose packages are looked for, and where. */
+/** The requirements of a skill, and the interpreter and the cache of its packages. */
 export interface PackageQuery {
   /** The bytes of a skill's `requirements.txt`. */
   readonly requirements: Uint8Array;
-  /** The interpreter that will import what is installed. */
+  /** The interpreter that will import the packages. */
   readonly python: string;
   /** The cache of installed packages: an absolute path that only this user can write. */
   readonly cache: string;
 }
 
-/** The packages of a key, if installed. Throws SKILL_NOT_READY if another user could have put them there. */
+/** The packages of a key, if installed. Throws SKILL_NOT_READY if another user could have written them. */
 export async function findRequirements(cache: string, key: string): Promise<string | undefined> {
   if (!/^[0-9a-f]{64}$/.test(key)) return undefined;
   const directory = path.join(cache, key);
@@ -31,15 +31,15 @@ export async function findRequirements(cache: string, key: string): Promise<stri
 }
 
 /**
- * The packages that were installed for this skill, or for the same requirements from the user's package indexes. Packages from a
- * directory of wheels are used only by the skill they were installed for.
+ * The packages that were installed for this skill, or for the same requirements from the user's package indexes. Packages from a directory
+ * of wheels are used only by their own skill.
  */
 export async function findPackagesOf(
   skill: string,
   { requirements, python, cache }: PackageQuery,
 ): Promise<string | undefined> {
   if (!existsSync(cache)) return undefined;
-  // Without the path: models read this message.
+  // The message has no path, because models read it.
   if (ownershipFault(cache) !== undefined)
     throw notReady(
       "The installed packages are not used because another user can modify them. `acp-skills install` names the directory.",
@@ -50,7 +50,7 @@ export async function findPackagesOf(
   return own ?? (await findRequirements(cache, toRequirementsKey(requirements, build, "index")));
 }
 
-/** Notes that these packages are those of a skill. Atomic: other processes may read it. */
+/** Records that these packages belong to a skill. Atomic, because other processes may read the record. */
 export async function noteRequirements(
   skill: string,
   { requirements, cache }: PackageQuery,
@@ -124,7 +124,7 @@ export async function readPythonBuild(python: string): Promise<PythonBuild> {
 
 const stagingPrefix = ".staging-";
 
-/** A new directory for an installation. Removes those of processes that were killed during one. */
+/** Creates a directory for an installation. Removes those that killed processes left behind. */
 export async function makeStaging(cache: string): Promise<string> {
   try {
     makeOwnDirectories(cache, 0o755);
@@ -151,7 +151,7 @@ async function settleTree(directory: string): Promise<void> {
   }
 }
 
-/** Makes installed packages those of a key. If another process was faster, its directory is used. */
+/** Moves installed packages to the directory of their key. If another process was faster, its directory is used. */
 export async function moveIntoPlace(target: string, cache: string, key: string): Promise<string> {
   await settleTree(target);
   const directory = path.join(cache, key);
@@ -164,8 +164,8 @@ export async function moveIntoPlace(target: string, cache: string, key: string):
 }
 
 /**
- * Removes staging directories of processes that were killed during an installation. Renames them first: if such a process is alive
- * in another PID namespace, it finds nothing to move into place instead of a partial directory.
+ * Removes staging directories of processes that were killed during an installation. Renames them first: if such a process is alive in
+ * another PID namespace, it finds no partial directory to use.
  */
 async function removeAbandoned(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
@@ -186,12 +186,12 @@ export function notReady(message: string, facts: Record<string, unknown> = {}): 
   return new SkillsError("SKILL_NOT_READY", message, { facts });
 }
 
-/** Any other name could end a line of what is hashed. */
+/** Names that cannot end a line of the hashed text. */
 const isPlain = /^[\w.+!~-]+$/;
 
 /**
  * Identifies installed packages: `sha256:…` of the RECORD of each one, in which its installer lists every file with its digest. Packages
- * that are installed again from other files have another one; whoever can write to the cache can forge it.
+ * installed again from other files have another digest. Every process that can write to the cache can forge it.
  */
 export async function digestOfPackages(directory: string): Promise<string> {
   const digest = createHash("sha256");

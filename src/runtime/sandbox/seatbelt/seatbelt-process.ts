@@ -10,7 +10,7 @@ import { type Frame, readFrames } from "../frames.ts";
 
 export interface SeatbeltCommand {
   readonly argv: readonly string[];
-  /** Its writable directories; the files in `output` are output files. */
+  /** The directory of output files, which is also in `writable`. */
   readonly output: string;
   readonly writable: readonly string[];
 }
@@ -24,8 +24,8 @@ const lookEveryMs = 200;
 const maxEntries = 20_000;
 
 /**
- * Starts the one process of a run and supervises it from outside: watches its memory and files, kills it on request, and reports its
- * output files. It cannot fork, so there are no other processes.
+ * Starts the one process of a run and supervises it from outside. Watches memory and files, kills the process on request, and reports its
+ * output files. The process cannot fork, so there are no other processes.
  */
 export async function startSeatbeltProcess(command: SeatbeltCommand, clock: Clock): Promise<SandboxProcess> {
   const [file = "", ...rest] = command.argv;
@@ -100,7 +100,7 @@ async function residentBytes(pid: number): Promise<number> {
   return Number(stdout.trim()) * 1024;
 }
 
-/** Infinite for more than a maximum number of entries. */
+/** The used bytes of a directory tree; infinite for more than `maxEntries` entries. */
 async function usedBytes(root: string): Promise<number> {
   let bytes = 0;
   let entries = 0;
@@ -128,7 +128,7 @@ export async function* collectOutput(directory: string, end: Readonly<Record<str
   const skipped: { path: string; why: string }[] = [];
   const left = [""];
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
-    // Empty where the program removed its own permission.
+    // Empty if the program removed its own permission.
     const entries = await readdir(join(directory, at), { withFileTypes: true }).catch(() => []);
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = at === "" ? entry.name : `${at}/${entry.name}`;
@@ -172,7 +172,7 @@ function frameOf(header: Frame["header"], size: number, payload: AsyncIterable<U
   return { header, headerBytes: 0, size, payload };
 }
 
-/** What no run may do. */
+/** The settings that deny network access, terminals and Apple events to every run. */
 const closed = {
   network: {
     allowedDomains: [] as readonly string[],
@@ -200,18 +200,18 @@ export interface SeatbeltDirectories {
   readonly writable: readonly string[];
 }
 
-/** What programs need on macOS to start; contains no files of users. */
+/** The paths that programs need on macOS to start; they contain no files of users. */
 const system = [
   ...["/usr/lib", "/usr/bin", "/bin", "/usr/share", "/System", "/Library/Frameworks", "/Library/Developer"],
   ...["/private/etc/localtime", "/private/etc/ssl", "/private/var/db/timezone", "/dev"],
 ];
 
-/** The runtime would treat a path with one of these as a pattern. */
+/** Characters that would make a path a pattern for the runtime. */
 const patternSigns = /[*?[\]{}]/;
 
 /**
- * Allows reading the listed places, writing `writable`, and no network. `alwaysWritable`: what the runtime makes writable unless it is
- * denied. Throws a `TypeError` for a path that the runtime would treat as a pattern.
+ * Allows reading the listed paths, writing `writable`, and no network. `alwaysWritable`: the paths that the runtime makes writable unless
+ * they are denied. Throws a `TypeError` for a path that the runtime would treat as a pattern.
  */
 export function seatbeltConfiguration(
   directories: SeatbeltDirectories,

@@ -42,9 +42,9 @@ async function loadSeatbeltRuntime(directories: readonly string[]): Promise<Seat
   return path === undefined ? undefined : ((await import(pathToFileURL(path).href)) as SeatbeltRuntime);
 }
 
-/** The part we use of the documented interface of `@anthropic-ai/sandbox-runtime` 0.0.x, an optional peer. */
+/** The functions that acp-skills uses of `@anthropic-ai/sandbox-runtime` 0.0.x, an optional peer, as documented. */
 export interface SeatbeltRuntime {
-  /** Writable for every program unless denied. */
+  /** Paths that every program may write unless they are denied. */
   getDefaultWritePaths(): readonly string[];
   readonly SandboxManager: {
     initialize(configuration: SeatbeltConfiguration): Promise<void>;
@@ -64,10 +64,10 @@ export interface SeatbeltOptions extends Pick<TierOptions, "clock" | "log"> {
 }
 
 /**
- * The macOS tier: CPython under Seatbelt, set up by `sandbox-runtime` with a strict configuration and a clean environment. A run is
- * one process, which cannot fork, so it supports Python only, without network access. The runtime's profile allows POSIX shared memory
- * that outlives a run, seeing which directories exist, and reading the process list. Not tested on macOS: the profile, the process
- * limit, and measuring memory with `ps`.
+ * The macOS tier: CPython under Seatbelt, set up by `sandbox-runtime` with a strict configuration and a clean environment. A run is one
+ * process, which cannot fork, so the tier supports Python only, without network access. The runtime's profile allows POSIX shared memory
+ * that outlives a run, seeing which directories exist, and reading the process list. Not tested on macOS: the profile, the process limit,
+ * and measuring memory with `ps`.
  */
 export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<Sandbox> {
   const { runtime, python, host, clock, log } = options;

@@ -15,14 +15,14 @@ import { type Approvals, maxBlocks, maxGrants, parseApprovals } from "./scope-ap
 export const maxApprovalFileBytes = 4 * 1024 * 1024;
 export const maxCopyBytes = 8 * 1024 * 1024;
 const maxRemembered = 256;
-/** A file that is written twice within a tick of the disk's clock may retain its stamp, so that such a recent one proves nothing. */
+/** A file written twice within one tick of the disk's clock may retain its stamp. So the stamp of a younger file proves nothing. */
 const youngMs = 2_000;
 
 /** Why a file is not used: a clause that starts with "it". */
 export class UnusableFileError extends Error {
   /** A sentence. */
   readonly remedy: string;
-  /** Whether it is the user's own file, and may be moved away in favour of a new one. */
+  /** Whether it is the user's own file, and may be moved aside for a new one. */
   readonly isReplaceable: boolean;
 
   constructor(why: string, remedy: string, isReplaceable = false) {
@@ -33,8 +33,8 @@ export class UnusableFileError extends Error {
 }
 
 /**
- * The files of a directory of approvals: where they are, and reading them. A file counts only if nobody but this user can have written it.
- * Reads again only what changed.
+ * Finds and reads the files of a directory of approvals. A file counts only if nobody but this user can have written it. Only changed files
+ * are read again.
  */
 export class ApprovalFiles {
   readonly root: string;
@@ -62,7 +62,7 @@ export class ApprovalFiles {
     return path.join(this.projects, `${name}.json`);
   }
 
-  /** Undefined for what is no digest. */
+  /** The file of a copy; undefined if `digest` is invalid. */
   copyOf(digest: string): string | undefined {
     const hex = toHex(digest);
     return hex === undefined ? undefined : path.join(this.copies, `${hex}.json`);
@@ -74,7 +74,7 @@ export class ApprovalFiles {
     return [this.fileOf("everywhere"), ...projects.map((name) => path.join(this.projects, name))];
   }
 
-  /** What can be used of all scopes. Reports what cannot. */
+  /** The usable approvals of all scopes. Reports each file that is not usable. */
   readAllOrReport(): readonly Approvals[] {
     const files = this.#orReport(this.projects, () => this.all()) ?? [this.fileOf("everywhere")];
     return files.flatMap((file) => this.readOrReport(file) ?? []);
@@ -86,7 +86,7 @@ export class ApprovalFiles {
     return names.map((name) => `sha256:${path.parse(name).name}`);
   }
 
-  /** Undefined if it is missing. Throws `UnusableFileError` if it is not used. */
+  /** Reads approvals; undefined if the file is missing. Throws `UnusableFileError` if it cannot be used. */
   read(file: string): Approvals | undefined {
     const stamp = stampOf(file, this.root);
     if (stamp === undefined) return undefined;
@@ -101,19 +101,19 @@ export class ApprovalFiles {
     return approvals;
   }
 
-  /** As `read`, but returns undefined for a file that is not used, and reports it once. */
+  /** Reads like `read`, but returns undefined for a file that is not used, and reports it once. */
   readOrReport(file: string): Approvals | undefined {
     return this.#orReport(file, () => this.read(file));
   }
 
-  /** Undefined if there is none that can be used. */
+  /** The files of an approved version; undefined if no usable copy exists. */
   readCopy(digest: string): readonly CopiedFile[] | undefined {
     const file = this.copyOf(digest);
     if (file === undefined) return undefined;
     return this.#orReport(file, () => {
       if (stampOf(file, this.root) === undefined) return undefined;
       const copy = parsed(ownText(file, maxCopyBytes), (value) => copySchema.parse(value));
-      // Text that is not that of its file is left out.
+      // `toCopy` leaves out text that does not have the hash of its file.
       const files = copy.digest === digest ? toCopy(copy.files) : undefined;
       if (files === undefined) throw damaged("it is the copy of another version");
       return files;
@@ -149,7 +149,7 @@ function listedIn(directory: string): readonly string[] {
   }
 }
 
-/** Undefined if the file is missing. Throws `UnusableFileError` where others could replace it. */
+/** The stamp of a file; undefined if it is missing. Throws `UnusableFileError` if others could replace it. */
 function stampOf(file: string, root: string): string | undefined {
   const stamp = fileStamp(file);
   if (stamp === undefined) return undefined;
@@ -195,7 +195,7 @@ function toApprovals(value: unknown): Approvals {
     const why = `it was written by another version of acp-skills (${format.slice(0, 40)})`;
     throw new UnusableFileError(why, "Update acp-skills.");
   }
-  // Before all of them are looked at.
+  // Checked before any entry is parsed.
   for (const [what, list, most] of [
     ["grants", grants, maxGrants],
     ["blocks", blocks, maxBlocks],
@@ -216,7 +216,7 @@ function parsed<Value>(text: string, parse: (value: unknown) => Value): Value {
   }
 }
 
-/** A short line of a text that may hold anything. */
+/** Shortens any text to one line of at most 120 characters. */
 function toLine(text: string): string {
   return text.replace(/[\p{C}\p{Z}]+/gu, " ").slice(0, 120);
 }

@@ -22,15 +22,15 @@ export interface DiskApprovalOptions {
 }
 
 /**
- * A person's answers as files that they can read, in a directory that all processes of this user share:
+ * The user's answers as readable files, in a directory that all processes of the user share:
  *
- *     everywhere.json           what holds everywhere
- *     projects/<32 hex>.json    what holds in one project, which it names; named by the sha256 of the project's id
+ *     everywhere.json           approvals for everywhere
+ *     projects/<32 hex>.json    approvals for one project, which the file names; the hex digits are of the SHA-256 of its path
  *     copies/<64 hex>.json      the files of an approved version, named by its digest
  *     lock/                     see `TurnLock`
  *
- * Changes are durable once reported. A file that is damaged, or that others could have written, allows nothing; the next change keeps a
- * damaged one aside as `<file>.damaged-<time>`.
+ * Changes are durable once reported. A file that is damaged, or that others could have written, allows nothing. The next change moves a
+ * damaged file aside to `<file>.damaged-<time>`.
  */
 export function diskApprovals(
   directory: string,
@@ -39,7 +39,7 @@ export function diskApprovals(
   const stored = new ApprovalFiles(directory, { log, now });
   const lock = new TurnLock(stored.lock, { pause });
 
-  /** What is stored, or the fault of a file that will be replaced. Throws UNREADABLE for a file that must not be replaced. */
+  /** The stored approvals, or the fault of a file that will be replaced. Throws UNREADABLE for a file that must not be replaced. */
   function readForChange(scope: ApprovalScope, file: string) {
     try {
       return { before: stored.read(file) ?? nothingApproved(scope) };
@@ -51,7 +51,7 @@ export function diskApprovals(
     }
   }
 
-  /** A second name, so that a turn that was taken away moves nothing. */
+  /** Gives the file a second name instead of moving it, so that a process that lost its turn moves nothing. */
   async function keepAside(file: string, fault: UnusableFileError): Promise<void> {
     const time = new Date(now()).toISOString().replaceAll(":", "-");
     const aside = `${file}.damaged-${time}`;
@@ -64,7 +64,7 @@ export function diskApprovals(
     log("warning", `${file} was damaged (${fault.message}) and was moved aside to ${aside}; nothing in it counts.`);
   }
 
-  /** Those that no grant of any scope names. None while a file is not used: its grants may count again. */
+  /** Removes the copies that no grant of any scope names. Removes none while a file is not used: its grants may count again. */
   function removeCopies(turn: Turn): void {
     const named = new Set<string>();
     try {
@@ -139,7 +139,7 @@ async function makeAllDirectories({ root, projects, copies, lock }: ApprovalFile
   const all = [root, projects, copies, lock];
   const isNew = !all.every((directory) => existsSync(directory));
   for (const directory of all) makeOwnDirectories(directory, 0o700);
-  // Otherwise a power failure could remove the directories of what was reported as stored.
+  // Without this, a power failure could remove directories with approvals that were reported as stored.
   if (isNew) for (const directory of [root, path.dirname(root)]) await syncDirectory(directory);
 }
 

@@ -25,7 +25,7 @@ const capabilitiesSchema = z
   })
   .transform(onlyCapabilities);
 
-/** Allows exactly these bytes to do exactly this. */
+/** A grant, which allows exact bytes to use exact capabilities. */
 const grantSchema = z.strictObject({
   /** `grant_` and 16 hexadecimal digits. */
   id: z.string().regex(/^grant_[0-9a-f]{16}$/),
@@ -34,22 +34,22 @@ const grantSchema = z.strictObject({
   version: text,
   digest,
   capabilities: capabilitiesSchema,
-  /** The skill whose code calls it. Absent: calls of people and models. */
+  /** The skill whose code calls it. Absent: the user or a model calls. */
   calledBy: caller.exactOptional(),
-  /** Where the skill came from, as blocks have it, and its source on the network. Absent in older grants: one of the person's own. */
+  /** The kind of the skill's origin, as in blocks; `source` is its source on the network. Absent in older grants: the user's own. */
   from: origins.exactOptional(),
   source: text.exactOptional(),
   /** The user's name on this machine. */
   who: text,
   when: time,
-  /** Where it was given: `editor`, `terminal`, `import`, `policy`. */
+  /** The transport by which it was given, or `import`. */
   via: text,
   expires: time.exactOptional(),
 });
 
 export type Grant = z.infer<typeof grantSchema>;
 
-/** A skill that a person blocked: all its versions. `from`: one of the person's own, of a project, or of a source on the network. */
+/** A skill that the user blocked, in all versions. `from`: the user's own, of a project, or of a source on the network. */
 const blockSchema = z.strictObject({
   skill: text,
   from: origins,
@@ -60,27 +60,27 @@ const blockSchema = z.strictObject({
 
 export type Block = z.infer<typeof blockSchema>;
 
-/** A person's answers of one scope, as they are stored. */
+/** The user's answers for one scope, as stored. */
 const approvalsSchema = z.strictObject({
   format: z.literal("acp-skills approvals 1"),
-  /** The project that they are for, see `projectOf`. Absent: everywhere. */
+  /** The path of the project of these answers, see `projectOf`. Absent: everywhere. */
   project: z.string().min(1).exactOptional(),
-  /** The repository at that path, see `repositoryAt`. In another one, only the blocks count. */
+  /** The repository at that path, see `repositoryAt`. For another repository, only the blocks count. */
   repository: z.string().min(1).exactOptional(),
   grants: z.array(grantSchema).readonly().default([]),
   blocks: z.array(blockSchema).readonly().default([]),
-  /** Models may read the instructions of the skills that came with this project. */
+  /** Present if models may read the instructions of the skills that came with this project. */
   trusted: z.strictObject({ who: z.string(), when: z.iso.datetime(), via: z.string() }).exactOptional(),
 });
 
-/** What a person approved and blocked in one scope, as it is stored. */
+/** The user's approvals and blocks of one scope, as stored. */
 export type Approvals = z.infer<typeof approvalsSchema>;
 
 export const maxGrants = 2_000;
 
 export const maxBlocks = 1_000;
 
-/** What a scope holds before the first answer. */
+/** The approvals of a scope before the first answer. */
 export function nothingApproved(scope: ApprovalScope): Approvals {
   return parseApprovals({ format: "acp-skills approvals 1", ...(scope !== "everywhere" && scope) });
 }
@@ -93,7 +93,7 @@ export function parseApprovals(value: unknown): Approvals {
 export const howToRemove =
   "Remove old ones: acp-skills approvals list shows them, acp-skills approvals revoke ID removes one.";
 
-/** The approvals of a scope after a change. Throws QUOTA_EXCEEDED where they become too many. */
+/** The approvals of a scope after a change. Throws QUOTA_EXCEEDED if they become too many. */
 export function changeApprovals(
   scope: ApprovalScope,
   before: Approvals,
@@ -116,7 +116,7 @@ export function changeApprovals(
   return parseApprovals({ format, ...project, ...(trusted !== undefined && { trusted }), grants, blocks });
 }
 
-/** Because readers share what was read. */
+/** Freezes a value and all values inside it, because readers share it. */
 function freeze<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   for (const inner of Object.values(value)) freeze(inner);

@@ -26,18 +26,18 @@ import { toSigner } from "../../../skills/signature.ts";
 import { isSourceRule } from "./rules.ts";
 import { digestForm } from "../../../base/text/content.ts";
 
-/** A policy file's text, read. */
+/** The result of reading the text of a policy file. */
 export interface CheckedPolicy {
   /** Undefined if there is an error. */
   readonly policy: PolicyFile | undefined;
   readonly problems: readonly PolicyProblem[];
-  /** Where the value with this path is; else what encloses it. */
+  /** The position of the value at this path, or of the nearest value that encloses it. */
   readonly placeOf: (
     path: readonly (string | number)[],
   ) => Omit<PolicyProblem, "code" | "severity" | "message" | "fix">;
 }
 
-/** Problems after these are not reported. */
+/** Maximum number of reported problems. */
 const maxProblems = 50;
 
 /** Reads and validates the text of a policy file. `home` is what `~` stands for. */
@@ -61,7 +61,7 @@ export function checkPolicy(file: string, content: string, home: string): Checke
   return { policy: hasErrors() ? undefined : policy, problems, placeOf };
 }
 
-/** What a valid file contains, before defaults are filled in. */
+/** The content of a valid file, before defaults are filled in. */
 type Written = Omit<PolicyFile, "grants"> & {
   readonly grants?: readonly { readonly capabilities?: Partial<Capabilities> }[];
 };
@@ -163,11 +163,11 @@ interface TextList {
   readonly name: string;
   readonly node: JsonNode;
   readonly expected: string;
-  /** What is wrong with an entry; empty if it has the wrong form. */
+  /** The fault of an entry; undefined if it has none, empty if it has the wrong form. */
   readonly fault: (entry: string) => string | undefined;
 }
 
-/** Reports items that are not strings, or have a fault. */
+/** Reports items that are not strings or that have a fault. */
 function checkTexts({ name, node, expected, fault }: TextList, report: ReportPolicyProblem): void {
   for (const item of itemsOf(name, node, policyLimits.entries, report)) {
     const found = item.type === "scalar" && typeof item.value === "string" ? fault(item.value) : "";
@@ -188,7 +188,7 @@ function itemsOf(name: string, node: JsonNode, most: number, report: ReportPolic
   return [];
 }
 
-/** `tools` is a key of older policies. */
+/** Warns about `tools`, a key of older policies. */
 function checkTools(entry: JsonEntry, report: ReportPolicyProblem): void {
   const message = '"tools" has no effect: acp-skills answers no request of the agent for its own tools';
   report("policy-no-effect", entry, message, "Remove it, and use the agent's own settings.", "warning");
@@ -236,7 +236,7 @@ function checkSigners({ node }: JsonEntry, report: ReportPolicyProblem): void {
   }
 }
 
-/** A grant names a skill and a digest, or a source and a commit. */
+/** Checks that a grant names a skill and a digest, or a source and a commit. */
 function checkGrantKeys(node: JsonNode, report: ReportPolicyProblem): void {
   if (node.type !== "object") return;
   const has = (key: string): boolean => node.entries.some((entry) => entry.key === key);

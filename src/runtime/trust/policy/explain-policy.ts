@@ -4,18 +4,18 @@ import { type PolicyLayer, denialsOf } from "./layers.ts";
 import { effectiveSettings, mergePolicies } from "./merge-policies.ts";
 import type { ListName, SettingName } from "./policy-file.ts";
 
-/** What the policies say about one thing that a skill is or wants, and which rule says it. */
+/** The verdict of the policies on one property or request of a skill, and the rule behind it. */
 export interface PolicyDecision {
   /** `the host api.example.com`. */
   readonly about: string;
   readonly verdict: "allowed" | "granted" | "needs approval" | "denied";
   /** `hosts.deny has "*.example.com"`. */
   readonly why: string;
-  /** The place of the rule; absent where no file says anything. */
+  /** The position of the rule; absent if no file has one. */
   readonly place?: { readonly file: string; readonly line: number; readonly column: number };
 }
 
-/** What the policies decide about a skill. Approvals of people are not looked at. */
+/** Explains the decisions of the policies about a skill. The user's approvals are not considered. */
 export function explainPolicies(
   layers: readonly PolicyLayer[],
   explained: {
@@ -53,7 +53,7 @@ export function explainPolicies(
     const why = allowing === undefined ? "no rule is against it" : `in ${list}.allow`;
     return deniedBy(list, about) ?? { about, verdict: "allowed", why, ...at(allowing, [list, "allow"]) };
   }
-  /** Whether a policy grants it, or a person can. */
+  /** The decision about an access that no rule denies: a policy grants it, or the user can. */
   function approval(about: string, asked = noCapabilities): PolicyDecision {
     const granted = mergePolicies(layers, home).grants(subject);
     if (granted !== undefined && covers(granted.capabilities, asked)) {

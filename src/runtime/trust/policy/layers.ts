@@ -5,32 +5,32 @@ import type { CheckedPolicy } from "./check-policy.ts";
 import type { ListName, PolicyFile, PolicyProblem, SettingName } from "./policy-file.ts";
 import { allowsSource, deniesSource, deniesUrl, isUrlRule, judgeLicense, matching } from "./rules.ts";
 
-/** One policy file of those that count together. */
+/** A policy file among those that count together. */
 export interface PolicyLayer extends Pick<CheckedPolicy, "placeOf"> {
-  /** Who wrote it: the organisation, the person who configured acp-skills, or the project, which may only tighten. */
+  /** The author: the organisation, the user who configured acp-skills, or the project, which may only tighten. */
   readonly origin: "organisation" | "configuration" | "project";
   readonly file: string;
-  /** Undefined if the file cannot be used: then nothing beyond the sandbox is allowed. */
+  /** Undefined if the file cannot be used: nothing beyond the sandbox is allowed then. */
   readonly policy: PolicyFile | undefined;
   readonly problems: readonly PolicyProblem[];
 }
 
-/** What a layer denies, and by which rule. */
+/** A denial of a policy layer, and the rule behind it. */
 export interface Denial {
   readonly layer: PolicyLayer;
   /** `denies the host example.com`. */
   readonly verdict: string;
   /** `hosts.deny has "*.com"`. */
   readonly rule: string;
-  /** Where the rule stands in the file. */
+  /** The path of the rule in the file. */
   readonly path: readonly (string | number)[];
-  /** The setting that it is about, where that is not the one of the rule. */
+  /** The setting that is denied, if it is not that of the rule. */
   readonly setting?: SettingName;
 }
 
 type PolicySubject = Omit<Subject, "digest">;
 
-/** Whether a layer denies a skill by its name or its source. */
+/** The denials of a skill by its name or its source. */
 export function* skillDenialsOf(layer: PolicyLayer, subject: NamedSkill, home: string): Generator<Denial, void> {
   const { policy, origin } = layer;
   const what = `the skill ${subject.name}`;
@@ -47,7 +47,7 @@ export function* skillDenialsOf(layer: PolicyLayer, subject: NamedSkill, home: s
   });
 }
 
-/** Everything that a layer denies of what a skill wants: first the skill itself. */
+/** The denials of a layer for all that a skill wants: first those of the skill itself. */
 export function* denialsOf(
   layer: PolicyLayer,
   { subject, wants, home }: { readonly subject: PolicySubject; readonly wants: Capabilities; readonly home: string },
@@ -84,7 +84,7 @@ export function* denialsOf(
   }
 }
 
-/** Without a sandbox, nothing keeps a skill from the hosts, secrets and files that a policy denies. */
+/** The denials of running without a sandbox, where nothing prevents access to denied hosts, secrets and files. */
 function* bareDenials(layer: PolicyLayer, policy: PolicyFile): Generator<Denial, void> {
   const verdict = "denies running without a sandbox";
   const ban = banOf(policy);
@@ -99,7 +99,7 @@ function* bareDenials(layer: PolicyLayer, policy: PolicyFile): Generator<Denial,
     };
 }
 
-/** What a policy forbids that only a sandbox enforces; undefined if nothing, or if the policy says what may run without one. */
+/** The list or setting that only a sandbox enforces; undefined if there is none, or if the policy sets `isolation`. */
 export function banOf(policy: PolicyFile): "hosts" | "secrets" | "project" | undefined {
   const { isolation, hosts, secrets, project = "write" } = policy;
   if (isolation !== undefined) return undefined;
@@ -110,7 +110,7 @@ export function banOf(policy: PolicyFile): "hosts" | "secrets" | "project" | und
   return project === "write" ? undefined : "project";
 }
 
-/** Whether a layer denies what is at a URL, before there is a skill. Where "allow" names directories only, it says nothing about URLs. */
+/** The denials of a source URL, before there is a skill. An "allow" that names only directories says nothing about URLs. */
 export function urlDenials(layer: PolicyLayer, url: string): Generator<Denial, void> {
   const { allow = [] } = layer.policy?.sources ?? {};
   const areUrls = allow.length === 0 || allow.some(isUrlRule);
@@ -127,7 +127,7 @@ function unusable(layer: PolicyLayer): Omit<Denial, "verdict"> {
   return { layer, rule: "the file cannot be used", path: [] };
 }
 
-/** Takes an SPDX expression; undefined for a skill without a license. */
+/** The denials of a license: an SPDX expression, or undefined for a skill without a license. */
 export function* licenseDenials(layer: PolicyLayer, license = "unspecified"): Generator<Denial, void> {
   const { allow: allowed, deny: denied } = layer.policy?.licenses ?? {};
   const verdict = judgeLicense(license, { allowed, denied });

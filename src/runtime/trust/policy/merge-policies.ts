@@ -25,7 +25,7 @@ import { matching, sourceContains } from "./rules.ts";
 import { signerDenial } from "./signer-demands.ts";
 import type { JsonNode } from "../../../base/json/json-text.ts";
 
-/** The policies that count together: of two rules the stricter one counts, and a project can only tighten. Their order is that of their origins. */
+/** Merges the policies that count together, ordered by origin. Of two rules the stricter one counts; a project can only tighten. */
 export function mergePolicies(layers: readonly PolicyLayer[], home: string): Policy {
   const settled = effectiveSettings(layers);
   const setting = <Name extends SettingName>(name: Name): PolicySettings[Name] => settled[name].value;
@@ -76,12 +76,12 @@ function hidesAny({ policy, origin }: PolicyLayer): boolean {
   return policy.skills !== undefined || policy.sources !== undefined || policy.licenses !== undefined;
 }
 
-/** What each setting is, and which file decides it; without a file it is the default. */
+/** The value of each setting, and the file that decides it. Without a file, it is the default. */
 export function effectiveSettings(layers: readonly PolicyLayer[]): {
   readonly [Name in SettingName]: { readonly value: PolicySettings[Name]; readonly layer: PolicyLayer | undefined };
 } {
   const names = Object.keys(settings) as SettingName[];
-  // Each value is of the type of its setting.
+  // Each value has the type of its setting.
   return Object.fromEntries(names.map((name) => [name, settle(name, layers)])) as ReturnType<typeof effectiveSettings>;
 }
 
@@ -90,11 +90,11 @@ interface Settled {
   readonly layer: PolicyLayer | undefined;
 }
 
-/** The strictest value that is stated; where only projects state one, the default counts as well. */
+/** The strictest value that is stated. If only projects state one, the default counts as well. */
 function settle(name: SettingName, layers: readonly PolicyLayer[]): Settled {
   const stated = (isProject: boolean): readonly Settled[] =>
     layers.flatMap((layer) => {
-      // A file that cannot be used may have stated this.
+      // A file that cannot be used may have these settings.
       const own: Partial<PolicySettings> = layer.policy ?? { approvals: "none", answers: false };
       const value = own[name];
       return value === undefined || (layer.origin === "project") !== isProject ? [] : [{ value, layer }];
@@ -105,12 +105,12 @@ function settle(name: SettingName, layers: readonly PolicyLayer[]): Settled {
   return strictest(stated(true), strictest(others, first));
 }
 
-/** What holds where no policy says anything: the most permissive value, except of reads. */
+/** The default of a setting: the most permissive value, except for `reads`. */
 function defaultOf(name: SettingName): PolicySettings[SettingName] {
   return name === "reads" ? "ask" : settings[name].values[0];
 }
 
-/** The place of a value among those of its setting. */
+/** The index of a value among those of its setting; a higher one is stricter. */
 function strictness(name: SettingName, value: PolicySettings[SettingName]): number {
   return (settings[name].values as readonly unknown[]).indexOf(value);
 }
@@ -162,7 +162,7 @@ interface Context {
   readonly nodeAt: (path: readonly (string | number)[]) => JsonNode;
 }
 
-/** Reports what a policy both allows and denies. Such a policy is not used: which of the two was meant cannot be known. */
+/** Reports what a policy both allows and denies. Such a policy is not used, because the intended rule cannot be known. */
 export function contradictionsIn(layer: PolicyLayer, context: Context): void {
   const { policy } = layer;
   if (policy === undefined) return;
@@ -195,20 +195,20 @@ function allowedAndDenied(policy: PolicyFile, list: ListName, { home, report, no
   });
 }
 
-/** Why a grant would never count, as the rest of the policy denies it. */
+/** Why a grant never counts: the rest of the policy denies it. */
 function whyIdle(layer: PolicyLayer, grant: PolicyGrant, home: string): string | undefined {
   if (layer.policy?.scripts === false) return '"scripts" is false';
   const { skill: name = "", source = "", capabilities: wants } = grant;
   const subject = { name, slug: name, version: "", isOwn: false, source: "", directory: "", origin: { source } };
   const denials = [...denialsOf(layer, { subject, wants, home })].filter(
-    // Which license the skill has, and where it was found, is not in the grant.
+    // A grant states neither the license of the skill nor its directory.
     ({ path: [part] }) => part !== "sources" && part !== "licenses" && (part !== "skills" || grant.skill !== undefined),
   );
   const [first] = [...denials.filter(({ setting }) => setting === undefined), ...denials];
   return first && `the policy ${first.verdict}`;
 }
 
-/** What a file tries to allow beyond those before it; it has no effect. */
+/** The rules of a file that would allow more than the files before it; they have no effect. */
 export function looseningsOf(
   layer: PolicyLayer,
   before: readonly PolicyLayer[],
@@ -234,7 +234,7 @@ export function looseningsOf(
       const value = policy[name];
       const { value: least, layer: decisive } = settled[name];
       if (value === undefined || strictness(name, value) >= strictness(name, least)) return [];
-      // Nobody before it has decided: only a project cannot either.
+      // No earlier file decides: only a project must not be looser than the default.
       if (decisive === undefined && origin !== "project") return [];
       const where = decisive === undefined ? ", the default" : ` in ${decisive.file}`;
       const message = `"${name}" is ${JSON.stringify(value)}, which is less strict than ${JSON.stringify(least)}${where}`;

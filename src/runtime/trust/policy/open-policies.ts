@@ -16,9 +16,9 @@ import { policyLimits } from "./policy-file.ts";
 
 /** The policies of this machine. */
 export interface Policies {
-  /** What counts in a session with this directory; without one, what counts everywhere. Files are read when they change. Never throws. */
+  /** The policy of a session in this directory, or everywhere without one. Reads files again when they change. Never throws. */
   readonly policyFor: (directory: string | undefined) => Policy;
-  /** The files that it is made from, with their problems; those that do not exist are left out. */
+  /** The existing files behind `policyFor`, with their problems. */
   readonly layersFor: (directory: string | undefined) => readonly PolicyLayer[];
 }
 
@@ -27,13 +27,13 @@ export interface PoliciesOptions {
   readonly given: string | undefined;
   readonly home: string;
   readonly log: Log;
-  /** The organisation's file. Default: the platform's fixed place. */
+  /** The organisation's file. Default: the platform's fixed path. */
   readonly organisation?: string;
-  /** What the organisation decided for many machines, as it is now: another object exactly if it is another policy. */
+  /** The organisation's current policy for many machines. Returns another object exactly if the policy is another one. */
   readonly shared?: (() => SharedPolicy | undefined) | undefined;
 }
 
-/** A policy of the organisation that is no file here. With a fault, nothing beyond the sandbox is allowed. */
+/** A policy of the organisation that is no file on this machine. With a fault, nothing beyond the sandbox is allowed. */
 export type SharedPolicy = { readonly place: string } & (
   { readonly text: string } | { readonly fault: string; readonly fix: string }
 );
@@ -82,7 +82,7 @@ export function createPolicies(options: PoliciesOptions): Policies {
   function logNewProblems(layers: readonly PolicyLayer[], before: readonly PolicyLayer[]): void {
     const known = new Set(before.flatMap(({ problems }) => problems.map(toLine)));
     for (const problem of layers.flatMap(({ problems }) => problems))
-      // Whoever writes the policy is known by `policy check`; it is in force as it is.
+      // `policy check` reports this to the author of the policy; the policy counts as it is.
       if (problem.code !== "policy-implied" && !known.has(toLine(problem))) log(problem.severity, toLine(problem));
   }
 
@@ -98,7 +98,7 @@ function toLine({ file, line, column, message, fix }: PolicyLayer["problems"][nu
 
 type ReadText = { readonly text: string } | { readonly fault: string; readonly fix: string };
 
-/** Reads one file. */
+/** Reads one policy file. */
 export function toLayer({ file, origin }: PolicyFileLocation, home: string): PolicyLayer {
   return readLayer(file, origin, readPolicyText(file, origin), home);
 }
@@ -111,10 +111,10 @@ function readLayer(file: string, origin: PolicyLayer["origin"], found: ReadText,
   return { file, origin, policy: undefined, problems: [problem], placeOf: () => start };
 }
 
-/** Where there is no policy. */
+/** The policy without any policy file. */
 export const noPolicy: Policy = mergePolicies([], "");
 
-/** Where a policy file may be. */
+/** The path of a possible policy file, and its origin. */
 type PolicyFileLocation = Pick<PolicyLayer, "file" | "origin">;
 
 /** A project's files: in the directory of the session, and at the root of the repository that contains it. */
@@ -126,7 +126,7 @@ function locationsIn(directory: string): readonly PolicyFileLocation[] {
   }));
 }
 
-/** The nearest directory with a repository of git that another user cannot have put there. */
+/** The nearest directory upwards with a git repository that no other user can have created. */
 function repositoryRoot(directory: string): string | undefined {
   const user = process.getuid?.();
   for (let place = directory; ; place = path.dirname(place)) {
@@ -146,7 +146,7 @@ function ownerOf(file: string): number | undefined {
   }
 }
 
-/** Reads a policy file, or says why it is not read. */
+/** Reads a policy file, or returns why it cannot be read. */
 export function readPolicyText(file: string, origin: PolicyLayer["origin"]): GuardedText {
   const of = origin === "project" ? "project" : "user";
   const read = readGuardedFile(file, { maxBytes: policyLimits.bytes, of });
@@ -154,7 +154,7 @@ export function readPolicyText(file: string, origin: PolicyLayer["origin"]): Gua
   return { ...read, fix: "Create it, or correct the name, for example in $ACP_SKILLS_POLICY." };
 }
 
-/** With the reasons. */
+/** The denied skills, each with the reason. */
 export type DeniedSkills = ReadonlyMap<Skill, PolicyRefusal>;
 
 const noneDenied: DeniedSkills = new Map();
@@ -162,8 +162,8 @@ const noneDenied: DeniedSkills = new Map();
 const knownDenied = new WeakMap<Snapshot, { readonly policy: Policy; readonly denied: DeniedSkills }>();
 
 /**
- * The versions of skills that a policy denies as such, which models do not see. Of licenses, only what skills state is considered; a skill
- * that states none is judged when it is used, by whether it has license files.
+ * The versions of skills that a policy denies as such, so that models do not see them. Only licenses that skills state are considered. A
+ * skill that states none is judged by its license files when it is used.
  */
 export function deniedSkills(policy: Policy, snapshot: Snapshot): DeniedSkills {
   const { hides } = policy;

@@ -4,7 +4,7 @@ import { isHostRule, isSourceRule } from "./rules.ts";
 import { maxWildcards } from "../../../base/text/name-glob.ts";
 import type { FileProblem } from "../../../base/failures/file-problem.ts";
 
-/** The settings of a policy. Their values go from permissive to strict: of two, the later one counts. */
+/** The settings of a policy. Their values go from permissive to strict: of two values, the later one counts. */
 export const settings = {
   runs: {
     values: ["sandbox", "ask"],
@@ -46,14 +46,14 @@ interface ListForm {
 
 const name = /^[a-z0-9*]+(?:[.-][a-z0-9*]+)*$/;
 const secret = /^[A-Za-z0-9_*]+$/;
-/** `GH_TOKEN`, or `GH_TOKEN@api.github.com` for being sent to such hosts only. */
+/** Whether an entry is `GH_TOKEN`, or `GH_TOKEN@api.github.com` for sending the secret to such hosts only. */
 function isSecretRule(entry: string): boolean {
   const [name = "", ...hosts] = entry.split("@");
   return secret.test(name) && hosts.length < 2 && hosts.every(isHostRule);
 }
 const license = /^(?:LicenseRef-)?[A-Za-z0-9][A-Za-z0-9.+-]*(?: WITH [A-Za-z0-9.-]+)?$/;
 
-/** The lists of a policy. An entry of "deny" counts before one of "allow"; what "allow" does not name is denied, if there is an "allow". */
+/** The lists of a policy. "deny" takes precedence over "allow". If a list has "allow", everything that it does not name is denied. */
 export const lists = {
   skills: {
     about: "Names of skills; * stands for any characters.",
@@ -93,7 +93,7 @@ interface RuleList {
 
 /** An approval that a policy gives: to exact bytes, or to skills that were fetched from a source at a commit. */
 export interface PolicyGrant {
-  /** The skill's name; with a source and a commit, a pattern, and all skills if absent. */
+  /** The skill's name. With a source and a commit it is a pattern, and absent for all skills. */
   readonly skill?: string;
   readonly digest?: string;
   readonly source?: string;
@@ -101,9 +101,9 @@ export interface PolicyGrant {
   readonly capabilities: Capabilities;
 }
 
-/** Who must have signed the skills of a source. */
+/** A demand for the signers of the skills of a source. */
 interface SignerDemand {
-  /** As in the list `sources`, or `*` for all. */
+  /** An entry as in the list `sources`, or `*` for all. */
   readonly source: string;
   /** `*` in an identity stands for any characters. */
   readonly accept: readonly Signer[];
@@ -118,14 +118,14 @@ export type PolicyFile = Partial<PolicySettings> & { readonly [List in ListName]
 /** Limits that keep every check fast. */
 export const policyLimits = { bytes: 128 * 1024, entries: 250, grants: 1_000, patterns: 64, entryLength: 256 } as const;
 
-/** What is wrong with one entry of a list; undefined if nothing is, empty if it has the wrong form. */
+/** The fault of a list's entry; undefined if it has none, empty if it has the wrong form. */
 export function entryFault(list: ListName, entry: string): string | undefined {
   if (entry.length > policyLimits.entryLength) return `an entry is at most ${policyLimits.entryLength} characters long`;
   if (entry.split("*").length - 1 > maxWildcards) return `an entry has at most ${maxWildcards} wildcards`;
   return lists[list].accepts(entry) ? undefined : "";
 }
 
-/** What a grant lists: entries as skills write them, compared as text. */
+/** The lists of a grant. Their entries are as skills write them, and are compared as text. */
 export const grantedLists = {
   network: {
     expected: "an origin as the skill asks for it, such as https://api.example.com",
@@ -140,7 +140,7 @@ export const grantedLists = {
 
 export const commitForm = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** What is wrong with a policy file. */
+/** A problem of a policy file. */
 export type PolicyProblem = FileProblem<
   | "policy-unreadable"
   | "policy-syntax"
@@ -153,7 +153,7 @@ export type PolicyProblem = FileProblem<
   | "policy-implied"
 >;
 
-/** Reports a problem at a place in the file. */
+/** Reports a problem at a position in the file. */
 export type ReportPolicyProblem = (
   code: PolicyProblem["code"],
   place: { readonly offset: number; readonly end: number },

@@ -4,8 +4,8 @@ import { maxSignerLength } from "../../../skills/signature.ts";
 import { digestForm } from "../../../base/text/content.ts";
 
 /*
- * The form of a policy file, for editors: `schema/policy.json` is generated from it. `checkPolicy` validates, which knows positions and
- * more rules, and loads no library.
+ * The schema of a policy file for editors: `schema/policy.json` is generated from it. `checkPolicy` validates policies instead: it knows
+ * positions and more rules, and loads no library.
  */
 
 const text = z.string().min(1).max(policyLimits.entryLength);

@@ -11,25 +11,25 @@ import { installedFrom } from "../../../skills/files.ts";
 import { isWithin } from "../../../base/paths/location.ts";
 import { parseLicense } from "../../../skills/licenses.ts";
 
-/** Some hosts: of a policy, or one entry of what a skill asks for. What is undefined is any. */
+/** The hosts of one entry, of a policy or of a skill's request. An undefined field means any. */
 interface Hosts {
   readonly scheme: string | undefined;
   readonly port: string | undefined;
-  /** "" is any host. */
+  /** The host name; "" is any host. */
   readonly name: string;
-  /** Only the subdomains of `name`. */
+  /** Whether only the subdomains of `name` are meant. */
   readonly subdomains: boolean;
 }
 
 const form = /^(?:(https?):\/\/)?(\*\.)?(\[[0-9a-f:.]+\]|[^:/?#[\]@\s]*)(?::([1-9]\d{0,4}))?$/i;
 const defaultPorts: Readonly<Record<string, string>> = { http: "80", https: "443" };
 
-/** Whether a policy's entry is valid. */
+/** Whether a policy's entry for hosts is valid. */
 export function isHostRule(entry: string): boolean {
   return parseHosts(entry) !== undefined;
 }
 
-/** Whether a policy's entry allows all hosts of another entry, or of one that a skill asks for. Names are compared, not addresses. */
+/** Whether a policy's entry contains all hosts of another entry, or of a skill's request. Names are compared, not addresses. */
 export function hostsContain(rule: string, asked: string): boolean {
   const [all, some] = [parseHosts(rule), parseHosts(asked)];
   if (all === undefined || some === undefined) return false;
@@ -40,7 +40,7 @@ export function hostsContain(rule: string, asked: string): boolean {
   return some.name.endsWith(`.${all.name}`) || (some.subdomains && some.name === all.name);
 }
 
-/** Whether a policy's entry denies any host of what a skill asks for. What cannot be understood is denied. */
+/** Whether a policy's entry shares any host with a skill's request. True if one of them is invalid, so that it is denied. */
 export function hostsOverlap(rule: string, asked: string): boolean {
   const [a, b] = [parseHosts(rule), parseHosts(asked)];
   if (a === undefined || b === undefined) return true;
@@ -56,7 +56,7 @@ export function hostsOverlap(rule: string, asked: string): boolean {
 function parseHosts(entry: string): Hosts | undefined {
   if (entry === "*") return { scheme: undefined, port: undefined, name: "", subdomains: false };
   const [, scheme, wildcard, host = "", port] = form.exec(entry) ?? [];
-  // As the sandbox's proxy compares them.
+  // The sandbox's proxy compares hosts in this form, too.
   const name = canonicalHost(host.toLowerCase())?.text;
   const subdomains = wildcard !== undefined;
   if (name === undefined || (subdomains && (isIPv4(name) || name.startsWith("[")))) return undefined;
@@ -64,11 +64,11 @@ function parseHosts(entry: string): Hosts | undefined {
   return { scheme: lowerScheme, port: port ?? defaultPorts[lowerScheme ?? ""], name, subdomains };
 }
 
-/** How the entries of the lists of a policy are compared with names, or with each other. */
+/** The comparisons of a list's entries with names, or with each other. */
 interface Matching {
-  /** Whether an entry stands for everything that another one does. */
+  /** Whether an entry contains everything that another one does. */
   readonly contains: (entry: string, other: string, home: string) => boolean;
-  /** Whether an entry stands for anything that another one does: true if in doubt. */
+  /** Whether an entry shares anything with another one; true if in doubt. */
   readonly overlaps: (entry: string, other: string) => boolean;
 }
 
@@ -82,38 +82,38 @@ export const matching: Readonly<Record<ListName, Matching>> = {
   secrets: { contains: secretsContain, overlaps: secretsOverlap },
 };
 
-/** Whether an entry is for all that another one, or what a skill asks for, is: a bare name is also for sending the secret to hosts. */
+/** Whether an entry contains another one, or a skill's request. A bare name also contains sending the secret to hosts. */
 function secretsContain(rule: string, asked: string): boolean {
   const [[name = "", hosts], [other = "", some]] = [rule.split("@"), asked.split("@")];
   if (!matchesGlob(name, other)) return false;
   return hosts === undefined || (some !== undefined && hostsContain(hosts, withScheme(some)));
 }
 
-/** What denies sending a secret anywhere denies reading it, too: who reads it can send it. */
+/** Whether an entry shares anything with a skill's request. Sending a secret also matches reading it: its reader can send it. */
 function secretsOverlap(rule: string, asked: string): boolean {
   const [[name = "", hosts], [other = "", some]] = [rule.split("@"), asked.split("@")];
   if (!matchesGlob(name, other)) return false;
   return hosts === undefined || some === undefined || hostsOverlap(hosts, withScheme(some));
 }
 
-/** Hosts of secrets are asked over https, where nothing else is written. */
+/** Adds `https://` to a secret's host that has neither a scheme nor a wildcard. */
 function withScheme(host: string): string {
   return host.includes("://") || host.includes("*") ? host : `https://${host}`;
 }
 
-/** Where a skill came from. */
+/** The fields of a skill that state its origin. */
 type SkillOrigin = Pick<Subject, "source" | "directory" | "isOwn" | "origin">;
 
 /** Stands for all skills that came with projects. */
 const project = "project";
 const url = /^https?:\/\/[^/\s]/i;
 
-/** A directory (absolute, or in the home directory), the start of a URL, or `project`. */
+/** Whether an entry is a directory (absolute, or in the home directory), the start of a URL, or `project`. */
 export function isSourceRule(entry: string): boolean {
   return entry === project || url.test(entry) || entry === "~" || entry.startsWith("~/") || path.isAbsolute(entry);
 }
 
-/** Whether everything from one source comes from another: the directory or one above it, the URL or the start of one. */
+/** Whether a rule contains all skills from another source: the rule is that directory or URL, or one above it. */
 export function sourceContains(rule: string, other: string, home: string): boolean {
   if (rule === other) return true;
   if (url.test(rule)) return isUnderUrl(other, rule);
@@ -127,7 +127,7 @@ export function allowsSource(rule: string, skill: SkillOrigin, home: string): bo
   return skill.origin === undefined && isWithin(fold(skill.source), toPath(rule, home));
 }
 
-/** Besides, a directory is denied where it really is, and where a fetched skill is stored; and what was installed from a URL. */
+/** Whether a rule denies a skill. Unlike `allowsSource`, also by its real or stored directory, and the URL of its installation. */
 export function deniesSource(rule: string, skill: SkillOrigin, home: string): boolean {
   if (url.test(rule)) {
     const urls = skill.origin === undefined ? installedFrom(skill, home) : [placeOfOrigin(skill.origin)];
@@ -149,7 +149,7 @@ function isUnderUrl(text: string, start: string): boolean {
   return origin === above.origin && isBelow;
 }
 
-/** A URL is denied however it is spelt: by another scheme, with a user, in other letters. */
+/** Whether a rule denies a URL, however it is spelt: with another scheme, a user, or other letter case. */
 export function deniesUrl(rule: string, text: string): boolean {
   const [denied, location] = [placeOf(rule), placeOf(text)];
   if (denied === undefined || location === undefined) return false;
@@ -158,7 +158,7 @@ export function deniesUrl(rule: string, text: string): boolean {
   return isHost && (path === prefix || path === `${prefix}.git` || path.startsWith(`${prefix}/`));
 }
 
-/** Whether sources on the network are allowed by URL: then others are not. */
+/** Whether a rule is a URL. If "allow" has one, no other sources on the network are allowed. */
 export function isUrlRule(rule: string): boolean {
   return url.test(rule);
 }
@@ -175,7 +175,7 @@ function placeOf(text: string): { readonly host: string; readonly port: string; 
 
 const paths = new LimitedMap<string, string>(2_000);
 
-/** Cached, because the same entries are compared with thousands of skills. */
+/** The path of a directory entry. Cached, because the same entries are compared with thousands of skills. */
 function toPath(entry: string, home: string): string {
   const key = `${home}\n${entry}`;
   const known = paths.get(key);
@@ -191,9 +191,9 @@ function fold(place: string): string {
 }
 
 /**
- * Which licenses a policy allows and denies: SPDX identifiers, also with `WITH` an exception; `LicenseRef-…`; `unknown` for what nobody
- * recognizes, and `unspecified` where nothing is stated. `GPL-3.0` stands for -only and -or-later as well. What is in both lists is denied.
- * Without `allowed`, everything else is allowed.
+ * The licenses that a policy allows and denies: SPDX identifiers, also with `WITH` an exception, and `LicenseRef-…`. `unknown` is a license
+ * that is not recognized, `unspecified` a skill without one. `GPL-3.0` stands for -only and -or-later as well. A license in both lists is
+ * denied. Without `allowed`, every license that is not denied is allowed.
  */
 export interface LicenseLists {
   readonly allowed?: readonly string[] | undefined;
@@ -250,7 +250,7 @@ function mayMean(list: readonly string[], id: string): boolean {
   return has(list, id) || has(list, familyOf(id)) || formsOf(id).some((form) => has(list, form));
 }
 
-/** Both forms of a GNU license that does not say whether later versions may be chosen. */
+/** The two forms of a GNU license that does not say whether later versions may be chosen. */
 function formsOf(id: string): readonly string[] {
   return /^[AL]?GPL-\d\.\d$/.test(id) ? [`${id}-only`, `${id}-or-later`] : [];
 }

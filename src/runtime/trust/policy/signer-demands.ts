@@ -4,12 +4,12 @@ import type { NamedSkill } from "../policy.ts";
 import type { Denial, PolicyLayer } from "./layers.ts";
 import { deniesSource, deniesUrl } from "./rules.ts";
 
-/** A skill that is here, or what is about to be installed from a URL. */
+/** An installed skill, or one that is about to be installed from a URL. */
 export type SignedSkill = NamedSkill | { readonly name: string; readonly url: string };
 
 /**
- * What a layer demands of who signed a skill and is not so. `signature` is called only where something is demanded. A valid signature
- * is never more than what was demanded.
+ * The first demand for a signer that a skill does not satisfy. `signature` is called only if a demand is for the skill. A valid signature
+ * never allows more than the demand.
  */
 export async function signerDenial(
   layers: readonly PolicyLayer[],
@@ -31,7 +31,7 @@ export async function signerDenial(
   return undefined;
 }
 
-/** A demand counts as widely as a denial of the source would: however its URL is spelt, and for what was installed from there. */
+/** Whether a demand is for a skill. It reaches as far as a denial of the source: any spelling of the URL, and skills installed from it. */
 function concerns(source: string, skill: SignedSkill, home: string): boolean {
   if (source === "*") return true;
   return "url" in skill ? deniesUrl(source, skill.url) : deniesSource(source, skill, home);
