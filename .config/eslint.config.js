@@ -1,9 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { ESLintUtils } from "@typescript-eslint/utils";
 import { importX } from "eslint-plugin-import-x";
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
+import { TypeFlags } from "typescript";
 
 /** What the doors use of `runtime/`: its inner rooms are joined by `app.ts`. */
 const forDoors = ["app", "caller", "ports", "question", "runs", "tools", "trust"].map((room) => `runtime/${room}`);
@@ -179,6 +181,41 @@ const noPastDoor = {
   },
 };
 
+const limit = /^#?(?:most|longest|largest|highest|fewest|shortest|least|lowest)(?:[A-Z]|$)/;
+const time =
+  /(?:^#?|[a-z])(?:[tT]imeout|[iI]nterval|[pP]eriod|Time|[sS]econds|[mM]illiseconds|[mM]inutes|[dD]elay|[pP]atience)$/;
+/**
+ * Numbers whose name and unit something outside has: seconds as people read and headers have them, columns, options of the command line, a
+ * field of pg-boss, of a form, of Sigstore.
+ */
+const namedOutside =
+  /^(?:seconds|(?:max)?[rR]etry(?:After)?Seconds|(?:default|max)(?:Lease|Drain)Seconds|(?:lease|longWait|heartbeat|maxTimeout)Seconds|(?:default)?[iI]dleMinutes|integratedTime)$/;
+/**
+ * A number that limits is `max…` or `min…`, a time is `…Ms`. What is no number by its type, such as a function, is free.
+ * @type {import("eslint").Rule.RuleModule}
+ */
+const numberNames = {
+  create(context) {
+    const services = ESLintUtils.getParserServices(/** @type {any} */ (context));
+    const check = (/** @type {any} */ node) => {
+      const name = node.type === "PrivateIdentifier" ? `#${node.name}` : node.name;
+      if (typeof name !== "string" || namedOutside.test(name) || !(limit.test(name) || time.test(name))) return;
+      const type = services.getTypeAtLocation(node);
+      const isNumber = (type.isUnion() ? type.types : [type]).some(({ flags }) => (flags & TypeFlags.NumberLike) !== 0);
+      const message = limit.test(name) ? `${name} limits: name it max… or min….` : `${name} is a time: name it …Ms.`;
+      if (isNumber) context.report({ node, message });
+    };
+    return {
+      "VariableDeclarator > Identifier.id": check,
+      ":function > Identifier.params": check,
+      ":function > AssignmentPattern.params > Identifier.left": check,
+      "ObjectPattern > Property[shorthand=false] > Identifier.value": check,
+      "TSPropertySignature > Identifier.key": check,
+      "PropertyDefinition > .key": check,
+    };
+  },
+};
+
 export default defineConfig(
   // `inside` runs elsewhere: Python, and JavaScript for Deno.
   { ignores: [".build/**", "dist/**", "test/fixtures/**", "src/runtime/sandbox/inside/**"] },
@@ -226,8 +263,12 @@ export default defineConfig(
   },
   {
     files: ["src/**/*.{ts,tsx}"],
-    plugins: { house: { rules: { "no-past-door": noPastDoor } } },
-    rules: { "house/no-past-door": "error", "max-lines-per-function": ["error", { max: 120, skipComments: true }] },
+    plugins: { house: { rules: { "no-past-door": noPastDoor, "number-names": numberNames } } },
+    rules: {
+      "house/no-past-door": "error",
+      "house/number-names": "error",
+      "max-lines-per-function": ["error", { max: 120, skipComments: true }],
+    },
   },
   ...packageRules,
   { files: ["**/*.js"], rules: { "@typescript-eslint/explicit-module-boundary-types": "off" } },

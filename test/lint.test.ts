@@ -72,6 +72,36 @@ test.each([
     "house/no-past-door",
   ],
   ["a package that a wing does not list", "src/skills/permissions.ts", 'import "execa";\n', "no-restricted-imports"],
+  [
+    "a limit with another word than max or min",
+    "src/skills/permissions.ts",
+    "export const mostHosts = 20;\n",
+    "house/number-names",
+  ],
+  [
+    "a bare word for a limit",
+    "src/skills/permissions.ts",
+    "export function f(longest: number): number {\n  return longest;\n}\n",
+    "house/number-names",
+  ],
+  [
+    "a time without its unit",
+    "src/skills/permissions.ts",
+    "export interface Waits {\n  readonly answerTimeout?: number | undefined;\n}\n",
+    "house/number-names",
+  ],
+  [
+    "a time in another unit than milliseconds",
+    "src/skills/permissions.ts",
+    "export const drainSeconds = 30;\n",
+    "house/number-names",
+  ],
+  [
+    "an own module that is imported before one of Node",
+    "src/skills/permissions.ts",
+    'import type { Skill } from "./skill.ts";\nimport path from "node:path";\nexport const at = (skill: Skill): string => skill.name + path.sep;\n',
+    "import-x/order",
+  ],
   ["a cycle", "src/skills/permissions.ts", 'import "./manifest/parse-skill.ts";\n', "import-x/no-cycle"],
   [
     "a floating promise",
@@ -92,3 +122,9 @@ test.each([
   },
   60_000,
 );
+
+test("a function or a list may have the name of a time or a limit", async () => {
+  const text =
+    "export const longestFirst = (names: readonly string[]): readonly string[] => names.toSorted();\nexport function withinTime(): void {}\n";
+  expect(await broken("src/skills/permissions.ts", text)).toEqual([]);
+}, 60_000);

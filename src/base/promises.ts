@@ -55,7 +55,7 @@ export function latestWork(work: () => Promise<void>, failed: (error: unknown) =
 /** Returns the results in the order of the items, with at most `most` items at work at a time. Starts no further item after a failure. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
-  most: number,
+  maxAtOnce: number,
   act: (item: Item, index: number) => Promise<Result>,
 ): Promise<Result[]> {
   const results = new Array<Result>(items.length);
@@ -72,7 +72,7 @@ export async function inParallel<Item, Result>(
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(maxAtOnce, items.length) }, work));
   return results;
 }
 

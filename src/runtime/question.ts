@@ -146,7 +146,7 @@ export function askAboutProject(
   return {
     about: "read",
     title: toLine(
-      `Let the model read the instructions of ${quoted(skill.name)} and the other skills that came with this project (${quoted(project, { longest: 1_024 })})`,
+      `Let the model read the instructions of ${quoted(skill.name)} and the other skills that came with this project (${quoted(project, { maxLength: 1_024 })})`,
     ),
     options: optionsFor(reach, `Trust the skills of this project`, "Read once", "Block this skill"),
     wants: [],
@@ -159,7 +159,7 @@ export function askAboutProject(
 function hostCommandWords({ hostCommands }: Pick<Subject, "hostCommands">): string | undefined {
   const commands = hostCommands?.() ?? [];
   if (commands.length === 0) return undefined;
-  const shown = commands.map((command) => quoted(command, { longest: 1_024 })).join(", ");
+  const shown = commands.map((command) => quoted(command, { maxLength: 1_024 })).join(", ");
   return toLongLine(`Agents that load it themselves run on this machine, before the model reads it: ${shown}`);
 }
 
@@ -175,14 +175,14 @@ export function toLines(question: Question): readonly string[] {
     ...widened.map((words) => `New: ${words}`),
     ...unseen.map((words) => `It ${words}`),
     ...[signed, expects, hostCommands].filter((words) => words !== undefined),
-    ...changed.slice(0, maxNamed).map(({ path }) => `Changed: ${toLine(quoted(path, { longest: 1_024 }))}`),
+    ...changed.slice(0, maxNamed).map(({ path }) => `Changed: ${toLine(quoted(path, { maxLength: 1_024 }))}`),
     ...(changed.length > maxNamed ? [`and ${changed.length - maxNamed} more files`] : []),
   ];
 }
 
 /** Quotes a version, which is free text. */
 function versionWords(version: string): string {
-  return quoted(version, { longest: 64, plain: /^[0-9A-Za-z.+-]+$/ });
+  return quoted(version, { maxLength: 64, plain: /^[0-9A-Za-z.+-]+$/ });
 }
 
 function anotherWords(name: string, { from, source }: Pick<Grant, "from" | "source">): string {

@@ -12,7 +12,13 @@ export interface CallerEvents {
 }
 
 /** Stores the latest `most` events. `epoch` distinguishes processes. Ids of another caller are no secret, but name no event here. */
-export function createCallerEvents({ epoch, most }: { readonly epoch: string; readonly most: number }): CallerEvents {
+export function createCallerEvents({
+  epoch,
+  maxEvents,
+}: {
+  readonly epoch: string;
+  readonly maxEvents: number;
+}): CallerEvents {
   /** The texts of the events `latest - stored.length + 1` to `latest`. */
   const stored: string[] = [];
   const listeners = new Set<(text: string) => void>();
@@ -23,7 +29,7 @@ export function createCallerEvents({ epoch, most }: { readonly epoch: string; re
       latest += 1;
       const text = toText(`${epoch}-${latest}`, type, data);
       stored.push(text);
-      if (stored.length > most) stored.shift();
+      if (stored.length > maxEvents) stored.shift();
       for (const listener of listeners) listener(text);
     },
     since(lastEventId) {

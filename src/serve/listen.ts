@@ -116,24 +116,24 @@ const lastAnswersMs = 500;
 
 interface ServerEnd {
   readonly clock: Clock;
-  readonly seconds: number;
+  readonly drainMs: number;
   readonly running: { readonly size: number };
   readonly held: ReadonlySet<Promise<void>>;
   readonly cancel: () => void;
 }
 
 /**
- * Stops accepting, and waits until all requests and held work have ended or `seconds` are over. Then calls `cancel` and closes the
+ * Stops accepting, and waits until all requests and held work have ended or `drainMs` are over. Then calls `cancel` and closes the
  * remaining connections. Resolves with the number of requests and work that were cancelled.
  */
-export async function closeServer(server: Server, { clock, seconds, ...open }: ServerEnd): Promise<number> {
+export async function closeServer(server: Server, { clock, drainMs, ...open }: ServerEnd): Promise<number> {
   const { running, held, cancel } = open;
   const ended = new Promise<void>((resolve) => void server.close(() => resolve()));
   // A connection whose request ended after `close` would stay open until its timeout.
   server.closeIdleConnections();
   const stopClosingIdle = every(clock, closeIdleEveryMs, () => server.closeIdleConnections());
   let cancelled = 0;
-  const stopWaiting = clock.after(seconds * 1_000, () => {
+  const stopWaiting = clock.after(drainMs, () => {
     cancelled = running.size + held.size;
     cancel();
     clock.after(lastAnswersMs, () => server.closeAllConnections());

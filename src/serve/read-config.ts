@@ -162,7 +162,7 @@ function toDigest(written: string, form: "header" | "path", env: Environment) {
 /** The minimum of a token, so that nobody can guess it. */
 const minTokenBits = 128;
 const minDistinctCharacters = 8;
-const longest = 512;
+const maxTextLength = 512;
 
 /**
  * Why a token is refused, by its length and alphabet: a clause that never contains the token. Undefined if it could be random enough, such
@@ -171,7 +171,7 @@ const longest = 512;
 export function tokenFault(token: string, form: "header" | "path"): string | undefined {
   if (!/^[\x21-\x7e]+$/.test(token)) return "is empty, or has characters other than printable ASCII without blanks";
   if (form === "path" && !/^[A-Za-z0-9_-]+$/.test(token)) return "has characters other than letters, digits, _ and -";
-  if (token.length > longest) return `is longer than ${longest} characters`;
+  if (token.length > maxTextLength) return `is longer than ${maxTextLength} characters`;
   const bits = Math.floor(token.length * Math.log2(alphabetOf(token)));
   if (bits < minTokenBits) return `has at most ${bits} bits of randomness; it needs ${minTokenBits}`;
   return new Set(token).size < minDistinctCharacters

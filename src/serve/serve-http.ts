@@ -112,7 +112,7 @@ export async function serveHttp(
     draining.abort();
     const cancelled = await closeServer(listening.server, {
       clock: app.clock,
-      seconds: limits.shutdownSeconds,
+      drainMs: limits.shutdownSeconds * 1_000,
       running,
       held,
       cancel: () => stopped.abort(),

@@ -96,13 +96,13 @@ export function lossWords(state: InstalledState, does: "replaces" | "restores" |
 }
 
 /** Lists the differences of a skill in words, one a line, with at most `most` files. */
-export function differenceWords({ missing, changed, added, hashes }: LockDifference, most = 20): readonly string[] {
+export function differenceWords({ missing, changed, added, hashes }: LockDifference, maxFiles = 20): readonly string[] {
   const files = Object.entries({ missing, changed, added }).flatMap(([how, paths]) =>
     paths.map((file) => `${how}: ${file}`),
   );
   return [
-    ...files.slice(0, most),
-    ...(files.length > most ? [`and ${files.length - most} more files`] : []),
+    ...files.slice(0, maxFiles),
+    ...(files.length > maxFiles ? [`and ${files.length - maxFiles} more files`] : []),
     ...(hashes.length === 0 ? [] : [`does not fit the lock: ${hashes.join(", ")}`]),
   ];
 }

@@ -104,7 +104,7 @@ const maxNameLength = 100;
 
 /** Names a blob by its file, or by its size and kind: `58 bytes of text/csv`. */
 function describeBlob({ path, size, kind }: BlobFacts = {}): string {
-  const shown = (text: string): string => quoted(text, { longest: maxNameLength });
+  const shown = (text: string): string => quoted(text, { maxLength: maxNameLength });
   if (path !== undefined) return shown(path);
   const [type] = kind === undefined ? [] : kind.split(";");
   if (size === undefined) return type === undefined ? "a blob" : `a blob of ${shown(type)}`;
@@ -171,8 +171,8 @@ export function codeContent(tool: string, input: unknown): readonly JsonRecord[]
   if (typeof code !== "string" || code === "") return undefined;
   const shown = markUnseen(code.slice(0, maxCodeLength));
   const more = code.length <= maxCodeLength ? "" : `\n… and ${inDigits(code.length - maxCodeLength)} more characters`;
-  const longest = Math.max(2, ...(shown.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
+  const maxRun = Math.max(2, ...(shown.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(maxRun + 1);
   const name = typeof language === "string" && /^\w+$/.test(language) ? language : "";
   return toTextContent(`${fence}${name}\n${shown.replace(/\n$/, "")}\n${fence}${more}`);
 }

@@ -33,8 +33,8 @@ function makeFinite(value: unknown): unknown {
 export const maxJsonValues = 200_000;
 
 /** Whether JSON has more keys and values than `most`. Meaningless for bytes that are not JSON. */
-export function hasTooManyValues(bytes: Uint8Array, most: number = maxJsonValues): boolean {
-  return bytes.length > most && countJsonValues(bytes) > most;
+export function hasTooManyValues(bytes: Uint8Array, maxValues: number = maxJsonValues): boolean {
+  return bytes.length > maxValues && countJsonValues(bytes) > maxValues;
 }
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];

@@ -22,8 +22,8 @@ export interface ReachOptions {
   readonly judge: (target: Target, addresses: readonly string[]) => string | undefined;
 }
 
-const lookupPatience = 10_000;
-const connectPatience = 4_000;
+const lookupMs = 10_000;
+const connectMs = 4_000;
 const addressesTried = 4;
 
 /**
@@ -53,7 +53,7 @@ async function lookUp(
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   const late = new AbortController();
-  const cancel = clock.after(lookupPatience, () => late.abort());
+  const cancel = clock.after(lookupMs, () => late.abort());
   const unwanted = AbortSignal.any([signal, late.signal]);
   const found = unlessAborted(resolve(name, unwanted), unwanted);
   // The program only learns that resolving failed.
@@ -86,7 +86,7 @@ function connectTo(
       end();
       answer(socket);
     };
-    const cancel = clock.after(connectPatience, giveUp);
+    const cancel = clock.after(connectMs, giveUp);
     const end = (): void => {
       cancel();
       signal.removeEventListener("abort", giveUp);

@@ -54,9 +54,9 @@ export class Tickets {
     let waited = 0;
     let watched = { ticket: -1, since: 0 };
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-      const { names, highest, last, isGiven } = readTickets(this.#directory);
-      if (watched.ticket !== highest) watched = { ticket: highest, since: waited };
-      const ticket = { number: highest, file: this.#file(highest), waitedMs: waited - watched.since };
+      const { names, lastTicket, last, isGiven } = readTickets(this.#directory);
+      if (watched.ticket !== lastTicket) watched = { ticket: lastTicket, since: waited };
+      const ticket = { number: lastTicket, file: this.#file(lastTicket), waitedMs: waited - watched.since };
       if ((isGiven || isOver(ticket)) && this.#create(last + 1, names)) return last + 1;
       if (waited >= patienceMs) throw stayedLocked();
       await pause(pauseMs);
@@ -70,8 +70,8 @@ export class Tickets {
 
   /** Whether the turn was neither given back nor taken away. */
   has(number: number): boolean {
-    const { highest, isGiven } = readTickets(this.#directory);
-    return highest === number && !isGiven;
+    const { lastTicket, isGiven } = readTickets(this.#directory);
+    return lastTicket === number && !isGiven;
   }
 
   /** False if another process was faster. */
@@ -123,9 +123,9 @@ function readTickets(directory: string) {
   });
   const tickets = possible.filter(({ isTicket }) => isTicket);
   const names = tickets.map(({ name }) => name);
-  const highest = tickets.at(-1)?.number ?? 0;
-  const isGiven = names.length === 0 || names.includes(`${highest}.free`);
-  return { names, highest, last: possible.at(-1)?.number ?? 0, isGiven };
+  const lastTicket = tickets.at(-1)?.number ?? 0;
+  const isGiven = names.length === 0 || names.includes(`${lastTicket}.free`);
+  return { names, lastTicket, last: possible.at(-1)?.number ?? 0, isGiven };
 }
 
 /** The right to change files while no other process does. */

@@ -53,9 +53,9 @@ export function counted(count: number, noun: string): string {
 }
 
 /** `a, b and 3 more`: at most `most` words, then the number of the others. */
-export function shortList(words: readonly string[], most: number): string {
-  const more = words.length > most ? ` and ${words.length - most} more` : "";
-  return `${words.slice(0, most).join(", ")}${more}`;
+export function shortList(words: readonly string[], maxWords: number): string {
+  const more = words.length > maxWords ? ` and ${words.length - maxWords} more` : "";
+  return `${words.slice(0, maxWords).join(", ")}${more}`;
 }
 
 export function capitalised(text: string): string {

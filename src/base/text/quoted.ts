@@ -5,13 +5,13 @@ const quoteLike = /(?!["'])[\p{Quotation_Mark}\u02ba\u02dd\u02ee\u2033\u2036]/gu
 
 /**
  * Quotes a text of a skill or a model for use within a sentence, which the text cannot continue; one plain word stays unquoted. If it has
- * more than `longest` characters, only its start and end are shown.
+ * more than `maxLength` characters, only its start and end are shown.
  */
-export function quoted(text: string, { longest = 256, plain = word } = {}): string {
-  if (text.length <= longest && plain.test(text)) return text;
+export function quoted(text: string, { maxLength = 256, plain = word } = {}): string {
+  if (text.length <= maxLength && plain.test(text)) return text;
   const characters = Array.from(text);
-  const half = Math.ceil(longest / 2);
-  const isShort = characters.length <= longest;
+  const half = Math.ceil(maxLength / 2);
+  const isShort = characters.length <= maxLength;
   const shown = isShort ? text : `${characters.slice(0, half).join("")}…${characters.slice(-half).join("")}`;
   return JSON.stringify(shown).replace(quoteLike, (mark) => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`);
 }

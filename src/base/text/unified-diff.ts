@@ -57,8 +57,8 @@ function editsOf(before: readonly string[], after: readonly string[]): readonly 
   let head = 0;
   while (head < before.length && head < after.length && before[head] === after[head]) head += 1;
   let tail = 0;
-  const least = Math.min(before.length, after.length) - head;
-  while (tail < least && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
+  const maxTail = Math.min(before.length, after.length) - head;
+  while (tail < maxTail && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
   const same = (line: string): Edit => [" ", line];
   const [olds, news] = [before.slice(head, before.length - tail), after.slice(head, after.length - tail)];
   const middle = shortestEdits(olds, news) ?? [

@@ -84,11 +84,11 @@ interface Version {
   readonly digest: string;
 }
 
-const most = 1_000;
+const maxAllowed = 1_000;
 
 /** The versions of skills whose next run from the page the user allowed: held in memory, each used once. */
 export class AllowedNext {
-  readonly #allowed = new LimitedMap<string, true>(most);
+  readonly #allowed = new LimitedMap<string, true>(maxAllowed);
 
   allow(version: Version): void {
     this.#allowed.set(keyOf(version), true);

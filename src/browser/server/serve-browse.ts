@@ -23,7 +23,7 @@ import type { Clock } from "../../base/clock.ts";
 const host = "127.0.0.1";
 
 const limits = { ...defaultConfig.limits, connections: 64 };
-const shutdownSeconds = 2;
+const drainMs = 2_000;
 const machineKnownMs = 60_000;
 /** With more changed rows, pages read the list again, because events are retained in memory for disconnected pages. */
 const maxRowsSent = 500;
@@ -104,7 +104,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   async function close(): Promise<void> {
     await closeParts();
     const cancel = (): void => stopped.abort();
-    await closeServer(listening.server, { clock, seconds: shutdownSeconds, running, held, cancel });
+    await closeServer(listening.server, { clock, drainMs, running, held, cancel });
     stopped.abort();
   }
   return {

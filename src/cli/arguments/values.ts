@@ -61,18 +61,18 @@ export function reasonOf(error: unknown): string {
 export const ports = [0, 65_535] as const;
 
 /** Parses a whole number from `least` to `most`. Throws INVALID_OPTIONS for anything else. */
-export function parseNumber(option: string, text: string, [least, most]: readonly [number, number]): number {
+export function parseNumber(option: string, text: string, [least, max]: readonly [number, number]): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
-  if (number >= least && number <= most) return number;
-  throw usageError(`${option} needs a number from ${least} to ${most}, not ${text}`);
+  if (number >= least && number <= max) return number;
+  throw usageError(`${option} needs a number from ${least} to ${max}, not ${text}`);
 }
 
 /** The text of a file that the user names. Throws INVALID_OPTIONS if it cannot be read, or is longer than `most` bytes. */
-export function readNamedFile(file: string, most: number): string {
+export function readNamedFile(file: string, maxBytes: number): string {
   try {
     const stats = statSync(toAbsolute(file));
     if (!stats.isFile()) throw usageError(`${file} is not a regular file`);
-    if (stats.size > most) throw usageError(`${file} is larger than ${most / 1024 / 1024} MiB`);
+    if (stats.size > maxBytes) throw usageError(`${file} is larger than ${maxBytes / 1024 / 1024} MiB`);
     return readFileSync(toAbsolute(file), "utf8");
   } catch (error) {
     if (systemCode(error) === "") throw error;

@@ -120,19 +120,19 @@ export interface ReportContext {
 export type Reporter = (report: CheckReport, context: ReportContext) => Iterable<string>;
 
 /** The problems to show, in order; if there are too many, errors before warnings. */
-export function shownProblems(problems: readonly Problem[], most: number): readonly Problem[] {
-  if (problems.length <= most) return problems;
+export function shownProblems(problems: readonly Problem[], maxShown: number): readonly Problem[] {
+  if (problems.length <= maxShown) return problems;
   const worst = (["error", "warning", "note"] as const).flatMap((severity) =>
     problems.filter((problem) => problem.severity === severity),
   );
-  const shown = new Set(worst.slice(0, most));
+  const shown = new Set(worst.slice(0, maxShown));
   return problems.filter((problem) => shown.has(problem));
 }
 
 /** `… and 3 more problems (see --max-problems)`; undefined if all are shown. */
-export function notShown({ length }: readonly Problem[], most: number): string | undefined {
-  if (length <= most) return undefined;
-  return `… and ${counted(length - most, "more problem")}; show more with --max-problems`;
+export function notShown({ length }: readonly Problem[], maxShown: number): string | undefined {
+  if (length <= maxShown) return undefined;
+  return `… and ${counted(length - maxShown, "more problem")}; show more with --max-problems`;
 }
 
 const reasons: Partial<Record<RuleCode, string>> = {

@@ -103,9 +103,9 @@ export function createTerminal(streams: Streams, isQuiet = (): boolean => false,
       };
       for (const piece of pieces) {
         if (reader.signal.aborted) return;
-        const most = piece.length * 3;
-        if (filled > 0 && filled + most > buffer.length) await flush();
-        if (most > buffer.length) buffer = Buffer.allocUnsafeSlow(most);
+        const maxBytes = piece.length * 3;
+        if (filled > 0 && filled + maxBytes > buffer.length) await flush();
+        if (maxBytes > buffer.length) buffer = Buffer.allocUnsafeSlow(maxBytes);
         filled += buffer.write(piece, filled);
       }
       if (filled > 0) await flush();
@@ -163,9 +163,9 @@ export function widthOf({ isTTY, columns }: Pick<Streams["stdout"], "isTTY" | "c
 }
 
 /** Prints at most `most` lines on stderr, then how many others there are. */
-export function noteSome(lines: readonly string[], most: number, { note }: Pick<Terminal, "note">): void {
-  for (const line of lines.slice(0, most)) note(line);
-  if (lines.length > most) note(`and ${lines.length - most} more`);
+export function noteSome(lines: readonly string[], maxLines: number, { note }: Pick<Terminal, "note">): void {
+  for (const line of lines.slice(0, maxLines)) note(line);
+  if (lines.length > maxLines) note(`and ${lines.length - maxLines} more`);
 }
 
 /** An AbortSignal for SIGINT and SIGTERM; a second signal terminates the process. */
@@ -273,7 +273,7 @@ function inText({ title, wants, widened, signed, expects, hostCommands, changed,
     ...[signed, expects, hostCommands].flatMap((words) => (words === undefined ? [] : [`  ${safeText(words)}`])),
     ...changed
       .slice(0, maxFiles)
-      .map((file) => `  ${wordOf(file)}: ${safeText(quoted(file.path, { longest: 1_024 }))}`),
+      .map((file) => `  ${wordOf(file)}: ${safeText(quoted(file.path, { maxLength: 1_024 }))}`),
     ...(changed.length > maxFiles ? [`  and ${changed.length - maxFiles} more files`] : []),
     ...options.map(({ label }, index) => `  ${index + 1}  ${safeText(label)}`),
   ];

@@ -43,7 +43,7 @@ export async function followCallers(
   function show(): void {
     stopTimer();
     const callers = valid();
-    const next = known.reduce((least, { until }) => (until > clock.now() ? Math.min(least, until) : least), Infinity);
+    const next = known.reduce((min, { until }) => (until > clock.now() ? Math.min(min, until) : min), Infinity);
     if (next < Infinity) stopTimer = clock.after(Math.min(maxTimerMs, next - clock.now()), show);
     const text = JSON.stringify(callers);
     if (text === shown) return;

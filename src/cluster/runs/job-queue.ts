@@ -38,7 +38,7 @@ export interface JobQueue {
    * connection that this needs. Throws SANDBOX_UNAVAILABLE if there are too many queues.
    */
   prepare(labels: readonly string[]): Promise<void>;
-  fetch(queue: string, most: number): Promise<readonly Job[]>;
+  fetch(queue: string, maxJobs: number): Promise<readonly Job[]>;
   /** Ends a job when nothing is left to do for its run. */
   complete(job: Job): Promise<void>;
   /** Reports that the worker of the jobs is alive. */
@@ -152,9 +152,9 @@ export function openJobQueue(
       await (await opened()).deleteJob(queueOf(labels), jobOf(runId), { db: adapterOf(queries) });
     },
     wake: (labels) => database.notify("acp_skills_queues", queueOf(labels)),
-    async fetch(queue, most) {
+    async fetch(queue, maxJobs) {
       const boss = await opened();
-      const options = { batchSize: most, groupConcurrency: perOwner };
+      const options = { batchSize: maxJobs, groupConcurrency: perOwner };
       // Fetching a job twice does no harm.
       const jobs = await database.transaction(
         async (queries) => await boss.fetch<{ runId: string }>(queue, { ...options, db: adapterOf(queries) }),

@@ -126,7 +126,7 @@ function toSkillFile(path: string, bytes: Uint8Array): SkillFile {
 }
 
 /** Removes some packs that were long unused and belong to no published version. Returns how many were removed. */
-export async function expirePacks(database: Database, unusedFor = "30 days", most = 50): Promise<number> {
+export async function expirePacks(database: Database, unusedFor = "30 days", maxPacks = 50): Promise<number> {
   const removed = await database.query(
     `delete from acp_skills.skill_packs where digest in (
        select digest from acp_skills.skill_packs pack
@@ -135,7 +135,7 @@ export async function expirePacks(database: Database, unusedFor = "30 days", mos
        )
        limit $2 for update skip locked
      ) and used_at < now() - $1::interval returning 1`,
-    [unusedFor, most],
+    [unusedFor, maxPacks],
   );
   return removed.length;
 }

@@ -19,6 +19,7 @@ export interface SentForm {
   /** How many updates had this form. */
   readonly updates: number;
   /** How many valid skills, or commands, the longest list had. */
+  // eslint-disable-next-line house/number-names -- a field of the report in JSON
   readonly most: number;
   /** The line of the first update in this form. */
   readonly line: number;

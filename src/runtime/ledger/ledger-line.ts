@@ -122,7 +122,7 @@ const firstForeignNumber = 999_000_000;
  * file. A path that is no regular file takes a number and is skipped.
  */
 export function filesIn(directory: string): { readonly files: readonly LedgerFile[]; readonly next: number } {
-  let most = { files: [] as readonly LedgerFile[], next: 1, bytes: -1 };
+  let largest = { files: [] as readonly LedgerFile[], next: 1, bytes: -1 };
   let row: LedgerFile[] = [];
   const numbers = numbersIn(directory);
   for (const [index, number] of numbers.entries()) {
@@ -131,9 +131,9 @@ export function filesIn(directory: string): { readonly files: readonly LedgerFil
     if (found?.isFile() === true) row.push({ number, size: found.size, changedAt: found.mtimeMs });
     if (numbers[index + 1] === number + 1) continue;
     const bytes = row.reduce((sum, { size }) => sum + size, 0);
-    if (bytes > most.bytes) most = { files: row, next: number + 1, bytes };
+    if (bytes > largest.bytes) largest = { files: row, next: number + 1, bytes };
   }
-  return most;
+  return largest;
 }
 
 /** The numbers in names of files, in ascending order. */
@@ -145,12 +145,12 @@ export function numbersIn(directory: string): readonly number[] {
 }
 
 /** The end of a file, of at most this many bytes; empty if the file does not exist. Throws UNREADABLE. */
-export async function readIfThere(directory: string, number: number, most: number): Promise<Buffer> {
+export async function readIfThere(directory: string, number: number, maxBytes: number): Promise<Buffer> {
   try {
     const file = await open(fileOf(directory, number), constants.O_RDONLY | guardedOpen);
     try {
       const { size } = await file.stat();
-      const bytes = Buffer.alloc(Math.min(size, most));
+      const bytes = Buffer.alloc(Math.min(size, maxBytes));
       const { bytesRead } = await file.read(bytes, 0, bytes.length, size - bytes.length);
       return bytes.subarray(0, bytesRead);
     } finally {

@@ -128,11 +128,11 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
     if (fault !== undefined) break;
   }
   settle(undefined);
-  let most = newest?.rows ?? 0;
-  for (const rows of known.keys()) most = Math.max(most, rows);
+  let maxRows = newest?.rows ?? 0;
+  for (const rows of known.keys()) maxRows = Math.max(maxRows, rows);
   if (dropped < first - 1)
     fail(dropped + 1, `the first row is row ${first}, and no row says that those before it were removed`);
-  if (most > end.rows) fail(end.rows + 1, `there were at least ${most} rows`);
+  if (maxRows > end.rows) fail(end.rows + 1, `there were at least ${maxRows} rows`);
   return { room, first, last: end.rows, digest: end.digest, unchained, ...(fault && { fault }) };
 }
 

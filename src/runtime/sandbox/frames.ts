@@ -172,14 +172,14 @@ export const callTypes: ReadonlySet<string> = new Set(["create_blob", "call_skil
 export function createFrameRateLimiter(clock: Clock): (frame: Frame, over: AbortSignal) => Promise<void> {
   const { burstBytes, bytesPerSecond, burstCalls, callsPerSecond } = frameLimits;
   // Token buckets.
-  const bytes = { left: burstBytes, most: burstBytes, perSecond: bytesPerSecond };
-  const calls = { left: burstCalls as number, most: burstCalls, perSecond: callsPerSecond };
+  const bytes = { left: burstBytes, max: burstBytes, perSecond: bytesPerSecond };
+  const calls = { left: burstCalls as number, max: burstCalls, perSecond: callsPerSecond };
   let last = clock.now();
 
   return async ({ header, headerBytes }, over) => {
     const now = clock.now();
     for (const budget of [bytes, calls]) {
-      budget.left = Math.min(budget.most, budget.left + ((now - last) / 1000) * budget.perSecond);
+      budget.left = Math.min(budget.max, budget.left + ((now - last) / 1000) * budget.perSecond);
     }
     last = now;
     bytes.left -= headerBytes;

@@ -14,7 +14,7 @@ interface Node {
   child: Node | undefined;
   /** The suffix link. */
   shorter: Node | undefined;
-  longestEnd: number;
+  maxEnd: number;
 }
 
 /** The automaton for all needles. */
@@ -23,7 +23,7 @@ export interface Needles {
   /** The children of the root by byte, for speed. */
   readonly first: readonly (Node | undefined)[];
   /** Length of the shortest needle, in bytes. */
-  readonly shortest: number;
+  readonly minLength: number;
   /** The next position of a byte that a needle starts with, or the length. */
   readonly nextStart: (bytes: Uint8Array, from: number) => number;
 }
@@ -34,7 +34,7 @@ export function prepareNeedles(needles: readonly Uint8Array[]): Needles {
   for (const needle of needles) {
     let node = root;
     for (const byte of needle) node = childOf(node, byte) ?? addChild(node, byte, root);
-    node.longestEnd = needle.length;
+    node.maxEnd = needle.length;
   }
   const first = Array.from({ length: 256 }, (_unused, byte) => childOf(root, byte));
   const starts = Uint8Array.from(first, (node) => (node === undefined ? 0 : 1));
@@ -47,14 +47,14 @@ export function prepareNeedles(needles: readonly Uint8Array[]): Needles {
     root,
     first,
     nextStart,
-    shortest: needles.reduce((shortest, { length }) => Math.min(shortest, length), Infinity),
+    minLength: needles.reduce((min, { length }) => Math.min(min, length), Infinity),
   };
   linkSuffixes(all);
   return all;
 }
 
 function toNode(byte: number, depth: number, sibling: Node | undefined, shorter: Node | undefined): Node {
-  return { byte, depth, sibling, child: undefined, shorter, longestEnd: 0 };
+  return { byte, depth, sibling, child: undefined, shorter, maxEnd: 0 };
 }
 
 function addChild(node: Node, byte: number, root: Node): Node {
@@ -75,7 +75,7 @@ function linkSuffixes(needles: Needles): void {
   for (const node of queue) {
     for (let child = node.child; child !== undefined; child = child.sibling) {
       child.shorter = node === root ? root : follow(needles, node.shorter ?? root, child.byte);
-      child.longestEnd ||= child.shorter.longestEnd;
+      child.maxEnd ||= child.shorter.maxEnd;
       queue.push(child);
     }
   }
@@ -95,7 +95,7 @@ export function findNeedles(needles: Needles): NeedleFinder {
   return {
     step(byte) {
       node = follow(needles, node, byte);
-      return node.longestEnd;
+      return node.maxEnd;
     },
     get begun() {
       return node.depth;

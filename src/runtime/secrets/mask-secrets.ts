@@ -88,7 +88,7 @@ const stride = 500;
 
 function maskText(plain: string, needles: HiddenForms): string {
   // A UTF-16 unit takes at most three bytes.
-  if (plain.length * 3 < needles.shortest) return plain;
+  if (plain.length * 3 < needles.minLength) return plain;
   const stream = openStream(needles);
   const masked = Buffer.concat([stream.push(Buffer.from(plain)), stream.end()]);
   return stream.masked ? masked.toString() : plain;

@@ -9,7 +9,7 @@ const input = z.strictObject({
   version: z.string().optional().describe("Skill version (omit for latest)"),
   args: runArguments.optional().describe("JSON-serializable arguments to pass to the skill"),
   input_blobs: z.array(z.string()).optional().describe("Blob IDs to mount in the sandbox"),
-  timeout_ms: wholeNumber({ least: 1 }).optional().describe("Execution timeout in milliseconds"),
+  timeout_ms: wholeNumber({ min: 1 }).optional().describe("Execution timeout in milliseconds"),
   script: z
     .string()
     .optional()

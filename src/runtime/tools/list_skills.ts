@@ -25,7 +25,7 @@ export const listSkills = defineTool({
   input: z.strictObject({
     namespace: z.string().optional().describe("Optional namespace to filter skills (e.g., 'salesforce')"),
     detail: z.enum(["names", "summary"]).default("names").describe("Level of detail to return"),
-    limit: wholeNumber({ least: 1 }).default(defaultPageSize).describe("Maximum number of results"),
+    limit: wholeNumber({ min: 1 }).default(defaultPageSize).describe("Maximum number of results"),
     cursor: z.string().optional().describe("Pagination cursor from previous response"),
     query: z
       .string()

@@ -1,14 +1,14 @@
 import * as z from "zod";
 
 /** A whole number within bounds. Not `z.int()`, which also rejects unsafe integers and publishes that bound. */
-export function wholeNumber({ least, most }: { readonly least: number; readonly most?: number }): z.ZodNumber {
-  const expected = most === undefined ? `a whole number, ${least} or more` : `a whole number from ${least} to ${most}`;
+export function wholeNumber({ min, max }: { readonly min: number; readonly max?: number }): z.ZodNumber {
+  const expected = max === undefined ? `a whole number, ${min} or more` : `a whole number from ${min} to ${max}`;
   const number = z
     .number(expected)
-    .min(least, expected)
+    .min(min, expected)
     .refine((value) => Number.isInteger(value), expected)
     .meta({ type: "integer" });
-  return most === undefined ? number : number.max(most, expected);
+  return max === undefined ? number : number.max(max, expected);
 }
 
 const mapping = z.record(z.string(), z.unknown());

@@ -12,7 +12,7 @@ export const readBlob = defineTool({
   input: z.strictObject({
     blob_id: z.string().describe("Blob identifier"),
     mode: z.enum(["sample_head", "sample_tail", "full"]).default("sample_head").describe("How to sample the blob"),
-    max_bytes: wholeNumber({ least: 1, most: maxBlobPreviewBytes })
+    max_bytes: wholeNumber({ min: 1, max: maxBlobPreviewBytes })
       .default(defaultPreviewBytes)
       .describe("Maximum bytes to return"),
     save_as: z

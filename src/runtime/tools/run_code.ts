@@ -21,7 +21,7 @@ def main(args):
     mount_skills: z.array(z.string()).optional().describe("Skill names to mount in sandbox"),
     input_blobs: z.array(z.string()).optional().describe("Blob IDs to mount in sandbox"),
     limits: z
-      .strictObject({ timeout_ms: wholeNumber({ least: 1 }).optional() })
+      .strictObject({ timeout_ms: wholeNumber({ min: 1 }).optional() })
       .optional()
       .describe("Execution limits"),
   }),

@@ -102,5 +102,5 @@ const maxReasonLength = 500;
 /** The user's own words in an answer, for the model. */
 function wordsIn(reply: Reply | undefined): string {
   if (reply?.answer === undefined || reply.why === undefined) return "";
-  return ` They wrote: ${quoted(reply.why, { longest: maxReasonLength })}.`;
+  return ` They wrote: ${quoted(reply.why, { maxLength: maxReasonLength })}.`;
 }

@@ -95,7 +95,7 @@ export interface UnreadBytes {
  * Limits unread bytes. All readers without a token have at most `most` bytes, and a body that several answers share counts once. One
  * address or caller has at most half of that, and each answer counts. A reader with nothing unread gets an answer of any size.
  */
-export function openUnreadBytes(most: number): UnreadBytes {
+export function openUnreadBytes(maxBytes: number): UnreadBytes {
   const answers = new Map<Uint8Array, number>();
   const byReader = new Map<string, number>();
   let total = 0;
@@ -114,9 +114,9 @@ export function openUnreadBytes(most: number): UnreadBytes {
     hold(body, response, { name, isAnonymous }) {
       const reader = isAnonymous ? networkOf(response.socket?.remoteAddress ?? "") : `caller ${name}`;
       const own = byReader.get(reader) ?? 0;
-      if (own > 0 && own + body.byteLength > most / 2)
+      if (own > 0 && own + body.byteLength > maxBytes / 2)
         return tooMany("Read the answers to earlier requests first: too many bytes of them are unread.", 1);
-      if (isAnonymous && !answers.has(body) && total > 0 && total + body.byteLength > most) {
+      if (isAnonymous && !answers.has(body) && total > 0 && total + body.byteLength > maxBytes) {
         const message = "The server holds too many bytes that its clients have not read; try again in a minute.";
         return { status: 503, code: "RUNTIME_BUSY", message, headers: { "retry-after": "60", connection: "close" } };
       }

@@ -73,7 +73,7 @@ export function inOnePhrase(capabilities: Capabilities): string {
 
 /** The names of secrets for display, the most dangerous first. */
 function secretsOf(secrets: readonly string[]): readonly string[] {
-  return secrets.toSorted((a, b) => secretRank(a) - secretRank(b)).map((name) => quoted(name, { longest: Infinity }));
+  return secrets.toSorted((a, b) => secretRank(a) - secretRank(b)).map((name) => quoted(name, { maxLength: Infinity }));
 }
 
 /** The secrets that are sent, each with its hosts. */
@@ -83,8 +83,8 @@ function hostsBySecret(
   const found = new Map<string, string[]>();
   for (const { name, host } of uses.map(fromUse)) found.set(name, [...(found.get(name) ?? []), host]);
   return [...found].map(([name, hosts]) => ({
-    name: quoted(name, { longest: Infinity }),
-    hosts: hosts.map((host) => quoted(host, { longest: Infinity })),
+    name: quoted(name, { maxLength: Infinity }),
+    hosts: hosts.map((host) => quoted(host, { maxLength: Infinity })),
   }));
 }
 
@@ -92,7 +92,7 @@ function hostsBySecret(
 function hostsOf(network: readonly string[]): readonly string[] {
   return network
     .toSorted((a, b) => hostRank(a) - hostRank(b))
-    .map((origin) => quoted(origin.replace(/^https:\/\//, ""), { longest: Infinity }));
+    .map((origin) => quoted(origin.replace(/^https:\/\//, ""), { maxLength: Infinity }));
 }
 
 /** The rank of a secret: 0 if its name suggests the widest access. Only the user creates secrets, so invented names cannot displace it. */
@@ -116,8 +116,8 @@ function shortName(name: string): string {
 }
 
 /** Joins names: `A, B and C`; beyond `most`, `A, B and 7 more`. */
-export function listed(names: readonly string[], most = Infinity): string {
-  if (names.length > most) return `${names.slice(0, most).join(", ")} and ${names.length - most} more`;
+export function listed(names: readonly string[], maxListed = Infinity): string {
+  if (names.length > maxListed) return `${names.slice(0, maxListed).join(", ")} and ${names.length - maxListed} more`;
   const last = names.at(-1) ?? "";
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
 }

@@ -60,7 +60,7 @@ export function signerName(signer: Signer): string {
 const plainName = /^[\w.@+:/~%=&?#[\]-]+$/;
 
 function shown(name: string): string {
-  return quoted(cleanText(name, maxSignerLength), { longest: maxSignerLength, plain: plainName });
+  return quoted(cleanText(name, maxSignerLength), { maxLength: maxSignerLength, plain: plainName });
 }
 
 /** Describes a signature: `signed by NAME (ISSUER)`, `signed with key SHA256:…`, `not signed`, or `signature INVALID: why`. */

@@ -14,14 +14,14 @@ export interface GitUrl {
 }
 
 const ports = { https: 443, http: 80, ssh: 22 } as const;
-const longest = 2_048;
+const maxUrlLength = 2_048;
 
 /**
  * Checks the URL of a repository. Allows https, ssh, and http, which the address check allows to this machine only. Refuses `file:`,
  * paths, `ext::` and other remote helpers, and anything that git or ssh would read as an option. Throws SOURCE_INVALID.
  */
 export function parseGitUrl(text: string): GitUrl {
-  if (text.length > longest) throw invalid(`it has more than ${longest} characters`);
+  if (text.length > maxUrlLength) throw invalid(`it has more than ${maxUrlLength} characters`);
   if (/[\s\\]|[^\x20-\x7e]/.test(text)) throw invalid("it contains blanks, backslashes or characters outside of ASCII");
   if (/^(?:-|[^:/]*::)/.test(text)) throw invalid("git would read it as an option or a program");
   if (!URL.canParse(text)) throw invalid("it is not a URL");

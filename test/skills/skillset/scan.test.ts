@@ -139,7 +139,7 @@ describe("scan", () => {
     const files = tree("/s/a/SKILL.md");
     files.write("/s/.gitignore", "x\n");
     for (const name of ["b", "c", "d"]) files.makeDirectory(`/s/x/${name}`);
-    const limits = { depth: 12, directories: 10, insideSkill: 10, unread: 3, milliseconds: 1000 };
+    const limits = { depth: 12, directories: 10, insideSkill: 10, unread: 3, durationMs: 1000 };
     expect(codes(await find(files, { limits }))).toEqual(["ignored-unsearched /s/x"]);
   });
 
@@ -392,7 +392,7 @@ describe("scan", () => {
     const files = tree(...names.map((name) => `/s/${name}/SKILL.md`));
     for (const name of names) files.makeDirectory(`/s/x/${name}`);
     for (const name of names) files.makeDirectory(`/s/a/${name}`);
-    const limits = { depth: 6, directories: 3, insideSkill: 2, unread: 3, milliseconds: 1000 };
+    const limits = { depth: 6, directories: 3, insideSkill: 2, unread: 3, durationMs: 1000 };
     const found = await find(files, { limits });
     expect(found.skills).toHaveLength(6);
     expect(codes(found).sort()).toEqual(["too-many-directories /s", "too-many-directories /s/a"]);

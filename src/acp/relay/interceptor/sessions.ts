@@ -82,7 +82,7 @@ export class Sessions {
 
   /** Warns that a tool of acp-skills is called in a session that was neither opened nor announced. */
   unknownCaller(sessionId: unknown): void {
-    const name = typeof sessionId === "string" ? quoted(sessionId, { longest: 80 }) : "without an id";
+    const name = typeof sessionId === "string" ? quoted(sessionId, { maxLength: 80 }) : "without an id";
     const message = `The session ${name} calls tools of acp-skills, but was neither opened nor announced: no request of it is answered.`;
     this.#context.logOnce("warning", message);
   }

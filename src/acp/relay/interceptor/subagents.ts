@@ -159,5 +159,5 @@ export class Subagents {
 }
 
 function shown(id: string): string {
-  return quoted(id, { longest: 80 });
+  return quoted(id, { maxLength: 80 });
 }

@@ -106,7 +106,7 @@ export function toPermissionContent(
 ): readonly JsonRecord[] {
   const shown = changed.filter(isShown).slice(0, maxDiffs);
   const others = changed.filter((file) => !shown.includes(file as ShownFile));
-  const named = others.slice(0, maxNamed).map((file) => toLine(quoted(file.path, { longest: 1_024 })));
+  const named = others.slice(0, maxNamed).map((file) => toLine(quoted(file.path, { maxLength: 1_024 })));
   const more = others.length > maxNamed ? [`and ${others.length - maxNamed} more`] : [];
   const lines = [
     ...(widened.length === 0 ? [] : [`New since the version that was approved: ${widened.join(", ")}.`]),
@@ -120,12 +120,12 @@ export function toPermissionContent(
 }
 
 /** Writes one patch of all changed texts that fit, and the number of changed files that are not in it. */
-function toPatch({ changed }: Question, longest: number): string {
+function toPatch({ changed }: Question, maxLength: number): string {
   const texts = changed.filter(isShown);
   const patches = texts.map(({ path: name, before, after }) => toGitPatch(toLine(name), before, after));
   let length = 0;
   const fitting = patches.filter((patch) => {
-    const fits = length + patch.length <= longest;
+    const fits = length + patch.length <= maxLength;
     if (fits) length += patch.length;
     return fits;
   });
@@ -162,11 +162,11 @@ const context = 3;
  */
 export function toGitPatch(path: string, before: string | undefined, after: string): string {
   const [old, now] = [linesOf(before ?? ""), linesOf(after)];
-  const least = Math.min(old.length, now.length);
+  const minLength = Math.min(old.length, now.length);
   let start = 0;
-  while (start < least && old[start] === now[start]) start++;
+  while (start < minLength && old[start] === now[start]) start++;
   let end = 0;
-  while (end < least - start && old[old.length - 1 - end] === now[now.length - 1 - end]) end++;
+  while (end < minLength - start && old[old.length - 1 - end] === now[now.length - 1 - end]) end++;
   const from = Math.max(start - context, 0);
   const rest = Math.max(end - context, 0);
   const [oldEnd, nowEnd] = [old.length - rest, now.length - rest];

@@ -193,8 +193,8 @@ function pageOfProblems(params: unknown, { snapshot: { problems } }: SessionSkil
   };
 }
 
-function isWhole(value: unknown, least: number): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= least;
+function isWhole(value: unknown, min: number): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= min;
 }
 
 function invalid(name: string, expected: string, value: unknown): SkillsError {

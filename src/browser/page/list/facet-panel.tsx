@@ -38,7 +38,7 @@ export function FacetPanel(): JSX.Element | null {
 
 /** The number of values shown at first; the user can show at most `most`. */
 const few = 7;
-const most = 200;
+const maxShown = 200;
 
 interface FacetProps {
   readonly facet: FacetName;
@@ -58,7 +58,7 @@ function Facet({ facet, title, values, chosen }: FacetProps): JSX.Element {
     places.narrow({ ...filter, facets: Object.fromEntries(facets) });
   };
   const listed = isWhole.value
-    ? values.slice(0, most)
+    ? values.slice(0, maxShown)
     : values.filter(({ value }, index) => index < few || chosen.includes(value));
   return (
     <fieldset>

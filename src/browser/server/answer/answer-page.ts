@@ -142,10 +142,10 @@ function toBrowseRequest(
       const place = issue?.path.join("/") ?? "";
       throw new SkillsError("VALIDATION_ERROR", `The body is not as expected: /${place}: ${issue?.message ?? ""}.`);
     },
-    async bytes(most) {
-      const body = await readBody(incoming, most);
+    async bytes(maxBytes) {
+      const body = await readBody(incoming, maxBytes);
       if (body !== undefined) return body;
-      throw new SkillsError("BLOB_TOO_LARGE", `The body is too large; the limit is ${most} bytes.`);
+      throw new SkillsError("BLOB_TOO_LARGE", `The body is too large; the limit is ${maxBytes} bytes.`);
     },
     signal: AbortSignal.any([gone.signal, stopped]),
   };

@@ -199,9 +199,9 @@ export class PrintedTail {
   }
 
   /** The last characters, at most `most`, without half of a surrogate pair. */
-  read(most = maxRetainedLength): PrintedPart {
-    const end = this.#tail.slice(-most);
-    const text = /^[\udc00-\udfff]/.test(end) && this.#tail.length > most ? end.slice(1) : end;
+  read(maxLength = maxRetainedLength): PrintedPart {
+    const end = this.#tail.slice(-maxLength);
+    const text = /^[\udc00-\udfff]/.test(end) && this.#tail.length > maxLength ? end.slice(1) : end;
     return { at: this.#printed - text.length, text };
   }
 }

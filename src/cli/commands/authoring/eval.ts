@@ -134,10 +134,10 @@ function findSkill(
   return { directory, name, slug };
 }
 
-function toCount(option: string, value: string | undefined, usual: number, most: number): number {
+function toCount(option: string, value: string | undefined, usual: number, max: number): number {
   if (value === undefined) return usual;
   const count = /^\d{1,6}$/.test(value) ? Number(value) : 0;
-  if (count < 1 || count > most) throw usageError(`${option} needs 1 to ${most}, not ${value}`);
+  if (count < 1 || count > max) throw usageError(`${option} needs 1 to ${max}, not ${value}`);
   return count;
 }
 

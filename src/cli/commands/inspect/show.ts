@@ -116,7 +116,7 @@ function* describe(
   yield field("compatibility", skill.compatibility);
   yield field("environment", sayEnvironment(environment));
   yield field("allowed tools", skill.allowedTools?.join(", "));
-  for (const command of hostCommands) yield field("runs itself", quoted(command, { longest: 1_024 }));
+  for (const command of hostCommands) yield field("runs itself", quoted(command, { maxLength: 1_024 }));
   yield field("tags", skill.tags.join(", "));
   for (const [key, value] of Object.entries(skill.metadata)) yield field("metadata", `${key}: ${value}`);
   yield field("path", shownPath(skill.file, cwd));

@@ -160,7 +160,8 @@ async function install({ index, found, where, given, terminal, signal }: Found):
     if (!isJson && plan.act !== "nothing") {
       await terminal.print(describeDownload(downloaded, toWords(downloaded, plan), terminal.paint));
       const advice = adviceOn(downloaded);
-      if (advice.length > 0) await terminal.print(adviceLines(advice, { paint: terminal.paint, maxProblems: most }));
+      if (advice.length > 0)
+        await terminal.print(adviceLines(advice, { paint: terminal.paint, maxProblems: maxOffered }));
     }
   for (const line of reasonLines(refusals, " cannot be installed")) terminal.note(line);
   const todo = plans.flatMap(({ downloaded, plan }): ConfirmedInstall[] => {
@@ -255,7 +256,7 @@ function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, wher
 }
 
 /** The maximum number of entries in each list; further entries are only counted. */
-const most = 20;
+const maxOffered = 20;
 
 /** Describes a skill in a few lines: its name, version and digest, what it declares, and the warnings of `check`. */
 function* describeDownload({ inspected: skill, signature }: Downloaded, what: string, paint: Paint): Iterable<string> {
@@ -265,11 +266,11 @@ function* describeDownload({ inspected: skill, signature }: Downloaded, what: st
   yield field("description", cutCodePoints(description, 160));
   yield field("signature", signatureWords(signature));
   const words = wantedWords({ ...skill, hostCommands: [] });
-  yield field("permissions", words.length === 0 ? "none" : shortList(words, most));
-  yield field("scripts", shortList(scripts, most));
-  yield field("requires", shortList(requires, most));
-  for (const command of hostCommands.slice(0, most)) yield field("runs itself", quoted(command));
-  for (const { code, severity, file, line, message, fix } of problems.slice(0, most))
+  yield field("permissions", words.length === 0 ? "none" : shortList(words, maxOffered));
+  yield field("scripts", shortList(scripts, maxOffered));
+  yield field("requires", shortList(requires, maxOffered));
+  for (const command of hostCommands.slice(0, maxOffered)) yield field("runs itself", quoted(command));
+  for (const { code, severity, file, line, message, fix } of problems.slice(0, maxOffered))
     yield field(severity, `${file}:${line} ${code}: ${message}. ${fix}`);
-  if (problems.length > most) yield field("", `and ${problems.length - most} more problems`);
+  if (problems.length > maxOffered) yield field("", `and ${problems.length - maxOffered} more problems`);
 }

@@ -35,22 +35,22 @@ export interface Approving {
 
 interface Action {
   act(given: Approving): Promise<ExitCode>;
-  readonly least: number;
-  readonly most: number;
+  readonly minTargets: number;
+  readonly maxTargets: number;
   /** Options besides those that every action knows. */
   readonly knows: readonly (keyof typeof options)[];
 }
 
 /** Every action, with the number of its targets and its options. */
 const actions: Readonly<Record<string, Action>> = {
-  list: { act: listApprovals, least: 0, most: 0, knows: [] },
-  show: { act: showApproval, least: 1, most: 1, knows: [] },
-  grant: { act: grantApproval, least: 0, most: 1, knows: ["project", "scope", "expires", "called-by"] },
-  block: { act: blockSkill, least: 1, most: 1, knows: ["scope"] },
-  unblock: { act: unblockSkills, least: 1, most: Infinity, knows: ["all"] },
-  revoke: { act: revokeApprovals, least: 0, most: Infinity, knows: ["project", "all"] },
-  export: { act: exportApprovals, least: 0, most: 0, knows: [] },
-  import: { act: importApprovals, least: 1, most: 1, knows: ["for-project"] },
+  list: { act: listApprovals, minTargets: 0, maxTargets: 0, knows: [] },
+  show: { act: showApproval, minTargets: 1, maxTargets: 1, knows: [] },
+  grant: { act: grantApproval, minTargets: 0, maxTargets: 1, knows: ["project", "scope", "expires", "called-by"] },
+  block: { act: blockSkill, minTargets: 1, maxTargets: 1, knows: ["scope"] },
+  unblock: { act: unblockSkills, minTargets: 1, maxTargets: Infinity, knows: ["all"] },
+  revoke: { act: revokeApprovals, minTargets: 0, maxTargets: Infinity, knows: ["project", "all"] },
+  export: { act: exportApprovals, minTargets: 0, maxTargets: 0, knows: [] },
+  import: { act: importApprovals, minTargets: 1, maxTargets: 1, knows: ["for-project"] },
 };
 const knownToAll: readonly string[] = [...Object.keys(roots), "cwd", "cluster", "json"];
 const choices = oneOf(Object.keys(actions));
@@ -82,9 +82,9 @@ export const command = defineCommand({
     for (const name of Object.keys(given) as (keyof typeof options)[])
       if (!chosen.knows.includes(name) && !knownToAll.includes(name))
         throw usageError(`approvals ${action} has no option --${name}`);
-    const least = given.project === true ? 0 : action === "grant" || action === "revoke" ? 1 : chosen.least;
-    if (targets.length < least) throw usageError(action === "import" ? "missing FILE" : "missing NAME");
-    const surplus = targets[given.project === true ? 0 : chosen.most];
+    const minTargets = given.project === true ? 0 : action === "grant" || action === "revoke" ? 1 : chosen.minTargets;
+    if (targets.length < minTargets) throw usageError(action === "import" ? "missing FILE" : "missing NAME");
+    const surplus = targets[given.project === true ? 0 : chosen.maxTargets];
     if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
     const { log } = terminal;
     const directory = defaultDataDirectory(terminal.home);

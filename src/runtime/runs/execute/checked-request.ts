@@ -97,7 +97,7 @@ function checkHeaders(given: SecretRequest["headers"], secret: SentSecret): Chec
 }
 
 function shown(text: string): string {
-  return quoted(text, { longest: 100 });
+  return quoted(text, { maxLength: 100 });
 }
 
 /** `what` is a sentence without its full stop. */

@@ -180,11 +180,11 @@ export interface SandboxRefusal {
  * Returns an unused id, a different one for each sandbox. No file belongs to it, and the kernel's limits per user count only that sandbox.
  */
 function takeFreeUser(isLent = false): SandboxUser | SandboxRefusal {
-  const highest = (knownHighest ??= highestUser());
-  if (highest < 2) return { refusal: "Sandboxes do not run as root, and this user namespace has no other user id." };
-  if (highest >= firstFree + countFree) return { id: randomInt(firstFree, firstFree + countFree), isLent };
+  const maxUser = (knownMaxUser ??= findMaxUser());
+  if (maxUser < 2) return { refusal: "Sandboxes do not run as root, and this user namespace has no other user id." };
+  if (maxUser >= firstFree + countFree) return { id: randomInt(firstFree, firstFree + countFree), isLent };
   // A container with few ids: the last ones.
-  return { id: randomInt(Math.max(1, highest - 4_000), highest), isLent };
+  return { id: randomInt(Math.max(1, maxUser - 4_000), maxUser), isLent };
 }
 
 /**
@@ -213,9 +213,9 @@ export function everyoneMayPass(directory: string): boolean {
 }
 
 /** Cached, because the namespace of a process never gets other ids. */
-let knownHighest: number | undefined;
+let knownMaxUser: number | undefined;
 
-function highestUser(): number {
+function findMaxUser(): number {
   // Not known: assume 16-bit ids.
   const ranges = attempt(() => readFileSync("/proc/self/uid_map", "utf8"), "0 0 65536")
     .trim()

@@ -243,7 +243,7 @@ export function passFiles(limits: RunLimits, host: RunHost): (frame: Frame) => P
 export function reportSkippedFiles({ skipped, undone }: Frame["header"], host: RunHost): void {
   const toLines = (root: string, notes: unknown, what: string): string[] =>
     notesIn(notes).map(
-      ({ path, why }) => `acp-skills: ${root}/${quoted(path, { longest: maxPathLength, plain })} ${what}: ${why}.\n`,
+      ({ path, why }) => `acp-skills: ${root}/${quoted(path, { maxLength: maxPathLength, plain })} ${what}: ${why}.\n`,
     );
   const lines = [...toLines("/output", skipped, "was not saved"), ...toLines("/project", undone, "was removed")];
   if (lines.length > 0) host.print("stderr", Buffer.from(lines.join("")));

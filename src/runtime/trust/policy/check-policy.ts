@@ -177,13 +177,13 @@ function checkTexts({ name, node, expected, fault }: TextList, report: ReportPol
   }
 }
 
-function itemsOf(name: string, node: JsonNode, most: number, report: ReportPolicyProblem): readonly JsonNode[] {
+function itemsOf(name: string, node: JsonNode, maxItems: number, report: ReportPolicyProblem): readonly JsonNode[] {
   if (node.type !== "array") {
     report("policy-value-invalid", node, `${name} is a list`, "Write [ … ].");
     return [];
   }
-  if (node.items.length <= most) return node.items;
-  const message = `${name} has ${node.items.length} entries; the limit is ${most}`;
+  if (node.items.length <= maxItems) return node.items;
+  const message = `${name} has ${node.items.length} entries; the limit is ${maxItems}`;
   report("policy-value-invalid", node, message, "Use fewer entries, with patterns where they are possible.");
   return [];
 }

@@ -232,12 +232,12 @@ export function looseningsOf(
       : []),
     ...(Object.keys(settings) as SettingName[]).flatMap((name) => {
       const value = policy[name];
-      const { value: least, layer: decisive } = settled[name];
-      if (value === undefined || strictness(name, value) >= strictness(name, least)) return [];
+      const { value: min, layer: decisive } = settled[name];
+      if (value === undefined || strictness(name, value) >= strictness(name, min)) return [];
       // No earlier file decides: only a project must not be looser than the default.
       if (decisive === undefined && origin !== "project") return [];
       const where = decisive === undefined ? ", the default" : ` in ${decisive.file}`;
-      const message = `"${name}" is ${JSON.stringify(value)}, which is less strict than ${JSON.stringify(least)}${where}`;
+      const message = `"${name}" is ${JSON.stringify(value)}, which is less strict than ${JSON.stringify(min)}${where}`;
       return [problem([name], message)];
     }),
     ...(Object.keys(lists) as ListName[]).flatMap((list) =>

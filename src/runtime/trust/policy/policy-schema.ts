@@ -35,7 +35,7 @@ const grant = z.union([
   }),
 ]);
 
-const wholeNumber = (most: number): z.ZodType => z.int().min(0).max(most);
+const wholeNumber = (max: number): z.ZodType => z.int().min(0).max(max);
 
 const ofSettings = Object.entries(settings).map(([name, { values, about }]) => [
   name,

@@ -34,7 +34,7 @@ export const fieldLine = new RegExp(`\\n(?:${specificationFields.join("|")})[ \\
  * Splits the text of a mapping into its top-level keys by indentation, also for invalid YAML; returns at most `most` of them. A quoted
  * value extends to its closing quote regardless of indentation. The name of a field after a complete value is a key.
  */
-export function splitYamlBlocks(text: string, most = Infinity): YamlBlock[] {
+export function splitYamlBlocks(text: string, maxBlocks = Infinity): YamlBlock[] {
   const blocks: YamlBlock[] = [];
   let open: OpenBlock | undefined;
   for (let start = 0, next = 0; start < text.length; start = next) {
@@ -45,7 +45,7 @@ export function splitYamlBlocks(text: string, most = Infinity): YamlBlock[] {
       if (matches(blankOrComment, text, start)) continue;
     }
     if (open !== undefined) open.end = start;
-    if (blocks.length >= most) return blocks;
+    if (blocks.length >= maxBlocks) return blocks;
     const { key, value = start, indent = 0 } = found ?? {};
     const quoted = key === undefined ? 0 : quotedEnd(text, value);
     const isFinished = key !== undefined && (quoted > 0 ? quoted <= next : matches(plainValue, text, value));

@@ -154,9 +154,9 @@ export class FetchedRepositories {
   }
 
   /** Removes unused repositories, the least recently used first, until at most `most` are left; with `all`, used ones too. */
-  async #evict(most: number, all = false): Promise<void> {
+  async #evict(maxRepositories: number, all = false): Promise<void> {
     for (const [key, cached] of this.#cached) {
-      if (this.#cached.size <= most) return;
+      if (this.#cached.size <= maxRepositories) return;
       if (cached.users > 0 && !all) continue;
       this.#cached.delete(key);
       // The callers of the repository have received the failure.

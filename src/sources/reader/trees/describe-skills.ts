@@ -34,7 +34,7 @@ const maxSkills = 5_000;
 const describedAtOnce = 50;
 /** The maximum number of problems with one skill's files. */
 const maxProblems = 8;
-const largest = 1024 * 1024;
+const maxSkillBytes = 1024 * 1024;
 const maxDescriptionLength = 1_024;
 const maxNameLength = 64;
 
@@ -51,7 +51,7 @@ export async function readSkillTexts(
     return owner === undefined ? [] : [{ path, owner }];
   });
   const paths = found.map(({ directory }) => joinTreePath(directory, "SKILL.md"));
-  const texts = await readSmall(tree, paths, largest, signal);
+  const texts = await readSmall(tree, paths, maxSkillBytes, signal);
   const targets = await readLinks(
     tree,
     links.map(({ path }) => path),
@@ -92,7 +92,7 @@ export async function describeSkills(
     const place = shown(directory);
     problems.push(...skill.problems);
     if (text === undefined) {
-      problems.push(`${place} has a SKILL.md of more than ${largest} bytes; left out.`);
+      problems.push(`${place} has a SKILL.md of more than ${maxSkillBytes} bytes; left out.`);
       continue;
     }
     const said = describeSkillText(text);

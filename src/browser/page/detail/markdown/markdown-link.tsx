@@ -51,9 +51,9 @@ export function markdownImage({ href, text }: Tokens.Image): JSX.Element {
 }
 
 function Address({ address }: { readonly address: string }): JSX.Element {
-  const longest = 200;
-  const shown = visibleText(address.slice(0, longest));
-  return <code dir="ltr">{address.length > longest ? `${shown}…` : shown}</code>;
+  const maxLength = 200;
+  const shown = visibleText(address.slice(0, maxLength));
+  return <code dir="ltr">{address.length > maxLength ? `${shown}…` : shown}</code>;
 }
 
 /** The target of a link of a skill. `shown`: neither kind of target, so the address is shown as text. */

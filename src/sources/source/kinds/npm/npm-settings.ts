@@ -15,7 +15,7 @@ export interface NpmSettings {
 }
 
 const publicRegistry = "https://registry.npmjs.org/";
-const largest = 64 * 1024;
+const maxSettingsBytes = 64 * 1024;
 /** The prefix of settings in the environment, in any case. */
 const prefix = /^npm_config_/i;
 
@@ -30,7 +30,7 @@ export function readNpmSettings(env: NodeJS.ProcessEnv = process.env, home = hom
     ),
   );
   const file = given.get("userconfig") ?? path.join(home, ".npmrc");
-  const read = readGuardedFile(file, { maxBytes: largest, of: "user" });
+  const read = readGuardedFile(file, { maxBytes: maxSettingsBytes, of: "user" });
   if ("fault" in read && read.fault !== absent) throw invalidOptions(`${file} is not used: ${read.fault}. ${read.fix}`);
   const values = new Map([...("text" in read ? parseNpmrc(read.text) : []), ...given]);
   const missing: string[] = [];

@@ -28,8 +28,13 @@ export async function unpackPackage(
     throw badSource(
       `The tarball of ${what} is not what its registry says: its integrity is ${found} instead of ${integrity}`,
     );
-  const { files: most, unpackedBytes } = packageLimits;
-  const limits = { files: most, entries: 2 * most, bytes: unpackedBytes, unpacked: unpackedBytes + most * 1_024 };
+  const { files: maxFiles, unpackedBytes } = packageLimits;
+  const limits = {
+    files: maxFiles,
+    entries: 2 * maxFiles,
+    bytes: unpackedBytes,
+    unpacked: unpackedBytes + maxFiles * 1_024,
+  };
   const archive = await readArchive(bytes, { links: "list", unusable: "list", limits }, signal);
   const manifests = archive.files.filter(({ path }) => /^[^/]+\/package\.json$/i.test(path));
   if (manifests.length > 1)
