@@ -9,7 +9,7 @@ export function openService(settings: Settings): SkillService {
   return openRemoteService(
     settings,
     chooseChannel({
-      place: "acp/service/worker.js",
+      module: "acp/service/worker.js",
       workerData: toSettingsData(settings),
       serve: async (port) => {
         const { servePort } = await import("./service/serve-port.ts");

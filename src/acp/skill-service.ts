@@ -128,7 +128,7 @@ export interface ReportedCall {
 /** The amendments of the agent's list of commands. */
 export interface ListAmendments {
   /** The new fields of commands that the agent listed, by index. */
-  readonly annotated: readonly (readonly [place: number, fields: JsonRecord])[];
+  readonly annotated: readonly (readonly [index: number, fields: JsonRecord])[];
   /** The JSON of the commands to append, separated by commas; empty for none. */
   readonly added: Uint8Array;
   /** The whole list, which replaces these changes if some of the agent's commands are omitted. */

@@ -93,11 +93,14 @@ function withOptions(
 ): unknown {
   if (!isSkillsError(error) || typeof error.facts.hint !== "string") return error;
   const { code, message, facts } = error;
-  const place = [...skills.map((directory) => ["--skills", directory]), ...(cwd === undefined ? [] : [["--cwd", cwd]])];
+  const sessionOptions = [
+    ...skills.map((directory) => ["--skills", directory]),
+    ...(cwd === undefined ? [] : [["--cwd", cwd]]),
+  ];
   const hint = error.facts.hint.replace(/acp-skills approvals grant \S.*$/, (command) =>
     [
       command,
-      ...place
+      ...sessionOptions
         .filter(([name = ""]) => !command.includes(` ${name} `))
         .flat()
         .map(shellWord),

@@ -13,37 +13,37 @@ export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]>
 
 /** Why nothing can be stored in the data directory; undefined if it can. Changes nothing: a missing directory is created when needed. */
 export function storageFault(directory: string): string | undefined {
-  for (const place of [directory, ...["blobs", "ledger", "packages"].map((room) => path.join(directory, room))]) {
-    const isThere = statsOf(place) !== undefined;
-    const fault = isThere ? (accessFault(place) ?? ownershipFault(place)) : accessFault(nearestExisting(place));
+  for (const file of [directory, ...["blobs", "ledger", "packages"].map((room) => path.join(directory, room))]) {
+    const isThere = statsOf(file) !== undefined;
+    const fault = isThere ? (accessFault(file) ?? ownershipFault(file)) : accessFault(nearestExisting(file));
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
-function accessFault(place: string): string | undefined {
-  if (statsOf(place)?.isDirectory() !== true) return `${place} is not a directory; remove it, or set ACP_SKILLS_HOME`;
+function accessFault(file: string): string | undefined {
+  if (statsOf(file)?.isDirectory() !== true) return `${file} is not a directory; remove it, or set ACP_SKILLS_HOME`;
   try {
-    accessSync(place, constants.W_OK | constants.X_OK);
+    accessSync(file, constants.W_OK | constants.X_OK);
     return undefined;
   } catch (error) {
     const code = systemCode(error);
-    return `${place} is not writable (${code || String(error)}); make it writable, or set ACP_SKILLS_HOME`;
+    return `${file} is not writable (${code || String(error)}); make it writable, or set ACP_SKILLS_HOME`;
   }
 }
 
-function nearestExisting(place: string): string {
-  const above = path.dirname(place);
-  return above === place || statsOf(above) !== undefined ? above : nearestExisting(above);
+function nearestExisting(file: string): string {
+  const above = path.dirname(file);
+  return above === file || statsOf(above) !== undefined ? above : nearestExisting(above);
 }
 
 /** The stats of a path, after links; undefined if nothing exists, or access is denied. */
-function statsOf(place: string): Stats | undefined {
-  return attempt(() => statSync(place), undefined);
+function statsOf(file: string): Stats | undefined {
+  return attempt(() => statSync(file), undefined);
 }
 
 /** Files in lock directories that acp-skills did not create and ignores. */
 export function foreignFiles(directory: string): readonly string[] {
-  const locks = ["trust/lock", "blobs/v1/lock", "remote/turns"].map((place) => path.join(directory, place));
+  const locks = ["trust/lock", "blobs/v1/lock", "remote/turns"].map((file) => path.join(directory, file));
   return locks.flatMap((lock) => foreignTo(lock).map((name) => path.join(lock, name)));
 }

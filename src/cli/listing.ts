@@ -100,7 +100,7 @@ export async function findStates(
 /** Whether a policy file exists. The policy may not apply: the directory of the file may belong to no repository, or to another one. */
 function mayHavePolicy(directory: string): boolean {
   if (givenPolicy() !== undefined || isThere(organisationPolicy())) return true;
-  return upwards(directory).some((place) => isThere(path.join(place, policyFileName)));
+  return upwards(directory).some((above) => isThere(path.join(above, policyFileName)));
 }
 
 function isThere(file: string): boolean {

@@ -10,19 +10,19 @@ export interface AdvertisedCommand {
   readonly fields: JsonObject;
   readonly meta: JsonObject;
   /** A JSON pointer into the params of the message. */
-  readonly place: string;
+  readonly pointer: string;
 }
 
 /** Reads the facts of a form from a command; undefined if the form does not mark it as a skill. */
 export type CommandForm = (command: AdvertisedCommand) => SkillOfForm | undefined;
 
 /** Reads a command; undefined if it has no usable name. Descriptions are not required, because agents leave them out. */
-export function readAdvertisedCommand(value: unknown, place: string): AdvertisedCommand | undefined {
+export function readAdvertisedCommand(value: unknown, pointer: string): AdvertisedCommand | undefined {
   const fields = fieldsOf(value) ?? {};
   const { name, description, _meta } = fields;
   if (!isName(name)) return undefined;
   const text = isString(description) ? description : "";
-  return { name, description: text, fields, meta: fieldsOf(_meta) ?? {}, place };
+  return { name, description: text, fields, meta: fieldsOf(_meta) ?? {}, pointer };
 }
 
 /** Whether a value can be the name of a command or skill in a form without a rule for names: one line of at most 128 characters. */

@@ -3,7 +3,7 @@ import { metaKey } from "../wire/methods.ts";
 import { type JsonObject, fieldsOf, isStrings } from "./json.ts";
 
 /** A JSON pointer into the skill, and what is wrong there. */
-export type SkillFault = readonly [place: string, message: string];
+export type SkillFault = readonly [pointer: string, message: string];
 
 /**
  * The fault of a value under the schema of AvailableSkill; undefined if it has none. Written by hand, so that editors need no schema

@@ -98,10 +98,10 @@ export function readSkillsList(
   const form = formOf(params, isNotification);
   const entries = new Entries(source, sessionId);
   const addAll = (field: string, values: readonly unknown[]): void => {
-    const place = `${isFlat ? "" : "/update"}/${field}`;
+    const pointer = `${isFlat ? "" : "/update"}/${field}`;
     for (const [index, value] of values.entries()) {
-      if (entries.isFull(index, place)) return;
-      entries.addAvailable(value, `${place}/${index}`, { form });
+      if (entries.isFull(index, pointer)) return;
+      entries.addAvailable(value, `${pointer}/${index}`, { form });
     }
   };
   const delta = deltaIn(update);

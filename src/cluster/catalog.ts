@@ -24,9 +24,9 @@ export function openClusterCatalog(
 ): ClusterCatalog {
   const { policyFor } = createPolicies({ given: policy, home, log, shared: sharedPolicy });
   const { host, port, database: name = "" } = parseClusterUrl(cluster ?? "");
-  const place = `https://${host.startsWith("/") ? "localhost" : host}:${port}/${name}`;
+  const url = `https://${host.startsWith("/") ? "localhost" : host}:${port}/${name}`;
   const minimumDays = (): number => policyFor(undefined).minimumAge;
-  const published = new PublishedSkills(URL.canParse(place) ? place : undefined, minimumDays, clock);
+  const published = new PublishedSkills(URL.canParse(url) ? url : undefined, minimumDays, clock);
   const { first, age, close } = followCatalog({ database, packs, published, clock, log });
   return { addSkills: (skillset) => mergeSkillset(skillset, published, first), age, close };
 }

@@ -233,16 +233,16 @@ type Fixture = Awaited<ReturnType<typeof makeFixture>>;
 /** Makes a temporary project with one skill, in the directories in which agents look for skills. */
 async function makeFixture() {
   const directory = await realpath(await mkdtemp(path.join(tmpdir(), "acp-skills-conformance-")));
-  const places = [".agents", ".claude"].map((root) => path.join(directory, root, "skills", fixtureName));
+  const directories = [".agents", ".claude"].map((root) => path.join(directory, root, "skills", fixtureName));
   const write = async (description: string): Promise<void> => {
-    for (const place of places) {
-      await mkdir(place, { recursive: true });
+    for (const directory of directories) {
+      await mkdir(directory, { recursive: true });
       const text = `---\nname: ${fixtureName}\ndescription: ${description}\nlicense: MIT\n---\n\nAnswer with one word.\n`;
-      await writeFile(path.join(place, "SKILL.md"), text);
+      await writeFile(path.join(directory, "SKILL.md"), text);
     }
   };
   const remove = async (): Promise<void> => {
-    for (const place of places) await rm(place, { recursive: true, force: true });
+    for (const directory of directories) await rm(directory, { recursive: true, force: true });
   };
   await write(descriptions[0]);
   return { directory, write, remove };

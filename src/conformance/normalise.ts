@@ -15,7 +15,10 @@ export function placeholdersOf(projects: readonly string[]): PathPlaceholders {
 }
 
 /** The lines of a transcript without facts of this machine: directories, session ids, UUIDs and times are replaced. */
-export function normaliseTranscript(entries: readonly TranscriptEntry[], places: PathPlaceholders): readonly string[] {
+export function normaliseTranscript(
+  entries: readonly TranscriptEntry[],
+  placeholders: PathPlaceholders,
+): readonly string[] {
   const sessions = [...readExchange(entries).sessions.keys()].filter((id) => id.length >= 8);
   const uuids = new Map<string, string>();
   const toUuid = (uuid: string): string => {
@@ -26,7 +29,7 @@ export function normaliseTranscript(entries: readonly TranscriptEntry[], places:
   return entries.map((entry) => {
     let text = formatTranscriptEntry(entry);
     for (const [index, id] of sessions.entries()) text = text.replaceAll(inJson(id), `session-${index + 1}`);
-    for (const [directory, instead] of places)
+    for (const [directory, instead] of placeholders)
       if (directory.length > 1) text = text.replaceAll(inJson(directory), instead);
     return text
       .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, toUuid)

@@ -67,7 +67,7 @@ function iterationsIn(workspace: string): readonly number[] {
 }
 
 /** The directory of a run. */
-export function placeOf(
+export function runDirectoryOf(
   iteration: string,
   { id, withSkill, number }: Pick<EvalRun, "id" | "withSkill" | "number">,
 ): string {
@@ -88,7 +88,7 @@ export const ledgerName = "ledger.ndjson";
 
 /** Records a run in the files of the Agent Skills guide, which other viewers read, and in a line of `runs.ndjson`. */
 export function recordEvalRun(iteration: string, run: EvalRun, { session, files, ledger }: ObservedSession): void {
-  const directory = placeOf(iteration, run);
+  const directory = runDirectoryOf(iteration, run);
   for (const { path: name, bytes } of files) {
     const target = path.join(directory, "outputs", name);
     mkdirSync(path.dirname(target), { recursive: true });
@@ -127,13 +127,13 @@ export function readRuns(iteration: string): readonly EvalRun[] {
 
 /** Reads a recorded session; without its transcript it counts as failed. */
 export function readObserved(iteration: string, run: EvalRun): ObservedSession {
-  const place = placeOf(iteration, run);
+  const directory = runDirectoryOf(iteration, run);
   const read = (name: string): string =>
-    readPlain(path.join(place, name), transcriptLimits.transcriptBytes)?.toString("utf8") ?? "";
-  const entries = attempt(() => readTranscript(read("transcript.ndjson"), place), undefined);
+    readPlain(path.join(directory, name), transcriptLimits.transcriptBytes)?.toString("utf8") ?? "";
+  const entries = attempt(() => readTranscript(read("transcript.ndjson"), directory), undefined);
   const { stopReason, durationMs, rejected, tokens, isCut } = run;
   const fault = entries === undefined ? "its transcript cannot be read" : run.fault;
-  const left = outputFilesIn(path.join(place, "outputs"));
+  const left = outputFilesIn(path.join(directory, "outputs"));
   return {
     ...{ files: left.files, isCut: left.isCut || isCut === true, ledger: read(ledgerName) },
     session: {
@@ -170,7 +170,7 @@ export function readSession(
   run: Pick<EvalRun, "id" | "withSkill" | "number">,
 ): readonly SessionLine[] | undefined {
   if (!evalRun.shape.id.safeParse(run.id).success) return undefined;
-  const file = path.join(placeOf(path.join(workspace, `iteration-${iteration}`), run), "transcript.ndjson");
+  const file = path.join(runDirectoryOf(path.join(workspace, `iteration-${iteration}`), run), "transcript.ndjson");
   const written = readPlain(file, limits.transcriptBytes)?.toString("utf8");
   return written === undefined ? undefined : attempt(() => toSessionLines(readTranscript(written, file)), undefined);
 }

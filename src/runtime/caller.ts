@@ -68,6 +68,6 @@ export function ownerOf(
   { agent = "", directory = "" }: { readonly agent: string | undefined; readonly directory: string | undefined },
 ): string {
   if (sessionId === undefined) return localOwner;
-  const place = hash("sha256", JSON.stringify([agent, directory]));
-  return `session:${sessionId}@${place.slice(0, 16)}`;
+  const origin = hash("sha256", JSON.stringify([agent, directory]));
+  return `session:${sessionId}@${origin.slice(0, 16)}`;
 }

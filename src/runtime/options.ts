@@ -232,7 +232,7 @@ export function readOptions(
     isolation,
     blobs: options.blobs ?? {},
     ports: Object.fromEntries(
-      Object.entries(ports).flatMap(([name, place]) => (place === undefined ? [] : [[name, toModuleUrl(place)]])),
+      Object.entries(ports).flatMap(([name, module]) => (module === undefined ? [] : [[name, toModuleUrl(module)]])),
     ),
     version,
   };

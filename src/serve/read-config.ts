@@ -41,7 +41,7 @@ export interface ReadConfig {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-type Report = (code: ConfigProblem["code"], place: SchemaFault["place"], message: string, fix: string) => void;
+type Report = (code: ConfigProblem["code"], range: SchemaFault["range"], message: string, fix: string) => void;
 type ReportAt = (path: JsonPath, message: string, fix: string) => void;
 
 /** The maximum of problems that are reported. */
@@ -60,8 +60,8 @@ export function readConfigFile(file: string, env: Environment): ReadConfig {
 export function readServeConfig(file: string, content: string, env: Environment): ReadConfig {
   const text = content.replace(/^\uFEFF/, "");
   const problems: ConfigProblem[] = [];
-  const report: Report = (code, place, message, fix) => {
-    const problem = { code, severity: "error", file, ...rangeOf(text, place), message, fix } as const;
+  const report: Report = (code, range, message, fix) => {
+    const problem = { code, severity: "error", file, ...rangeOf(text, range), message, fix } as const;
     if (problems.length < maxProblems) problems.push(problem);
   };
   const sourceLine = maskedLines(text);
@@ -87,8 +87,8 @@ function checkForm(root: JsonNode, report: Report): WrittenConfig | undefined {
   const checked = configSchema.safeParse(valueOf(root));
   if (checked.success) return checked.data;
   const known = (): KnownKeys => configSchema.toJSONSchema({ io: "input" }) as KnownKeys;
-  for (const { kind, place, message, fix } of toSchemaFaults(checked.error.issues, root, known))
-    report(`config-${kind}`, place, message, fix);
+  for (const { kind, range, message, fix } of toSchemaFaults(checked.error.issues, root, known))
+    report(`config-${kind}`, range, message, fix);
   return undefined;
 }
 
@@ -130,16 +130,16 @@ const remedy = "Use the one that acp-skills serve --new-token prints.";
 function readTokens({ callers = [], shares = [] }: WrittenConfig, env: Environment, report: ReportAt) {
   const seen = new Map<string, string>();
   const read = (list: "callers" | "shares", index: number, written: string, owner: string): Buffer => {
-    const place = [list, index, "token"];
+    const keys = [list, index, "token"];
     const digest = toDigest(written, list === "shares" ? "path" : "header", env);
     if ("message" in digest) {
-      report(place, digest.message, digest.fix);
+      report(keys, digest.message, digest.fix);
       return Buffer.alloc(0);
     }
     const key = digest.toString("hex");
     const other = seen.get(key);
     if (other === undefined) seen.set(key, owner);
-    else report(place, `the token of ${owner} is also that of ${other}`, "Give each a token of its own.");
+    else report(keys, `the token of ${owner} is also that of ${other}`, "Give each a token of its own.");
     return digest;
   };
   return {
@@ -227,8 +227,8 @@ export function readCallerSettings(name: string, settings: unknown): Omit<Caller
   const read = callerSchema.omit({ token: true }).safeParse({ ...(isObject(settings) ? settings : {}), name });
   if (read.success && !reservedNames.includes(name)) return toCaller(read.data);
   const [issue] = read.error?.issues ?? [];
-  const place = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
-  throw new Error(`${place}${issue?.message ?? `the name ${name} is reserved`}`);
+  const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+  throw new Error(`${where}${issue?.message ?? `the name ${name} is reserved`}`);
 }
 
 const reservedNames = ["anonymous", "local"];

@@ -181,8 +181,8 @@ function readWhole(directory: string, files: SkillFiles) {
   const records: DirectoryRecord[] = [];
   const findings: Finding[] = [];
   const waiting = [directory];
-  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    const record = readDirectory(place, path.basename(place), { files });
+  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+    const record = readDirectory(directory, path.basename(directory), { files });
     if (record === undefined || record === needsManifestReader) continue;
     findings.push(...record.findings, ...record.unread);
     if (record.isSkill) records.push(record);

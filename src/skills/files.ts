@@ -154,9 +154,10 @@ function urlsIn(file: string): ReadonlyMap<string, readonly string[]> {
 function urlsOf(entry: unknown): readonly string[] {
   if (!isObject(entry)) return [];
   const { source, sourceType, sourceUrl, sourceBaseUrl } = entry;
-  const place = typeof source === "string" ? source : "";
-  const isShorthand = !place.includes(":") && place !== "" && sourceType !== "local" && sourceType !== "node_modules";
-  const whole = isShorthand ? `https://${sourceType === "github" ? "github.com/" : ""}${place}` : place;
+  const address = typeof source === "string" ? source : "";
+  const isShorthand =
+    !address.includes(":") && address !== "" && sourceType !== "local" && sourceType !== "node_modules";
+  const whole = isShorthand ? `https://${sourceType === "github" ? "github.com/" : ""}${address}` : address;
   return [sourceBaseUrl, sourceUrl, whole].flatMap((url) =>
     typeof url === "string" && URL.canParse(url) ? [url] : [],
   );

@@ -60,10 +60,10 @@ export function openSignatures(trustedRoot?: string): Signatures {
   return {
     async of({ files, bytes }, { directory }, digest) {
       try {
-        const place = joinPath(directory, signatureFile);
-        const real = files.resolve(place);
+        const file = joinPath(directory, signatureFile);
+        const real = files.resolve(file);
         if (real === undefined) return unsigned(files.resolve(joinPath(directory, otherSignatureFile)) !== undefined);
-        if (real !== place) return invalid(`${signatureFile} is a link; it must be a file`);
+        if (real !== file) return invalid(`${signatureFile} is a link; it must be a file`);
         const head = bytes.head(real, maxBundleBytes + 1);
         if (head === undefined) return invalid(`${signatureFile} is not a file`);
         return await verify(head.bytes, head.size, digest);

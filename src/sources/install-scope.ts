@@ -101,10 +101,10 @@ function follow(link: string, form: LockForm, base: string, rest: readonly strin
   throw refusal(link, `a symlink ${where}, to ${target}`);
 }
 
-function refusal(place: string, what: string): SkillsError {
+function refusal(file: string, what: string): SkillsError {
   const fix = "Replace it by a directory, or install for yourself with --global.";
-  const message = `${place} is ${what}; nothing is installed or removed there. ${fix}`;
-  return new SkillsError("PERMISSION_DENIED", message, { facts: { path: place } });
+  const message = `${file} is ${what}; nothing is installed or removed there. ${fix}`;
+  return new SkillsError("PERMISSION_DENIED", message, { facts: { path: file } });
 }
 
 type Provenances = ReadonlyMap<string, { readonly digest: string; readonly commit?: string }>;
@@ -152,6 +152,6 @@ function rootAt(paths: StorePaths, source: Source | string, label: string): Remo
   }
 
   // A label whose secret was cut off names no source.
-  const place = sourceKindOf(label) && attempt(() => parseSource(label).url, undefined);
-  return { path: skills, remote: { label, place, provenanceOf: (directory) => provenances().get(directory) } };
+  const url = sourceKindOf(label) && attempt(() => parseSource(label).url, undefined);
+  return { path: skills, remote: { label, url, provenanceOf: (directory) => provenances().get(directory) } };
 }

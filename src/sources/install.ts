@@ -199,8 +199,8 @@ async function planInstall(
   }
   const from = lockedSource(index, remote, files, lock.form);
   // For a source with a scheme of its own, another version counts as the same source.
-  const isSamePlace = from.pin === undefined ? entry.source === from.source : entry.sourceType === from.sourceType;
-  const isFromHere = isSamePlace && isSameUrl(entry, from);
+  const isSameOrigin = from.pin === undefined ? entry.source === from.source : entry.sourceType === from.sourceType;
+  const isFromHere = isSameOrigin && isSameUrl(entry, from);
   if (!isFromHere && !replacesOthers)
     return refuse(`it is installed from ${shownSource(entry)}; --replace replaces it`);
   if (isSame)

@@ -166,11 +166,11 @@ function remoteExecution(
       const own = new URL(endpoint);
       own.search = "";
       own.pathname = `${own.pathname.replace(/\/$/, "")}/${encodeURIComponent(id)}`;
-      const place = ownUrl(statusUrl ?? own.href);
+      const url = ownUrl(statusUrl ?? own.href);
       const result = ownUrl(resultUrl ?? `${own.href}/result`);
-      status = place;
+      status = url;
       await wait(firstWaitMs);
-      await poll(place, statusBytes, (found) => {
+      await poll(url, statusBytes, (found) => {
         const read = executionStatus.safeParse(parse(found, host));
         if (!read.success) throw unusable(host, "sent no status of the execution");
         return read.data.status === "accepted" || read.data.status === "running" ? undefined : read.data;

@@ -110,7 +110,7 @@ function catalogContract(name: string, open: () => Promise<Database>): void {
       expect(offered?.isOwn).toBeUndefined();
       const { directory = "" } = offered?.skill ?? {};
       expect(offered?.remote?.label).toBe("cluster");
-      expect(offered?.remote?.place).toBe("https://h:5432/x");
+      expect(offered?.remote?.url).toBe("https://h:5432/x");
       expect(offered?.remote?.provenanceOf(directory)).toEqual({ digest: await digestOfDirectory(directory) });
       expect(offered?.remote?.provenanceOf(path.dirname(directory))).toBeUndefined();
       expect(readFileSync(path.join(directory, "scripts/run.py"), "utf8")).toBe("print(1)\n");

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
-import { type EvalRun, newIteration, placeOf, recordEvalRun } from "../../src/evals/recorded-runs.ts";
+import { type EvalRun, newIteration, runDirectoryOf, recordEvalRun } from "../../src/evals/recorded-runs.ts";
 
 const told = (update: object): unknown => ({ method: "session/update", params: { sessionId: "s", update } });
 
@@ -27,7 +27,7 @@ export function inventRun(fields: Partial<EvalRun> = {}): EvalRun {
 export function recordEvals(workspace: string, runs: readonly EvalRun[]): void {
   const iteration = newIteration(workspace);
   for (const run of runs) {
-    mkdirSync(path.join(placeOf(iteration, run), "outputs"), { recursive: true });
+    mkdirSync(path.join(runDirectoryOf(iteration, run), "outputs"), { recursive: true });
     const messages = [
       { method: "session/prompt", params: { prompt: [{ type: "text", text: "Add them." }] } },
       told({ sessionUpdate: "tool_call", toolCallId: "1", title: "Read", rawInput: { path: "data.csv" } }),

@@ -79,7 +79,7 @@ function isFailure(output: unknown): output is { readonly message: string } {
 }
 
 /** The keys under which agents nest the result of an MCP tool, in the order in which they are tried. */
-const places = [
+const pathLists = [
   ...["structuredContent", "result", "output", "content", "text"],
   // The keys in errors.
   ...["functionResponse", "response", "error", "message"],
@@ -101,8 +101,8 @@ function findResult(value: unknown, depth: number): JsonRecord | undefined {
   const [isOurs, isError]: readonly boolean[] = [textOf(value) !== undefined, isFailure(value)];
   // An object with only text may be the result, or wrap its JSON. An agent may wrap an error of acp-skills in its own error's message.
   if (isOurs && Object.keys(value).length > 1 && !isError) return value;
-  for (const place of places) {
-    const found = findResult(value[place], depth - 1);
+  for (const pathList of pathLists) {
+    const found = findResult(value[pathList], depth - 1);
     if (found !== undefined) return found;
   }
   return isOurs ? value : undefined;

@@ -31,7 +31,7 @@ function openFinder(line: Buffer) {
     return containers.get(from);
   }
   /** Finds the range of a value. Of duplicate keys the last counts, as in JSON.parse. */
-  function place(path: Path): JsonValueRange | undefined {
+  function rangeAt(path: Path): JsonValueRange | undefined {
     let found: JsonValueRange | undefined = whole;
     for (const key of path) {
       if (found === undefined) return undefined;
@@ -42,9 +42,9 @@ function openFinder(line: Buffer) {
     return found;
   }
   return {
-    place,
+    rangeAt,
     container(path: Path) {
-      const found = place(path);
+      const found = rangeAt(path);
       return found && containerAt(found);
     },
   };
@@ -55,8 +55,8 @@ function toEdit(find: ReturnType<typeof openFinder>, amendment: Amendment): Edit
   const key = path.at(-1);
   if ("value" in amendment) {
     const json = Buffer.from(JSON.stringify(amendment.value));
-    const place = find.place(path);
-    if (place !== undefined) return { ...place, json };
+    const range = find.rangeAt(path);
+    if (range !== undefined) return { ...range, json };
     const parent = find.container(path.slice(0, -1));
     if (parent?.kind !== "object" || key === undefined) throw notThere(path);
     return insertLast(parent, Buffer.concat([Buffer.from(`${JSON.stringify(key)}:`), json]));

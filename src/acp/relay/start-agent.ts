@@ -129,8 +129,8 @@ function toSkillsError({ command, cwd, env }: AgentCommand, error: unknown): Ski
 
 /** Finds the file that a command names, if the file lacks only the permission to execute. */
 function findNotExecutable({ command, cwd = "", env = process.env }: AgentCommand): string | undefined {
-  const places = command.includes("/") ? [""] : (env["PATH"] ?? "").split(delimiter);
-  return places.map((place) => resolve(cwd, place, command)).find(lacksPermission);
+  const directories = command.includes("/") ? [""] : (env["PATH"] ?? "").split(delimiter);
+  return directories.map((directory) => resolve(cwd, directory, command)).find(lacksPermission);
 }
 
 function lacksPermission(path: string): boolean {

@@ -85,8 +85,8 @@ async function serve(port: MessagePort, opening: Opening, { app, settings }: Ser
     const { cwd, hasPerson } = opening;
     const { sessionId, owner, project = cwd } = facts;
     try {
-      const place = project === cwd ? session : { catalog, directory: project, identity: undefined };
-      const caller = createCaller(place, {
+      const own = project === cwd ? session : { catalog, directory: project, identity: undefined };
+      const caller = createCaller(own, {
         door: "in-process",
         sessionId,
         owner,

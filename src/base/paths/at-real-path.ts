@@ -147,10 +147,10 @@ export function withDescriptor<Result>(descriptor: number, work: (descriptor: nu
 /** The suffix that the kernel adds to removed paths. */
 const removed = " (deleted)";
 
-function exposesPaths(place: string): boolean {
+function exposesPaths(link: string): boolean {
   // False without /proc.
   return attempt(
-    () => withDescriptor(openSync("/", plainFlags), (root) => readlinkSync(`${place}/${root}`) === "/"),
+    () => withDescriptor(openSync("/", plainFlags), (root) => readlinkSync(`${link}/${root}`) === "/"),
     false,
   );
 }

@@ -146,11 +146,11 @@ export async function exceeds(directory: string, { maxBytes, maxFiles = Infinity
   const waiting = [directory];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     for (const entry of await readdir(at, { withFileTypes: true }).catch(() => [])) {
-      const place = path.join(at, entry.name);
+      const entryPath = path.join(at, entry.name);
       files += 1;
-      if (entry.isDirectory()) waiting.push(place);
+      if (entry.isDirectory()) waiting.push(entryPath);
       else
-        bytes += await lstat(place).then(
+        bytes += await lstat(entryPath).then(
           ({ size }) => size,
           () => 0,
         );

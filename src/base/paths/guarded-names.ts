@@ -54,11 +54,11 @@ const unseen = new RegExp(`[${unseenCharacters}]`, "gu");
 /** The start of a path, relative to a project, up to its first guarded name in any spelling; undefined if it has none. */
 export function guardedPart(path: string): string | undefined {
   const segments = path.split(/[\\/]/).filter((segment) => segment !== "" && segment !== ".");
-  const place = segments.findIndex((segment, index) => {
+  const at = segments.findIndex((segment, index) => {
     const name = foldName(segment);
     return everywhere.has(name) || (index === 0 && atTop.has(name));
   });
-  return place === -1 ? undefined : segments.slice(0, place + 1).join("/");
+  return at === -1 ? undefined : segments.slice(0, at + 1).join("/");
 }
 
 /** Whether some file system treats a name as `.git`. */

@@ -9,9 +9,9 @@ export function isWithin(file: string, directory: string): boolean {
 }
 
 /** A path and all directories above it, the nearest first. */
-export function upwards(place: string): readonly string[] {
-  const above = path.dirname(place);
-  return above === place ? [place] : [place, ...upwards(above)];
+export function upwards(directory: string): readonly string[] {
+  const above = path.dirname(directory);
+  return above === directory ? [directory] : [directory, ...upwards(above)];
 }
 
 /** Whether a path is within a directory after resolving links; a missing path counts as the path at which it would be created. */
@@ -55,7 +55,7 @@ export function decodedPath(encoded: string): string | undefined {
  */
 export function packageUrl(file: string, meta: { readonly url?: string | undefined } = import.meta): URL {
   const own = meta.url ?? pathToFileURL(process.argv[1] ?? "index.js").href;
-  return new URL(file, new URL(isOwnPlace.test(own) ? "../../" : "./", own));
+  return new URL(file, new URL(ownPath.test(own) ? "../../" : "./", own));
 }
 
-const isOwnPlace = /\/base\/paths\/location\.[jt]s$/;
+const ownPath = /\/base\/paths\/location\.[jt]s$/;

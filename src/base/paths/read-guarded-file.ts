@@ -76,8 +76,8 @@ function projectFault({ uid, mode }: BigIntStats, file: string): Refusal | undef
 
 const foreign: Refusal = { fault: "it belongs to another user", fix: "Make it belong to you or to root." };
 
-function writable(place: string): Refusal {
-  return { fault: `others may write to ${place}`, fix: `Take that right away: chmod go-w ${place}` };
+function writable(file: string): Refusal {
+  return { fault: `others may write to ${file}`, fix: `Take that right away: chmod go-w ${file}` };
 }
 
 /** Finds a file or directory above it that others may write to. On Windows the path alone has to prevent that. */
@@ -87,11 +87,11 @@ function ownerFault({ uid, mode }: BigIntStats, real: string): Refusal | undefin
   const isTrusted = (owner: bigint): boolean => owner === root || owner === BigInt(user);
   if (!isTrusted(uid)) return foreign;
   if ((mode & 0o022n) !== 0n) return writable(real);
-  for (let place = path.dirname(real); ; place = path.dirname(place)) {
-    const above = statSync(place, { bigint: true });
+  for (let directory = path.dirname(real); ; directory = path.dirname(directory)) {
+    const above = statSync(directory, { bigint: true });
     const isSticky = (above.mode & 0o1000n) !== 0n;
-    if (!isTrusted(above.uid)) return { ...foreign, fault: `${place} belongs to another user` };
-    if (!isSticky && (above.mode & 0o002n) !== 0n) return writable(place);
-    if (place === path.dirname(place)) return undefined;
+    if (!isTrusted(above.uid)) return { ...foreign, fault: `${directory} belongs to another user` };
+    if (!isSticky && (above.mode & 0o002n) !== 0n) return writable(directory);
+    if (directory === path.dirname(directory)) return undefined;
   }
 }

@@ -19,7 +19,7 @@ export type OpenChannel<From> = (received: (message: From) => void, ended: (reas
 
 interface Served {
   /** The file that a worker starts with, by its path below `dist/`. */
-  readonly place: string;
+  readonly module: string;
   readonly workerData: unknown;
   /** Does on this thread the work of the worker. */
   readonly serve: (port: MessagePort) => Promise<void>;
@@ -27,14 +27,14 @@ interface Served {
 }
 
 /** Opens a channel to a worker thread. If the worker file is missing, as in a bundle, logs that and runs everything on this thread. */
-export function chooseChannel<From>({ place, workerData, serve, log }: Served): OpenChannel<From> {
-  const entry = packageUrl(place);
+export function chooseChannel<From>({ module, workerData, serve, log }: Served): OpenChannel<From> {
+  const entry = packageUrl(module);
   if (existsSync(entry)) return workerChannel(entry, workerData);
   // Only the built package has worker files; sources have none.
   if (!existsSync(packageUrl("index.ts")))
     log(
       "info",
-      `Skills are read on the calling thread: dist/${place} of acp-skills was not found (is it bundled?). Keep acp-skills out of the bundle (external) to use a thread of its own.`,
+      `Skills are read on the calling thread: dist/${module} of acp-skills was not found (is it bundled?). Keep acp-skills out of the bundle (external) to use a thread of its own.`,
     );
   return sameThreadChannel(serve);
 }

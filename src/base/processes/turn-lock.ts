@@ -133,7 +133,7 @@ export interface Turn {
   /** Replaces a file, or creates it. Durable once it resolves; after a crash there is either the old file or the new one. */
   write(file: string, text: string): Promise<void>;
   /** Creates a symbolic link to a directory (on Windows a junction), or makes an existing link lead there. */
-  link(place: string, target: string): Promise<void>;
+  link(file: string, target: string): Promise<void>;
   /** Moves a file or directory to a path at which nothing exists. */
   move(from: string, to: string): void;
   /** Removes a file, or a link but not its target. */
@@ -231,12 +231,12 @@ export class TurnLock {
         });
         await syncDirectory(path.dirname(file));
       },
-      link: (place, target) =>
-        stage(place, async (temporary) => {
+      link: (file, target) =>
+        stage(file, async (temporary) => {
           await symlink(target, temporary, "junction");
           ensureOwn();
           // Windows replaces no directory by a directory.
-          if (process.platform === "win32") rmSync(place, { force: true });
+          if (process.platform === "win32") rmSync(file, { force: true });
         }),
       move: (from, to) => {
         ensureOwn();

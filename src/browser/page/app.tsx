@@ -9,8 +9,8 @@ import { Button } from "./components/icon.tsx";
 
 /** The whole browser: the frame around every view, and the view of the route. */
 export function BrowserApp(): JSX.Element {
-  const { places, theme, announcement, isPage, source } = useBrowser();
-  const { route } = places.current.value;
+  const { navigation, theme, announcement, isPage, source } = useBrowser();
+  const { route } = navigation.current.value;
   const root = useRef<HTMLDivElement>(null);
   const main = useRef<HTMLDivElement>(null);
   const sheet = useRef<HTMLDialogElement>(null);

@@ -30,8 +30,8 @@ const maxRowsSent = 500;
 
 /** Opens the skill browser. Rejects with INVALID_OPTIONS for a port in use, and UNREADABLE if the page is missing. */
 export async function serveBrowse(app: App, session: SessionSkills, options: BrowseOptions): Promise<BrowseServer> {
-  const { port = 0, idleMinutes, idle: ended, pageDirectory, isOwnPeer, ...places } = options;
-  const { dataDirectory } = places;
+  const { port = 0, idleMinutes, idle: ended, pageDirectory, isOwnPeer, ...settings } = options;
+  const { dataDirectory } = settings;
   const { clock, log } = app;
   const files = readPageFiles(pageDirectory);
   const stopped = new AbortController();
@@ -49,7 +49,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     app,
     session,
     environments,
-    ...places,
+    ...settings,
     changed(change) {
       const { revision, put, removed } = change;
       if (put.length + removed.length > maxRowsSent) events.push("reset", { revision } satisfies Reset);
@@ -65,7 +65,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     touched,
     nonces: new Nonces(),
     once: new AllowedNext(),
-    ...places,
+    ...settings,
     machine: cachedFor(machineKnownMs, clock, hostMachine),
     stopped: stopped.signal,
     hold: (work) => {

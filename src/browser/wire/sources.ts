@@ -51,12 +51,12 @@ export interface Discovered {
 
 export const sourceText = z.string().max(2_048);
 const name = z.string().min(1).max(256);
-const place = z.enum(scopeNames);
+const scopeName = z.enum(scopeNames);
 
 /** The skills that a plan is for. `update`: names of the scope's lock; an empty list stands for all. */
 export const planRequest = z.union([
-  z.strictObject({ place, source: sourceText, names: z.array(name).min(1).max(50) }),
-  z.strictObject({ place, update: z.array(name).max(500) }),
+  z.strictObject({ place: scopeName, source: sourceText, names: z.array(name).min(1).max(50) }),
+  z.strictObject({ place: scopeName, update: z.array(name).max(500) }),
 ]);
 
 export type PlanRequest = Readonly<z.infer<typeof planRequest>>;

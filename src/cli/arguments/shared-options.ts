@@ -60,18 +60,18 @@ export function tokensByOrigin(
   );
   const tokens = new Map<string, string>();
   for (const text of texts) {
-    const [, place, name] = form.exec(text) ?? [];
-    if (name === undefined || (place !== undefined && !URL.canParse(place)))
+    const [, origin, name] = form.exec(text) ?? [];
+    if (name === undefined || (origin !== undefined && !URL.canParse(origin)))
       throw usageError("--token needs env:NAME or https://HOST=env:NAME; others can read a token in a command line");
     const value = env[name] ?? "";
     if (!/^[\x21-\x7E]+$/.test(value))
       throw usageError(`--token env:${name}: ${value === "" ? "there is no such variable" : "it is no token"}`);
     const [only] = origins;
-    if (place === undefined && (only === undefined || origins.size > 1))
+    if (origin === undefined && (only === undefined || origins.size > 1))
       throw usageError(
         `--token env:${name}: ${origins.size === 0 ? "you named no source over HTTP here" : "there are several sources"}; say whose it is: https://HOST=env:${name}`,
       );
-    tokens.set(place === undefined ? (only ?? "") : new URL(place).origin, value);
+    tokens.set(origin === undefined ? (only ?? "") : new URL(origin).origin, value);
   }
   return tokens;
 }

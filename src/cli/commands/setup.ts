@@ -160,7 +160,7 @@ function writeWithBackup(
 }
 
 function notThere(name: string, editor: Editor, where: SetupEnvironment): SkillsError {
-  const looked = (editor.marks?.(where) ?? editor.settingsFiles(where)).map((place) => homePath(place, where.home));
+  const looked = (editor.marks?.(where) ?? editor.settingsFiles(where)).map((file) => homePath(file, where.home));
   const advice =
     editor.add === undefined
       ? "Install it and start it once."
@@ -178,12 +178,12 @@ async function sayNoAgents(
   { name, editor, where, terminal, json }: Context,
   files: readonly SettingsFile[],
 ): Promise<ExitCode> {
-  const places = files.map(({ place }) => homePath(place, where.home)).join(", ");
+  const shown = files.map(({ path }) => homePath(path, where.home)).join(", ");
   const sample = editor.sample?.(usual, where);
   if (json) await terminal.printJson({ editor: name, files: [] });
   else if (sample !== undefined) await terminal.print([`${sample}\n`]);
   terminal.note(
-    `${editor.title} has no agents in ${places}${editor.add === undefined ? "" : `; above is an entry to paste. To add one: acp-skills setup ${name} --write -- AGENT [ARG…]`}`,
+    `${editor.title} has no agents in ${shown}${editor.add === undefined ? "" : `; above is an entry to paste. To add one: acp-skills setup ${name} --write -- AGENT [ARG…]`}`,
   );
   return exit.unable;
 }

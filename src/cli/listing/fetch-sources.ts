@@ -25,10 +25,10 @@ export async function fetchSources(
   directory: string,
   terminal: Pick<Terminal, "note" | "progress" | "home">,
 ): Promise<FetchedSources> {
-  const place = defaultDataDirectory(terminal.home);
+  const dataDirectory = defaultDataDirectory(terminal.home);
   const sources = texts.map(parseSource);
-  const roots = sources.map((source) => sourceRoot(place, source));
-  const given = { dataDirectory: place, sources: texts, allowPrivate, clock: systemClock, log: silentLog };
+  const roots = sources.map((source) => sourceRoot(dataDirectory, source));
+  const given = { dataDirectory: dataDirectory, sources: texts, allowPrivate, clock: systemClock, log: silentLog };
   const policies = createPolicies({ given: givenPolicy(), home: terminal.home, log: silentLog });
   const copies = openSourceCopies(given, {
     denied: (url) => policies.policyFor(directory).deniesSource(url),

@@ -128,8 +128,8 @@ export function inWordsOfRun(error: unknown, name: string, catalog: Catalog): un
 function toOption(field: string): string {
   const [, parameter = "", ...inside] = field.split("/");
   const option = options[parameter] ?? parameter;
-  const place = inside.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
-  return place === "" || parameter === "input_blobs" ? option : `${place} in ${option}`;
+  const dottedKey = inside.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
+  return dottedKey === "" || parameter === "input_blobs" ? option : `${dottedKey} in ${option}`;
 }
 
 const options: Readonly<Record<string, string>> = {

@@ -28,32 +28,32 @@ export function readCommandList(
   source: EntryContext,
 ): ParsedNotification {
   const values = update["availableCommands"];
-  const place = `${isFlat ? "" : "/update"}/availableCommands`;
+  const pointer = `${isFlat ? "" : "/update"}/availableCommands`;
   const entries = new Entries(source, sessionId);
   if (!Array.isArray(values)) {
-    entries.report("INVALID_UPDATE", place, "is not a list");
+    entries.report("INVALID_UPDATE", pointer, "is not a list");
     return { kind: "nothing", sessionId, faults: entries.faults };
   }
   const commands = new Map<string, AdvertisedCommand>();
   for (const [index, value] of (values as unknown[]).entries()) {
-    if (entries.isFull(index, place)) break;
-    const command = readAdvertisedCommand(value, `${place}/${index}`);
+    if (entries.isFull(index, pointer)) break;
+    const command = readAdvertisedCommand(value, `${pointer}/${index}`);
     if (command === undefined || command.description.length > maxDescription)
-      entries.report("INVALID_COMMAND", `${place}/${index}`, "has no valid name or description");
+      entries.report("INVALID_COMMAND", `${pointer}/${index}`, "has no valid name or description");
     else if (!commands.has(command.name)) commands.set(command.name, command);
   }
   const qwen = readQwenSkills({ ...meta, ...fieldsOf(update["_meta"]) }, commands).slice(0, source.limits.skills);
   const ofQwen = new Set(qwen.map(({ command }) => command));
   const plain: PlainCommand[] = [];
   for (const [name, command] of commands) {
-    const { description, meta, place } = command;
+    const { description, meta, pointer } = command;
     if (isOwnCommand(command)) {
       const skill = fromCommandFacts({ name, description }, fieldsOf(meta[metaKey]) ?? {});
-      entries.addAvailable(skill, place, { form: "acp-skills-command", command: name, file: airFile(meta) });
+      entries.addAvailable(skill, pointer, { form: "acp-skills-command", command: name, file: airFile(meta) });
     } else if (!ofQwen.has(name)) {
       const skill = forms.map((form) => form(command)).find(Boolean);
       if (skill === undefined) plain.push({ name, description });
-      else entries.add(skill, place);
+      else entries.add(skill, pointer);
     }
   }
   for (const skill of qwen.filter((skill) => !entries.has(skill.name)))

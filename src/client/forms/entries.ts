@@ -48,33 +48,33 @@ export class Entries {
   }
 
   /** Whether entries beyond `index` are ignored. */
-  isFull(index: number, place: string): boolean {
+  isFull(index: number, pointer: string): boolean {
     const { skills } = this.#context.limits;
     if (index < skills) return false;
-    this.report("TOO_MANY_SKILLS", place, `lists more than ${skills} entries`);
+    this.report("TOO_MANY_SKILLS", pointer, `lists more than ${skills} entries`);
     return true;
   }
 
   /** Adds a skill. `parsed` must be a new object: it becomes the stored skill. */
-  add(parsed: SkillOfForm, place: string): void {
+  add(parsed: SkillOfForm, pointer: string): void {
     const { agent, limits } = this.#context;
     const skill: StoredSkill = Object.assign(parsed, { agent, sessionId: this.#sessionId });
     const { name } = skill;
-    if (this.#skills.has(name)) this.report("DUPLICATE_SKILL", place, `lists the skill "${name}" again`);
+    if (this.#skills.has(name)) this.report("DUPLICATE_SKILL", pointer, `lists the skill "${name}" again`);
     else if (lengthOf(skill) > limits.text)
-      this.report("SKILL_TOO_LONG", place, `is longer than ${limits.text} characters`);
+      this.report("SKILL_TOO_LONG", pointer, `is longer than ${limits.text} characters`);
     else this.#skills.set(name, skill);
   }
 
   /** Adds one AvailableSkill of any form, with the further facts of that form. */
-  addAvailable(value: unknown, place: string, more: Pick<SkillOfForm, "form" | "command" | "file">): void {
+  addAvailable(value: unknown, pointer: string, more: Pick<SkillOfForm, "form" | "command" | "file">): void {
     const fault = skillFault(value);
-    if (fault === undefined) this.add(toFacts(value as AvailableSkill, more), place);
-    else this.report("INVALID_SKILL", place + fault[0], fault[1]);
+    if (fault === undefined) this.add(toFacts(value as AvailableSkill, more), pointer);
+    else this.report("INVALID_SKILL", pointer + fault[0], fault[1]);
   }
 
-  report(code: FaultCode, place: string, message: string): void {
-    if (this.faults.length < maxFaults) this.faults.push({ code, place, message });
+  report(code: FaultCode, pointer: string, message: string): void {
+    if (this.faults.length < maxFaults) this.faults.push({ code, place: pointer, message });
   }
 }
 

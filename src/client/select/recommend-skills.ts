@@ -27,22 +27,22 @@ export function openRecommendations<S extends SkillFacts>(
     index ??= indexOf(skills);
     const found = new Map<number, { score: number; readonly words: { text: string; score: number }[] }>();
     for (const [stem, text] of [...wordsOf(prompt.slice(0, maxPrompt))].slice(0, maxPromptWords)) {
-      const places = index.get(stem);
-      if (places === undefined) continue;
-      const rarity = Math.log(1 + skills.length / places.size);
-      for (const [place, weight] of places) {
+      const weights = index.get(stem);
+      if (weights === undefined) continue;
+      const rarity = Math.log(1 + skills.length / weights.size);
+      for (const [position, weight] of weights) {
         const score = rarity * weight;
-        const hit = found.get(place) ?? { score: 0, words: [] };
+        const hit = found.get(position) ?? { score: 0, words: [] };
         hit.score += score;
         hit.words.push({ text, score });
-        found.set(place, hit);
+        found.set(position, hit);
       }
     }
     return [...found]
-      .sort(([placeA, a], [placeB, b]) => b.score - a.score || placeA - placeB)
+      .sort(([indexA, a], [indexB, b]) => b.score - a.score || indexA - indexB)
       .slice(0, limit)
-      .flatMap(([place, { score, words }]) => {
-        const skill = skills[place];
+      .flatMap(([position, { score, words }]) => {
+        const skill = skills[position];
         const texts = words.sort((a, b) => b.score - a.score).map(({ text }) => text);
         return skill === undefined ? [] : [{ skill, score, words: texts }];
       });
@@ -54,15 +54,15 @@ type Index = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
 function indexOf(skills: readonly SkillFacts[]): Index {
   const index = new Map<string, Map<number, number>>();
-  for (const [place, { name, description }] of skills.entries()) {
+  for (const [position, { name, description }] of skills.entries()) {
     add(description, 1);
     add(name, nameWeight);
 
     function add(text: string, weight: number): void {
       for (const stem of wordsOf(text).keys()) {
-        const places = index.get(stem) ?? new Map<number, number>();
-        places.set(place, weight);
-        index.set(stem, places);
+        const weights = index.get(stem) ?? new Map<number, number>();
+        weights.set(position, weight);
+        index.set(stem, weights);
       }
     }
   }

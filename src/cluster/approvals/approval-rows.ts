@@ -48,15 +48,15 @@ export function toApprovals(
   rows: { readonly head: string; readonly grants: readonly string[]; readonly blocks: readonly string[] },
 ): Approvals {
   const parse = (value: string): unknown => JSON.parse(value);
-  const place = scope === "everywhere" ? {} : { project: scope.project };
+  const ofProject = scope === "everywhere" ? {} : { project: scope.project };
   const [grants, blocks] = [rows.grants.map(parse), rows.blocks.map(parse)];
-  return parseApprovals({ ...(JSON.parse(rows.head) as object), ...place, grants, blocks });
+  return parseApprovals({ ...(JSON.parse(rows.head) as object), ...ofProject, grants, blocks });
 }
 
 /** Returns a sentence, without its full stop, about rows of another version. */
 export function unknownRows(scope: ApprovalScope, error: unknown): string {
-  const place = scope === "everywhere" ? "everywhere" : `the project ${JSON.stringify(scope.project)}`;
-  return `The approvals for ${place} in the cluster are of another version of acp-skills, so that no grant in them counts: ${toShortReason(error)}`;
+  const reach = scope === "everywhere" ? "everywhere" : `the project ${JSON.stringify(scope.project)}`;
+  return `The approvals for ${reach} in the cluster are of another version of acp-skills, so that no grant in them counts: ${toShortReason(error)}`;
 }
 
 export function toShortReason(error: unknown): string {

@@ -46,15 +46,14 @@ export async function followPolicy(
   database: Database,
   options: FollowerOptions,
 ): Promise<{ readonly policy: () => SharedPolicy | undefined; readonly close: () => void }> {
-  const place = "policy of the cluster";
+  const name = "policy of the cluster";
   const fault = "it could not be read yet";
-  let policy: SharedPolicy | undefined = { place, fault, fix: "Wait until the database can be reached." };
+  let policy: SharedPolicy | undefined = { name, fault, fix: "Wait until the database can be reached." };
   const records = openPolicyRecords(database, "");
   async function read(): Promise<void> {
     const row = await records.read();
     if (row === undefined) policy = undefined;
-    else if (policy === undefined || !("text" in policy) || policy.text !== row.text)
-      policy = { place, text: row.text };
+    else if (policy === undefined || !("text" in policy) || policy.text !== row.text) policy = { name, text: row.text };
   }
   const { first, close } = follow(database, { channel: "acp_skills_callers", what: "policy", read }, options);
   await first;

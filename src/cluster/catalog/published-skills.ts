@@ -35,11 +35,11 @@ export class PublishedSkills {
   readonly #young = new Map<string, readonly CatalogVersion[]>();
   #offers: readonly OfferedSkill[] = none;
 
-  /** `place`: see `RemoteOrigin`. `minimumDays`: the age at which a version may replace another one. */
-  constructor(place: string | undefined, minimumDays: () => number, clock: Clock) {
+  /** `url`: see `RemoteOrigin`. `minimumDays`: the age at which a version may replace another one. */
+  constructor(url: string | undefined, minimumDays: () => number, clock: Clock) {
     [this.#minimumDays, this.#clock] = [minimumDays, clock];
     const provenanceOf = (directory: string): { readonly digest: string } | undefined => this.#provenanceOf(directory);
-    this.origin = Object.freeze({ label: "cluster", place, provenanceOf });
+    this.origin = Object.freeze({ label: "cluster", url, provenanceOf });
   }
 
   /** The offered skills: one for each slug, ordered by code point. */

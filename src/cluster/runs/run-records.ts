@@ -136,8 +136,8 @@ export class ClusterRunRecords implements RunStore {
     const { database } = this.#options;
     let [before, beforeId]: [string | null, string] = [null, ""];
     for (;;) {
-      const rows: readonly (RunRow & { readonly runId: string; readonly place: string })[] = await database.query(
-        `select run_id as "runId", created_at::text as place, ${columns} from acp_skills.runs r
+      const rows: readonly (RunRow & { readonly runId: string; readonly createdAt: string })[] = await database.query(
+        `select run_id as "runId", created_at::text as "createdAt", ${columns} from acp_skills.runs r
          where expires_at > ${time}
            and ($2::timestamptz is null or (created_at, run_id) < ($2::timestamptz, $3))
          order by created_at desc, run_id desc limit ${page}`,
@@ -149,7 +149,7 @@ export class ClusterRunRecords implements RunStore {
       }
       const last = rows.at(-1);
       if (last === undefined || rows.length < page) return;
-      [before, beforeId] = [last.place, last.runId];
+      [before, beforeId] = [last.createdAt, last.runId];
     }
   }
 

@@ -62,7 +62,7 @@ export function toSubmittedContext({ caller, by, facts }: SubmittedRun): Submitt
         ...(remote && {
           remote: {
             label: remote.label,
-            ...(remote.place !== undefined && { place: remote.place }),
+            ...(remote.url !== undefined && { place: remote.url }),
             ...(commit !== undefined && { commit }),
           },
         }),

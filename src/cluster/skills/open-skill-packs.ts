@@ -115,11 +115,11 @@ export function openSkillPacks(database: Database, options: SkillPacksOptions): 
       digestBytes(digest);
       if (!isSlug(slug)) throw new SkillsError("SOURCE_INVALID", `${JSON.stringify(slug)} is no name of a skill.`);
       const { paths, copies } = open();
-      const [copy, place] = [{ digest, slug }, copyPath(paths, { digest, slug })];
-      if (verified.has(place) && copies.has(copy)) copies.touch(copy, now());
-      else await once(ensuring, place, signal, () => ensureNow(copy));
-      if (!isPublished) verified.set(place, true);
-      return place;
+      const [copy, target] = [{ digest, slug }, copyPath(paths, { digest, slug })];
+      if (verified.has(target) && copies.has(copy)) copies.touch(copy, now());
+      else await once(ensuring, target, signal, () => ensureNow(copy));
+      if (!isPublished) verified.set(target, true);
+      return target;
     },
     keep(directory) {
       const [digest, slug] = [path.basename(path.dirname(directory)), path.basename(directory)];

@@ -23,18 +23,18 @@ export async function toSubmittedCaller(
   },
 ): Promise<RunCaller> {
   const { app, packs, onEvent, signal } = rooms;
-  const found: { readonly skill: Skill; readonly placed: SubmittedSkill }[] = [];
-  for (const placed of context.skills) {
-    const directory = await duringOutages(() => packs.ensure(placed.digest, placed.slug, signal), {
+  const found: { readonly skill: Skill; readonly submitted: SubmittedSkill }[] = [];
+  for (const submitted of context.skills) {
+    const directory = await duringOutages(() => packs.ensure(submitted.digest, submitted.slug, signal), {
       clock: rooms.clock,
       signal,
     });
-    found.push({ skill: await readSkill(directory, placed, app), placed });
+    found.push({ skill: await readSkill(directory, submitted, app), submitted });
   }
-  const placedOf = (skill: Skill): SubmittedSkill => {
+  const submittedOf = (skill: Skill): SubmittedSkill => {
     const one = found.find((other) => other.skill === skill);
     if (one === undefined) throw new Error(`${skill.name} is no skill of the run.`);
-    return one.placed;
+    return one.submitted;
   };
   const { caller, grants, secrets, project } = context;
   return {
@@ -63,13 +63,13 @@ export async function toSubmittedCaller(
         return { skill, versions };
       },
       all: () => found.map(({ skill }) => skill),
-      isOwn: (skill) => placedOf(skill).isOwn,
-      rootOf: (skill) => placedOf(skill).root,
+      isOwn: (skill) => submittedOf(skill).isOwn,
+      rootOf: (skill) => submittedOf(skill).root,
       remoteOf(skill) {
-        const { remote, digest } = placedOf(skill);
+        const { remote, digest } = submittedOf(skill);
         if (remote === undefined) return undefined;
         const { label, place, commit } = remote;
-        return { label, place, provenanceOf: () => ({ digest, ...(commit !== undefined && { commit }) }) };
+        return { label, url: place, provenanceOf: () => ({ digest, ...(commit !== undefined && { commit }) }) };
       },
       lookAlike: () => undefined,
       ownDirectories: () => [],

@@ -13,15 +13,15 @@ export async function invokeSkills(
   send: (prompt: readonly object[]) => Promise<void>,
   text: string,
 ): Promise<string | undefined> {
-  const places = exchange.negotiation?.ownBlocks ?? "nowhere";
-  if (places === "nowhere") return undefined;
+  const allowedPositions = exchange.negotiation?.ownBlocks ?? "nowhere";
+  if (allowedPositions === "nowhere") return undefined;
   const words = { type: "text", text };
   const entries = sentSkillEntries(exchange).map(({ command: { name, description } }) => ({ name, description }));
   const names = new Set([...entries.filter(preferred), ...entries].map(({ name }) => name));
   const [first, second = first] = [...names].filter((name) => typeof name === "string");
   if (first !== undefined) {
     await send([skillBlock(first), words]);
-    if (places === "anywhere") await send([skillBlock(first), words, skillBlock(second), words]);
+    if (allowedPositions === "anywhere") await send([skillBlock(first), words, skillBlock(second), words]);
   }
   for (const name of ["no-such-skill", undefined, null]) await send([skillBlock(name), words]);
   return first;

@@ -19,7 +19,7 @@ export function* textReport(report: ConformanceReport): Generator<string> {
     yield "";
   }
   for (const rule of conformanceRules)
-    if (broken.has(rule.id)) yield `${rule.id}: “${rule.sentence}” (${placeOf(rule)})`;
+    if (broken.has(rule.id)) yield `${rule.id}: “${rule.sentence}” (${citationOf(rule)})`;
   if (broken.size > 0) yield "";
   for (const { source, checked, errors, warnings } of report.verdicts) {
     const isChosen = report.sources.includes(source);
@@ -54,7 +54,7 @@ function* factsOf(connection: ConnectionReport, subject: ConformanceReport["subj
     yield `line ${line}: ${form} (${most}${updates === 1 ? "" : `, ${updates} updates`})`;
 }
 
-function placeOf({ document, section }: ConformanceRule): string {
+function citationOf({ document, section }: ConformanceRule): string {
   return section === undefined ? document : `${document}, “${section}”`;
 }
 

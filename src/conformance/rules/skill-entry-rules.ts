@@ -118,11 +118,11 @@ export const skillEntryRules = defineRules([
     ...documents.skillsRfd(
       "The Agent MUST treat each reference as the user explicitly invoking that skill for this prompt.",
     ),
-    check: promptCheck(function* ({ line, blocks, response }, lists, places) {
+    check: promptCheck(function* ({ line, blocks, response }, lists, allowedPositions) {
       const isListed = blocks.every(({ name }) => isString(name) && lists.every((listed) => listed.has(name)));
       const code = fieldsOf(response?.error)?.["code"];
       if (response?.error === undefined || otherReasons.has(code) || !isListed) return;
-      if (misplaced(blocks, places) === undefined)
+      if (misplaced(blocks, allowedPositions) === undefined)
         yield {
           line: response.line,
           message: `the prompt on line ${line} is refused (${quote(code)}), but names listed skills only: ${quote(blocks.map(({ name }) => name))}`,
@@ -135,11 +135,11 @@ export const skillEntryRules = defineRules([
     appliesTo: "client",
     ...documents.skillsRfd("Clients MUST NOT send a skill reference that the Agent's capability does not allow."),
     check: each(invokingPrompts, function* ({ blocks }, exchange) {
-      const places = exchange.negotiation?.ownBlocks ?? "nowhere";
-      const wrong = misplaced(blocks, places);
+      const allowedPositions = exchange.negotiation?.ownBlocks ?? "nowhere";
+      const wrong = misplaced(blocks, allowedPositions);
       if (wrong === undefined) return;
       const allowed =
-        places === "nowhere"
+        allowedPositions === "nowhere"
           ? "the agent did not advertise session.prompt.skill"
           : "without session.prompt.skill.inline only the first block may be one";
       yield `prompt[${wrong.index}] is a skill block, but ${allowed}`;
@@ -195,15 +195,19 @@ function promptCheck(
   check: (
     prompt: InvokingPrompt,
     lists: readonly ReadonlySet<unknown>[],
-    places: Negotiation["ownBlocks"],
+    allowedPositions: Negotiation["ownBlocks"],
   ) => Iterable<RuleViolation>,
 ): ConformanceRule["check"] {
   return function* (exchange) {
-    const places = exchange.negotiation?.ownBlocks ?? "nowhere";
-    if (places === "nowhere") return;
+    const allowedPositions = exchange.negotiation?.ownBlocks ?? "nowhere";
+    if (allowedPositions === "nowhere") return;
     for (const prompt of invokingPrompts(exchange)) {
       const { line, sessionId, response } = prompt;
-      yield* check(prompt, listedNames(exchange, sessionId, [line, response?.line ?? exchange.lastLine]), places);
+      yield* check(
+        prompt,
+        listedNames(exchange, sessionId, [line, response?.line ?? exchange.lastLine]),
+        allowedPositions,
+      );
     }
   };
 }
@@ -211,10 +215,10 @@ function promptCheck(
 /** The first block at a position at which the agent takes none. */
 function misplaced(
   blocks: InvokingPrompt["blocks"],
-  places: Negotiation["ownBlocks"],
+  allowedPositions: Negotiation["ownBlocks"],
 ): InvokingPrompt["blocks"][number] | undefined {
-  if (places === "nowhere") return blocks[0];
-  return places === "first" ? blocks.find(({ index }) => index > 0) : undefined;
+  if (allowedPositions === "nowhere") return blocks[0];
+  return allowedPositions === "first" ? blocks.find(({ index }) => index > 0) : undefined;
 }
 
 function lastOfClientBefore(before: number, { requests, notifications }: Exchange): number {

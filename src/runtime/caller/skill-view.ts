@@ -63,8 +63,8 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
     visible === undefined || offer === guideSkill ? offer : seen(offer, visible);
 
   function* within(from: number, to: number): Generator<Skill, void> {
-    for (let place = from; place < to; place++) {
-      const offer = index.offers[place];
+    for (let at = from; at < to; at++) {
+      const offer = index.offers[at];
       const found = offer && see(offer);
       if (found) yield found.skill;
     }
@@ -105,13 +105,13 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
     ],
     *after(after, namespace) {
       const { offers } = index;
-      const placeOf = (name: string): number => firstFrom(offers, name);
+      const indexOf = (name: string): number => firstFrom(offers, name);
       // In the order of code points, a NUL follows a name directly; no name has one.
-      const start = after === undefined ? 0 : placeOf(`${after}\0`);
+      const start = after === undefined ? 0 : indexOf(`${after}\0`);
       if (namespace === undefined) return yield* within(start, offers.length);
-      yield* within(Math.max(placeOf(namespace), start), placeOf(`${namespace}\0`));
+      yield* within(Math.max(indexOf(namespace), start), indexOf(`${namespace}\0`));
       // "/" is the next character after ".", so these are all names that start with `namespace.`.
-      yield* within(Math.max(placeOf(`${namespace}.`), start), placeOf(`${namespace}/`));
+      yield* within(Math.max(indexOf(`${namespace}.`), start), indexOf(`${namespace}/`));
     },
   };
 }
@@ -252,10 +252,10 @@ function toVisibleSource(
 /** Hides files. `isShown`: whether a skill is visible, by the real path of its directory. */
 function visibleFiles(files: SkillFiles, isShown: ReadonlyMap<string, boolean>): SkillFiles {
   function isHidden(real: string): boolean {
-    for (let place = real; ; place = dirname(place)) {
-      const shown = isShown.get(place);
+    for (let directory = real; ; directory = dirname(directory)) {
+      const shown = isShown.get(directory);
       if (shown !== undefined) return !shown;
-      if (dirname(place) === place) return false;
+      if (dirname(directory) === directory) return false;
     }
   }
   return {

@@ -14,7 +14,7 @@ export function isBlobLimits(value: unknown): boolean {
 }
 
 export function isPorts(value: unknown): boolean {
-  return isObjectOf(value, (place) => (place instanceof URL ? place.protocol === "file:" : isNonEmptyText(place)));
+  return isObjectOf(value, (module) => (module instanceof URL ? module.protocol === "file:" : isNonEmptyText(module)));
 }
 
 function isObjectOf(value: unknown, accepts: (value: unknown) => boolean): boolean {
@@ -25,6 +25,6 @@ function isObjectOf(value: unknown, accepts: (value: unknown) => boolean): boole
   );
 }
 
-export function toModuleUrl(place: string | URL): string {
-  return place instanceof URL || place.startsWith("file:") ? String(place) : pathToFileURL(resolve(place)).href;
+export function toModuleUrl(module: string | URL): string {
+  return module instanceof URL || module.startsWith("file:") ? String(module) : pathToFileURL(resolve(module)).href;
 }

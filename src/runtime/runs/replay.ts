@@ -244,19 +244,19 @@ export function jsonDifferences(
   limit: number,
 ): readonly JsonDifference[] {
   const found: JsonDifference[] = [];
-  const compare = (place: string, one: Json | undefined, other: Json | undefined): void => {
+  const compare = (where: string, one: Json | undefined, other: Json | undefined): void => {
     if (found.length >= limit || one === other) return;
     if (typeof one === "string" && typeof other === "string") {
-      found.push(textDifference(place, one, other));
+      found.push(textDifference(where, one, other));
       return;
     }
     const [left, right] = [entriesOf(one), entriesOf(other)];
     if (left === undefined || right === undefined || Array.isArray(one) !== Array.isArray(other)) {
-      found.push({ where: place, before: toShown(one), after: toShown(other) });
+      found.push({ where: where, before: toShown(one), after: toShown(other) });
       return;
     }
     for (const key of new Set([...left.keys(), ...right.keys()]))
-      compare(`${place}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, left.get(key), right.get(key));
+      compare(`${where}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, left.get(key), right.get(key));
   };
   compare(where, before, after);
   return found;
@@ -268,13 +268,13 @@ export function textDifference(where: string, before: string, after: string): Js
   const line = left.findIndex((text, index) => text !== right[index]);
   const at = line === -1 ? left.length : line;
   const [one, other] = [left[at], right[at]];
-  const place = left.length === 1 && right.length === 1 ? where : `${where} line ${at + 1}`;
-  if (one === undefined || other === undefined) return { where: place, before: toShown(one), after: toShown(other) };
+  const position = left.length === 1 && right.length === 1 ? where : `${where} line ${at + 1}`;
+  if (one === undefined || other === undefined) return { where: position, before: toShown(one), after: toShown(other) };
   let same = 0;
   while (same < one.length && one[same] === other[same]) same += 1;
   const start = one.length <= maxShownLength && other.length <= maxShownLength ? 0 : Math.max(0, same - 20);
   const from = (text: string): string => (start === 0 ? text : `…${text.slice(start)}`);
-  return { where: place, before: toShown(from(one)), after: toShown(from(other)) };
+  return { where: position, before: toShown(from(one)), after: toShown(from(other)) };
 }
 
 function entriesOf(value: Json | undefined): ReadonlyMap<string, Json> | undefined {

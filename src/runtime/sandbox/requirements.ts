@@ -10,7 +10,7 @@ import {
   type PackageQuery,
   findRequirements,
   makeStaging,
-  moveIntoPlace,
+  moveIntoCache,
   notReady,
   noteRequirements,
   readPythonBuild,
@@ -68,7 +68,7 @@ async function installAnew(lines: readonly string[], key: string, options: Requi
     const target = path.join(staging, "packages");
     await mkdir(target);
     if (lines.length > 0) await install(lines, { ...options, staging, target });
-    return await moveIntoPlace(target, cache, key);
+    return await moveIntoCache(target, cache, key);
   } finally {
     await removeTree(staging);
   }

@@ -65,7 +65,7 @@ export function environmentOf(roots: Roots, host: NodeJS.ProcessEnv): Record<str
   const inherited = Object.entries(host).filter((entry): entry is [string, string] => passed.test(entry[0]));
   const { PATH = "" } = host;
   // `npx` and `npm run` put the programs of a project first. Everyone who can change the project can add to them.
-  const isOfUser = (place: string): boolean => isAbsolute(place) && !place.endsWith(`${sep}${ownBinaries}`);
+  const isOfUser = (directory: string): boolean => isAbsolute(directory) && !directory.endsWith(`${sep}${ownBinaries}`);
   return {
     ...Object.fromEntries(inherited),
     PATH: PATH.split(delimiter).filter(isOfUser).join(delimiter) || "/usr/local/bin:/usr/bin:/bin",

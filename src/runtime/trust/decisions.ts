@@ -68,15 +68,15 @@ export class Decisions {
     );
     for (const subject of subjects) {
       const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
-      const places = blockLocations(subject);
-      if (stored.some(isIn) || (await Promise.all(places.map(above))).flat().some(isIn)) blocked.add(subject);
+      const locations = blockLocations(subject);
+      if (stored.some(isIn) || (await Promise.all(locations.map(above))).flat().some(isIn)) blocked.add(subject);
     }
     return blocked;
   }
 
   /** The scopes that can contain a block of this skill. */
   scopesOfBlocks(subject: Versionless, directory: string | undefined, policy: Policy): readonly ApprovalScope[] {
-    const above = blockLocations(subject).flatMap((place) => this.#locationsAbove(place, policy));
+    const above = blockLocations(subject).flatMap((location) => this.#locationsAbove(location, policy));
     const own = directory === undefined ? [] : [this.#options.projectOf(directory, policy.worktrees)];
     return ["everywhere", ...[...new Set([...own, ...above])].map((project) => ({ project }))];
   }
@@ -133,7 +133,7 @@ export class Decisions {
 
   /** Stores a block permanently, and any other refusal in `SessionTrust.refused`. `place`: see `questionKey`. */
   async refuse(
-    place: string,
+    location: string,
     subject: Versionless,
     asker: Asker,
     reply: Reply,
@@ -145,7 +145,7 @@ export class Decisions {
     // A block that the user sets unasked is no answer to a question.
     if (asker.ask !== undefined && ++session.refusals === maxRefusals) this.#options.log("warning", enoughAsked.why);
     if (reply.answer !== "block") {
-      refused.set(place, reply);
+      refused.set(location, reply);
       return;
     }
     const { name } = subject;
@@ -159,7 +159,7 @@ export class Decisions {
       ...approvals,
       blocks: [...before.filter((other) => other.skill !== name || other.from !== block.from), block],
     });
-    if (!(await this.change(scope, change, notify))) refused.set(place, reply);
+    if (!(await this.change(scope, change, notify))) refused.set(location, reply);
   }
 
   /** Removes a grant, or the blocks of a skill, from all scopes and from the session: see `Trust.takeBack`. */
@@ -172,8 +172,10 @@ export class Decisions {
       grant: ({ id }: Pick<Grant, "id">): boolean => !("grant" in what && id === what.grant),
       block: (block: Block): boolean => !("blocksOf" in what && blocks(block, what.blocksOf)),
     };
-    const places = "blocksOf" in what ? [what.blocksOf.source, path.dirname(what.blocksOf.directory)] : [];
-    const above = places.flatMap((place) => this.#locationsAbove(place, policy)).map((project) => ({ project }));
+    const locations = "blocksOf" in what ? [what.blocksOf.source, path.dirname(what.blocksOf.directory)] : [];
+    const above = locations
+      .flatMap((location) => this.#locationsAbove(location, policy))
+      .map((project) => ({ project }));
     const scopes = ["everywhere" as const, this.scopeOf("project", directory, policy), ...above];
     const notifyOnce = onlyOnce(notify);
     let isFound = false;
@@ -267,14 +269,15 @@ class SessionTrusts extends LimitedMap<string, SessionTrust> {
     if (session === undefined) return;
     session.refusals = 0;
     session.readable.clear();
-    for (const [place, { answer }] of session.refused) if (answer === undefined) session.refused.delete(place);
+    for (const [location, { answer }] of session.refused) if (answer === undefined) session.refused.delete(location);
   }
 
   /** Records that the user invoked the skill in a directory: it may be read, and asked about again. */
   consent(owner: string, directory: string): void {
     const { consents, refused } = this.of(owner);
     consents.add(directory);
-    for (const place of refused.keys()) if ((JSON.parse(place) as unknown[])[1] === directory) refused.delete(place);
+    for (const location of refused.keys())
+      if ((JSON.parse(location) as unknown[])[1] === directory) refused.delete(location);
   }
 }
 

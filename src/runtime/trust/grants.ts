@@ -16,7 +16,7 @@ export interface PublishedOrigin {
   /** A URL without secrets. */
   readonly source: string;
   /** The https URL that rules about sources judge, if `source` is no https URL. */
-  readonly place?: string | undefined;
+  readonly url?: string | undefined;
   /** The commit of the source's repository in which the skill has the bytes of `digest`. */
   readonly commit?: { readonly id: string; readonly digest: string } | undefined;
 }

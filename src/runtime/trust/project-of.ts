@@ -53,8 +53,8 @@ export function isRepository(git: string): boolean {
 }
 
 /** Whether a path is a directory; false if it is missing or cannot be reached. */
-function isDirectory(place: string): boolean {
-  return attempt(() => statSync(place).isDirectory(), false);
+function isDirectory(file: string): boolean {
+  return attempt(() => statSync(file).isDirectory(), false);
 }
 
 /** The project of a worktree's repository; undefined if `top` is no worktree, or the repository does not name it. */

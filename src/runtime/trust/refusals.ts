@@ -56,7 +56,7 @@ export function refusalOf(request: TrustRequest, reply: Reply): DeniedAuthorizat
   return {
     allowed: false,
     why: `The skill ${subject.name}${by} needs approval to ${action}. ${whyRefused(reply)}`,
-    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}${forCaller}${placeOf(subject)}${again && `.${again}`}`,
+    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}${forCaller}${originInWords(subject)}${again && `.${again}`}`,
   };
 }
 
@@ -73,7 +73,7 @@ export function untrustedInstructions(
 }
 
 /** The option that names a skill's project or source, because the user may run the command in any directory. */
-function placeOf({ isOwn, source, origin }: Pick<Subject, "isOwn" | "source" | "origin">): string {
+function originInWords({ isOwn, source, origin }: Pick<Subject, "isOwn" | "source" | "origin">): string {
   if (origin !== undefined) return ` --source ${shellWord(origin.source)}`;
   return isOwn ? "" : ` --cwd ${shellWord(sessionDirectoryOf(source))}`;
 }

@@ -57,7 +57,7 @@ export function approvalToRun(request: FullTrustRequest, asker: Asker, context: 
       if (answer !== "once" && answer !== "trust") {
         const refusal = refusalOf(request, reply);
         const terms = { policy: policyFor(asker.directory), reach: wanted, notify: () => notify(refusal) };
-        await decisions.refuse(placeAsked(request), subject, asker, reply, terms);
+        await decisions.refuse(approvalKey(request), subject, asker, reply, terms);
         return refusal;
       }
       // Another window may have blocked the skill meanwhile, and its files may have changed.
@@ -143,11 +143,11 @@ export async function decideRun(
       .find(isAllowed);
     if (grant !== undefined) return { allowed: true, by: grant.id };
   }
-  const refused = session?.refused.get(placeAsked(request));
+  const refused = session?.refused.get(approvalKey(request));
   return refused && refusalOf(request, refused);
 }
 
-function placeAsked({ subject, calledBy }: TrustRequest): string {
+function approvalKey({ subject, calledBy }: TrustRequest): string {
   return questionKey("run", subject.directory, calledBy?.name);
 }
 

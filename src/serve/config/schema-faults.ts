@@ -11,7 +11,7 @@ export interface KnownKeys {
 /** An issue as the user reads it, with its range in the text. Message and fix are sentences; the message has no full stop. */
 export interface SchemaFault {
   readonly kind: "key-unknown" | "key-missing" | "value-invalid";
-  readonly place: { readonly offset: number; readonly end: number };
+  readonly range: { readonly offset: number; readonly end: number };
   readonly message: string;
   readonly fix: string;
 }
@@ -43,25 +43,25 @@ function unknownKeys(
   const where = path.length === 0 ? "" : ` in ${shownPath(path)}`;
   return keys.map((key) => ({
     kind: "key-unknown",
-    place: (node.type === "object" ? node.entries.find((one) => one.key === key) : undefined) ?? node,
+    range: (node.type === "object" ? node.entries.find((one) => one.key === key) : undefined) ?? node,
     message: `unknown key ${JSON.stringify(key.slice(0, 128))}${where}`,
     fix: guess(key, names) ?? `Use one of ${names.join(", ")}.`,
   }));
 }
 
 function valueFault(issue: core.$ZodIssue, path: JsonPath, root: JsonNode): SchemaFault {
-  const place = nodeAt(root, path);
+  const node = nodeAt(root, path);
   const last = path.at(-1);
   if (last !== undefined && childOf(nodeAt(root, path.slice(0, -1)), last) === undefined) {
     const fix = `Add "${last}": ${expectedBy(issue)}.`;
-    return { kind: "key-missing", place, message: `${shownPath(path)} is missing`, fix };
+    return { kind: "key-missing", range: node, message: `${shownPath(path)} is missing`, fix };
   }
   const [message = "", fix] = issue.message.split("\n");
-  if (fix !== undefined) return { kind: "value-invalid", place, message, fix };
+  if (fix !== undefined) return { kind: "value-invalid", range: node, message, fix };
   const choices = issue.code === "invalid_value" ? issue.values.filter((value) => typeof value === "string") : [];
-  const close = place.type === "scalar" && typeof place.value === "string" ? guess(place.value, choices) : undefined;
+  const close = node.type === "scalar" && typeof node.value === "string" ? guess(node.value, choices) : undefined;
   const what = `invalid value of ${shownPath(path)}`;
-  return { kind: "value-invalid", place, message: what, fix: close ?? `Write ${expectedBy(issue)}.` };
+  return { kind: "value-invalid", range: node, message: what, fix: close ?? `Write ${expectedBy(issue)}.` };
 }
 
 function guess(text: string, names: readonly string[]): string | undefined {

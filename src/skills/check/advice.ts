@@ -118,8 +118,8 @@ function adviceOfRun(run: unknown): readonly Advice[] {
       if ((at(result, "kind") ?? "fail") !== "fail" || level === "none") return [];
       const rule = asText(at(result, "ruleId")) ?? asText(at(result, "rule", "id")) ?? "";
       const physical = at(listOf(at(result, "locations"))[0], "physicalLocation");
-      const place = at(physical, "artifactLocation");
-      const artifact = artifacts.get(at(place, "uri") ?? "");
+      const location = at(physical, "artifactLocation");
+      const artifact = artifacts.get(at(location, "uri") ?? "");
       const line = at(physical, "region", "startLine");
       const sha256 = asText(at(artifact, "hashes", "sha-256"))?.toLowerCase();
       return [
@@ -128,7 +128,7 @@ function adviceOfRun(run: unknown): readonly Advice[] {
           rule: cleanText(rule, maxNameLength),
           severity: level === "error" || level === "note" ? level : "warning",
           message: cleanText(asText(at(result, "message", "text")) ?? "no message", maxMessageLength),
-          file: toPath(asText(at(place, "uri")) ?? ""),
+          file: toPath(asText(at(location, "uri")) ?? ""),
           ...(typeof line === "number" && Number.isSafeInteger(line) && line > 0 && { line }),
           ...(sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256) && { sha256 }),
         },

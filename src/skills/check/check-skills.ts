@@ -108,8 +108,8 @@ async function search(
 }
 
 /** Whether a skill's directory, or the path of a finding, is within a scope. */
-function covers({ within, alone }: CheckScope, place: string, directory = place): boolean {
-  return within === undefined || (alone ? directory === within : isWithin(place, within));
+function covers({ within, alone }: CheckScope, file: string, directory = file): boolean {
+  return within === undefined || (alone ? directory === within : isWithin(file, within));
 }
 
 function toFixable(record: DirectoryRecord): FixableSkill {
@@ -154,9 +154,9 @@ function toCheckScope(given: string, cwd: string): CheckScope | string {
     return { roots: [rootOf(directory)], lookedIn: [path.dirname(given)], within: directory, alone: true };
   }
   const directory = realpathSync.native(target);
-  const places = projectDirectories.map((place) => path.join(directory, place));
-  const present = places.filter((place) => statsOf(place)?.isDirectory() === true);
-  const lookedIn = [given, ...projectDirectories.map((place) => path.join(given, place))];
+  const directories = projectDirectories.map((name) => path.join(directory, name));
+  const present = directories.filter((name) => statsOf(name)?.isDirectory() === true);
+  const lookedIn = [given, ...projectDirectories.map((name) => path.join(given, name))];
   return { roots: [...present.map(explicitRoot), rootOf(directory)], lookedIn, within: directory, alone: false };
 }
 

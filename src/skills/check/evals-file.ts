@@ -16,7 +16,7 @@ const example = '{"evals": [{"id": "first", "prompt": "…", "assertions": ["…
 const maxEvalsBytes = 1024 * 1024;
 const maxShown = 5;
 const text = z.string().trim().min(1);
-const place = text.refine(isInside, "expected a path inside the skill, with /");
+const innerPath = text.refine(isInside, "expected a path inside the skill, with /");
 const pattern = text.refine(
   (source) => attempt(() => new RegExp(source, "m"), undefined) !== undefined,
   "expected a regular expression",
@@ -33,9 +33,9 @@ const assertionSchema = z.preprocess(
   z
     .object({
       name: text.optional(),
-      ...{ pattern: pattern.optional(), in: place.optional() },
-      file: place.optional(),
-      ...{ script: place.optional(), args: z.array(z.string()).default([]) },
+      ...{ pattern: pattern.optional(), in: innerPath.optional() },
+      file: innerPath.optional(),
+      ...{ script: innerPath.optional(), args: z.array(z.string()).default([]) },
       ...{ check: text.optional(), text: text.optional(), description: text.optional() },
       weight: z.number().positive().default(1),
     })
@@ -63,7 +63,7 @@ const caseFields = z.object({
   prompt: text.optional(),
   query: text.optional(),
   expected_output: z.string().optional(),
-  files: z.array(place.transform(toCopy)).max(1_000).default([]),
+  files: z.array(innerPath.transform(toCopy)).max(1_000).default([]),
   assertions: z.array(assertionSchema).max(200).optional(),
   expectations: z.array(assertionSchema).max(200).optional(),
   should_trigger: z.boolean().optional(),

@@ -12,11 +12,11 @@ export function memorySkillSource(
   const contents = new Map(
     Array.from(files, (file) => [file.path.split("/").reduce(joinPath, directory), file.bytes] as const),
   );
-  function list(place: string): readonly DirectoryEntry[] {
+  function list(at: string): readonly DirectoryEntry[] {
     const kinds = new Map<string, DirectoryEntry["kind"]>();
     for (const file of contents.keys()) {
-      if (!file.startsWith(place + path.sep)) continue;
-      const [name = "", ...below] = file.slice(place.length + 1).split(path.sep);
+      if (!file.startsWith(at + path.sep)) continue;
+      const [name = "", ...below] = file.slice(at.length + 1).split(path.sep);
       kinds.set(name, below.length === 0 ? "file" : "directory");
     }
     return Array.from(kinds, ([name, kind]) => ({ name, kind, link: false }));
@@ -33,7 +33,7 @@ export function memorySkillSource(
         if (head === undefined) throw new SkillsError("UNREADABLE", `${file} is not a file of the skill.`);
         return head;
       },
-      resolve: (place) => (contents.has(place) || place === directory || list(place).length > 0 ? place : undefined),
+      resolve: (at) => (contents.has(at) || at === directory || list(at).length > 0 ? at : undefined),
     },
     bytes: {
       stamp: (file) => read(file, (_bytes, size) => ({ size, version: undefined })),

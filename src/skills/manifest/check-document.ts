@@ -155,16 +155,22 @@ export function findBodyFaults(file: string, files: SkillFiles): readonly Findin
   const findings: Finding[] = [];
   const text = bytes.toString("utf8");
   if (!isUtf8(bytes)) {
-    const place = createTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
-    findings.push({ code: "invalid-utf8", file, ...place, message: "invalid UTF-8", fix: "Save the file as UTF-8." });
+    const position = createTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
+    findings.push({
+      code: "invalid-utf8",
+      file,
+      ...position,
+      message: "invalid UTF-8",
+      fix: "Save the file as UTF-8.",
+    });
   }
   const frontmatter = findFrontmatter(bytes, true);
   const head = frontmatter.kind === "found" ? bytes.toString("utf8", 0, frontmatter.bodyStart) : "";
   const found = findInvisible(text.slice(head.length));
   if (found !== undefined) {
     const [message, fix] = invisibleIn("the body", found);
-    const place = createTextPositions(text)(head.length + found.offset);
-    findings.push({ code: "invisible-characters", file, ...place, message, fix });
+    const position = createTextPositions(text)(head.length + found.offset);
+    findings.push({ code: "invisible-characters", file, ...position, message, fix });
   }
   const positions = createTextPositions(text);
   for (const { command, offset } of findDynamicCommands(text.slice(head.length))) {

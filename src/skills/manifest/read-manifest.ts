@@ -144,10 +144,10 @@ function reportUnknownKeys(data: Record<string, unknown>, add: Add): void {
   for (const [table, known] of Object.entries(manifestKeys)) {
     const path = table.split(".").filter((part) => part !== "");
     const isAny = path.at(-1) === "*";
-    const place = isAny ? path.slice(0, -1) : path;
-    const outer = place.reduce<unknown>((inner, key) => (isTable(inner) ? inner[key] : undefined), data);
-    if (!isAny) check(place, outer, known);
-    else if (isTable(outer)) for (const [name, inner] of Object.entries(outer)) check([...place, name], inner, known);
+    const parent = isAny ? path.slice(0, -1) : path;
+    const outer = parent.reduce<unknown>((inner, key) => (isTable(inner) ? inner[key] : undefined), data);
+    if (!isAny) check(parent, outer, known);
+    else if (isTable(outer)) for (const [name, inner] of Object.entries(outer)) check([...parent, name], inner, known);
   }
 }
 

@@ -44,13 +44,13 @@ function readRanges(text: string): ReadonlyMap<string, TomlRanges> {
   /** The number of entries so far, for lists whose entries are tables with headers. */
   const counts = new Map<string, number>();
   let table: readonly string[] = [];
-  const add = (path: readonly string[], place: TomlRanges): void => {
+  const add = (path: readonly string[], found: TomlRanges): void => {
     // A table that only a longer name implies has the position of that name.
     for (let length = 1; length < path.length; length++) {
       const implied = idOf(path.slice(0, length));
-      if (!ranges.has(implied)) ranges.set(implied, { key: place.key, value: place.key });
+      if (!ranges.has(implied)) ranges.set(implied, { key: found.key, value: found.key });
     }
-    ranges.set(idOf(path), place);
+    ranges.set(idOf(path), found);
   };
   for (const { indices } of plain.matchAll(line)) {
     const { header, key, value } = (indices?.groups ?? {}) as Partial<Record<string, [number, number]>>;

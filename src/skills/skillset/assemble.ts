@@ -71,13 +71,13 @@ export function assemble(
       newest.length === 1
         ? [skill]
         : newest.flatMap((one) => (one === chosen ? skill : one.record.skill ? withSlug(one.record.skill, slug) : []));
-    const places = sources.get(chosen.roots) ?? Object.freeze(chosen.roots.map((root) => root.path));
-    sources.set(chosen.roots, places);
+    const sourcePaths = sources.get(chosen.roots) ?? Object.freeze(chosen.roots.map((root) => root.path));
+    sources.set(chosen.roots, sourcePaths);
     const remote = remoteOf(newest);
     const problemsOf = (member: FoundSkill): readonly Problem[] => ownProblems.get(member) ?? none;
     const offer: OfferedSkill = Object.freeze({
       skill,
-      sources: places,
+      sources: sourcePaths,
       problems: newest.length === 1 ? problemsOf(chosen) : Object.freeze(newest.flatMap(problemsOf)),
       ...(newest.every(isOwn) && { isOwn: true }),
       ...(remote !== undefined && { remote }),

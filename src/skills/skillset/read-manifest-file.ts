@@ -28,8 +28,8 @@ export function readManifestFile(files: SkillFiles, directory: string, entry: Di
     // A file behind a directory without permission may exist; a run reports that.
     const isThere = (target: string): boolean => attempt(() => files.resolve(target) !== undefined, true);
     if (entrypoint !== undefined && !isThere(joinPath(directory, entrypoint))) {
-      const place = createTomlPositions(text)(["runtime", "entrypoint"]);
-      findings.push({ ...noEntrypoint(file, entrypoint), ...place });
+      const range = createTomlPositions(text)(["runtime", "entrypoint"]);
+      findings.push({ ...noEntrypoint(file, entrypoint), ...range });
     }
     return { ...reading, findings };
   } catch (error) {

@@ -19,7 +19,7 @@ export interface RemoteOrigin {
   /** The label for users: a URL without secrets. */
   readonly label: string;
   /** The https URL that rules about sources judge, if the label is not such a URL. */
-  readonly place?: string | undefined;
+  readonly url?: string | undefined;
   /**
    * The provenance of a directory with a downloaded skill: the digest at the download, and the source's commit if the source is a
    * repository. Undefined for a directory that is no longer current.
@@ -43,7 +43,7 @@ export interface RootOptions {
 
 export type RemoteRoot = Required<Pick<Root, "path" | "remote">>;
 
-const places = [
+const skillDirectories = [
   [".agents", "skills"],
   [".claude", "skills"],
 ] as const;
@@ -87,9 +87,10 @@ export function sessionRoots(directories: RootOptions): { roots: Root[]; problem
     ...(cwd !== undefined && isUsable(cwd, "working directory") ? [cwd] : []),
     ...additionalDirectories.filter((directory) => isUsable(directory, "additional directory")),
   ];
-  for (const directory of project) for (const place of places) addRoot(paths.join(directory, ...place), "project");
+  for (const directory of project)
+    for (const names of skillDirectories) addRoot(paths.join(directory, ...names), "project");
   if (home !== undefined && isUsable(home, "home directory")) {
-    for (const place of places) addRoot(paths.join(home, ...place), "user");
+    for (const names of skillDirectories) addRoot(paths.join(home, ...names), "user");
   }
   return { roots: all(), problems };
 }

@@ -55,7 +55,7 @@ interface Level {
 interface Visit {
   readonly level: Level;
   /** The path below the parent. */
-  readonly place: string;
+  readonly linked: string;
   /** The real path, which differs from `place` for a link. */
   readonly path: string;
   readonly expectedName: string;
@@ -141,7 +141,7 @@ export class Scan {
     const expectedName = path.basename(real);
     const allowance = toAllowance(root.path, false, this.#limits.directories);
     const start: Level = { record: undefined, expectedName, depth: 0, rules: [], allowance, next: 0 };
-    let visit: Visit | undefined = { level: start, place: real, path: real, expectedName };
+    let visit: Visit | undefined = { level: start, linked: real, path: real, expectedName };
     for (let count = 1; visit !== undefined; visit = nextVisit(levels), count++) {
       if (count % visitsBetweenPauses === 0) yield undefined;
       const { level } = visit;
@@ -263,16 +263,16 @@ function nextVisit(levels: Level[]): Visit | undefined {
       continue;
     }
     const { name, target } = child;
-    const place = joinPath(level.record.path, name);
-    return { level, place, path: target ?? place, expectedName: isVersion(name) ? level.expectedName : name };
+    const linked = joinPath(level.record.path, name);
+    return { level, linked, path: target ?? linked, expectedName: isVersion(name) ? level.expectedName : name };
   }
   return undefined;
 }
 
-function* isIgnored({ level, place, path: real }: Visit, unread: UnreadDirectory[]): Steps<boolean> {
-  const rule = yield* findIgnoreRule(level.rules, place);
-  if (rule?.ofGit === true && real === place && level.record !== undefined) {
-    unread.push({ path: place, parent: level.record, reason: "ignored" });
+function* isIgnored({ level, linked, path: real }: Visit, unread: UnreadDirectory[]): Steps<boolean> {
+  const rule = yield* findIgnoreRule(level.rules, linked);
+  if (rule?.ofGit === true && real === linked && level.record !== undefined) {
+    unread.push({ path: linked, parent: level.record, reason: "ignored" });
   }
   return rule !== undefined;
 }

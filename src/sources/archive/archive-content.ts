@@ -77,7 +77,7 @@ export class ArchiveCollector {
 
   /** Returns the path of a wanted file; undefined if it is not wanted or not usable. Must be called before the file's bytes are read. */
   admitFile(name: string, size: number): string | undefined {
-    const path = this.#place(name);
+    const path = this.#pathFor(name);
     if (path === undefined) throw badArchive("has a file without a name");
     if (this.#options.keep?.(path, size) === false || !this.#isUsable(path)) return undefined;
     if (this.#files.length >= this.limits.files) throw badArchive(`has more than ${this.limits.files} files`);
@@ -91,12 +91,12 @@ export class ArchiveCollector {
   }
 
   addDirectory(name: string): void {
-    const path = this.#place(name.replace(/\/$/, ""));
+    const path = this.#pathFor(name.replace(/\/$/, ""));
     if (path !== undefined && this.#options.keep === undefined) this.#isUsable(path);
   }
 
   addLink(name: string, target: string): void {
-    const path = this.#place(name);
+    const path = this.#pathFor(name);
     if (path === undefined || this.#options.keep?.(path, 0) === false || !this.#isUsable(path)) return;
     if (this.#options.links !== "list")
       throw badArchive(`has a link, ${JSON.stringify(path)}; links are not unpacked because they can lead anywhere`);
@@ -117,7 +117,7 @@ export class ArchiveCollector {
   }
 
   /** Returns the unchecked path of an entry; undefined for the top directory itself. */
-  #place(name: string): string | undefined {
+  #pathFor(name: string): string | undefined {
     // `tar czf skill.tar.gz .` writes such names.
     const plain = name === "." || name === "./" ? "" : name.replace(/^\.\//, "");
     if (plain === "") return undefined;

@@ -69,10 +69,10 @@ interface Credentials {
 
 /** Determines the secret that is sent, and its header and scheme. */
 function toCredentials(auth: SkillDescriptor["auth"], url: URL): Credentials | Unusable {
-  const { type, in: place = "header", name = "authorization", scheme } = auth;
+  const { type, in: position = "header", name = "authorization", scheme } = auth;
   if (type === "none") return {};
   if (type === "custom") return { why: "it is authenticated in a way of its own (custom)" };
-  if (place !== "header" || typeof name !== "string" || !credentialHeader.test(name.toLowerCase()))
+  if (position !== "header" || typeof name !== "string" || !credentialHeader.test(name.toLowerCase()))
     return { why: "its credentials are not sent in a header" };
   if (scheme !== undefined && (typeof scheme !== "string" || !/^[A-Za-z0-9-]{1,32}$/.test(scheme)))
     return { why: "the scheme of its credentials is invalid" };

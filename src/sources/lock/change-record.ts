@@ -107,9 +107,9 @@ function readRecord(file: string): (Recorded & Pick<UnfinishedChange, "staging">
 
 /** Whether the staging of a change is beside a skills directory. A link does not count: it may lead to the staging elsewhere. */
 function isStagedIn(skills: string, id: string, staging: DirectoryIdentity | undefined): boolean {
-  const place = path.join(path.dirname(skills), stagingPrefix + id);
-  const isDirectory = lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
-  return isDirectory && isSameDirectory(directoryIdentityOf(place), staging);
+  const directory = path.join(path.dirname(skills), stagingPrefix + id);
+  const isDirectory = lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isDirectory && isSameDirectory(directoryIdentityOf(directory), staging);
 }
 
 /** Whether a record names a change of this scope. */

@@ -37,13 +37,13 @@ export function lockedSource(
     const sourceType = github !== undefined ? "github" : hostname === "gitlab.com" ? "gitlab" : "git";
     return { source: github ?? sourceUrl, sourceType, ...url, skillPath, ...at };
   }
-  const place = host.replace(/^www\./, "").replace(/:\d+$/, "");
+  const address = host.replace(/^www\./, "").replace(/:\d+$/, "");
   const sourceType = typeOf({ source, form }, skill);
-  if (sourceType !== "well-known") return { source: place, sourceUrl, sourceType, ...at };
+  if (sourceType !== "well-known") return { source: address, sourceUrl, sourceType, ...at };
   const wellKnownDigest = wellKnownDigestOf(skill, files);
-  if (lockForm === "project") return { source: place, sourceUrl, sourceType, wellKnownDigest };
+  if (lockForm === "project") return { source: address, sourceUrl, sourceType, wellKnownDigest };
   const artifact = content.type === "archive" || content.type === "skill-md" ? lockedUrl(content.url) : sourceUrl;
-  return { source: place, sourceUrl: artifact, sourceBaseUrl: sourceUrl, sourceType, wellKnownDigest };
+  return { source: address, sourceUrl: artifact, sourceBaseUrl: sourceUrl, sourceType, wellKnownDigest };
 }
 
 /** Whether two URLs name one repository, with or without `.git` and slashes at the end. */
@@ -89,7 +89,7 @@ export function sourceOfEntry(
   if (url !== undefined && isCut(url)) {
     // A slash at the end of a directory makes no difference.
     const bare = (text: string): string => text.replace(/\/$/, "");
-    const whole = given.find((source) => bare(placeOf(source)) === bare(url));
+    const whole = given.find((source) => bare(addressOf(source)) === bare(url));
     if (whole !== undefined) return whole;
     return {
       why: `The secret part of its URL is not in the lock; give the whole URL of ${url} with --source.`,
@@ -127,7 +127,7 @@ export function sourceOfEntry(
 }
 
 /** Returns the text by which a lock identifies a source: its label, or its URL without secrets. */
-function placeOf({ kind, label, url }: Source): string {
+function addressOf({ kind, label, url }: Source): string {
   return kind === "scheme" ? label : lockedUrl(url);
 }
 
@@ -165,7 +165,7 @@ export function namedSources({ form, entries }: Lock, texts: readonly string[] =
     const source = sourceOfEntry(entry, given);
     return "why" in source ? [] : [source];
   });
-  const bare = (source: Source): string => placeOf(source).replace(/\/$/, "");
+  const bare = (source: Source): string => addressOf(source).replace(/\/$/, "");
   const unknown = given.find((source) => !locked.some((one) => bare(one) === bare(source)));
   if (unknown !== undefined)
     throw new SkillsError("INVALID_OPTIONS", `--source ${unknown.label}: no skill of the lock is from there`);
@@ -179,21 +179,21 @@ export function confirmSource(where: InstallScope, source: Source): void {
   // If this fails, the user has to name the source again.
   attempt(() => {
     makeOwnDirectories(path.dirname(file), 0o700);
-    writeFileSync(file, `${placeOf(source)}\n`, { mode: 0o600 });
+    writeFileSync(file, `${addressOf(source)}\n`, { mode: 0o600 });
   }, undefined);
 }
 
 /** Why a source of a lock is not contacted: only the user may cause its effects, and others may have written the lock. */
 export function personRefusal(where: InstallScope, source: Source, { typed }: NamedSources): string | undefined {
   const file = confirmationOf(where, source);
-  const place = placeOf(source);
-  if (file === undefined || existsSync(file) || typed.some((one) => placeOf(one) === place)) return undefined;
-  return `${place} ${source.forPersons ?? ""}, and a project's lock may be written by others; if you trust it, give it once: --source ${shellWord(place)}`;
+  const address = addressOf(source);
+  if (file === undefined || existsSync(file) || typed.some((one) => addressOf(one) === address)) return undefined;
+  return `${address} ${source.forPersons ?? ""}, and a project's lock may be written by others; if you trust it, give it once: --source ${shellWord(address)}`;
 }
 
 /** Returns the file that confirms a source; undefined for a source that any lock may name. */
 function confirmationOf({ records }: InstallScope, source: Source): string | undefined {
   if (source.forPersons === undefined) return undefined;
-  const name = createHash("sha256").update(placeOf(source)).digest("hex");
+  const name = createHash("sha256").update(addressOf(source)).digest("hex");
   return path.join(path.dirname(records), "confirmed-sources", name);
 }

@@ -44,8 +44,8 @@ type Room = "new" | "old";
 
 /** Creates a staging for the skills directory at a real path, and notes its identity in the record. */
 export function openStaging(skills: string, record: ChangeRecord): Staging {
-  const place = holdStaging(skills, record.id);
-  const { parent, target, name, real } = place;
+  const holding = holdStaging(skills, record.id);
+  const { parent, target, name, real } = holding;
   let held: HeldDirectory;
   let rooms: [HeldDirectory, HeldDirectory];
   try {
@@ -59,7 +59,7 @@ export function openStaging(skills: string, record: ChangeRecord): Staging {
     }) as [HeldDirectory, HeldDirectory];
   } catch (error) {
     rmSync(`${parent.path}/${name}`, { recursive: true, force: true });
-    place.release();
+    holding.release();
     throw error;
   }
   const [fresh, aside] = rooms;
@@ -96,11 +96,11 @@ export function openStaging(skills: string, record: ChangeRecord): Staging {
     close() {
       for (const room of rooms) room.close();
       if (stranded.size === 0) {
-        remove(place, held);
+        remove(holding, held);
         return;
       }
       held.close();
-      place.release();
+      holding.release();
       const message = `${[...stranded].join(", ")} in ${real}/old could not be put back; the next acp-skills update, add or remove does.`;
       throw new SkillsError("UNREADABLE", message);
     },
@@ -115,11 +115,11 @@ export function reopenStaging(
   skills: string,
   { id, staging }: Pick<UnfinishedChange, "id" | "staging">,
 ): LeftStaging | "foreign" | undefined {
-  const place = holdStaging(skills, id);
-  const { target, real } = place;
-  const held = holdOwn(place, staging);
+  const holding = holdStaging(skills, id);
+  const { target, real } = holding;
+  const held = holdOwn(holding, staging);
   if (held === undefined || held === "foreign") {
-    place.release();
+    holding.release();
     return held;
   }
   const roomIn = (room: Room): HeldDirectory | undefined => ifThere(() => holdChild(held, room, path.join(real, room)));
@@ -134,7 +134,7 @@ export function reopenStaging(
     },
     close() {
       for (const room of [fresh, aside]) room?.close();
-      remove(place, held);
+      remove(holding, held);
     },
   };
 }

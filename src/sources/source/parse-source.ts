@@ -50,9 +50,9 @@ function toWebSource(url: URL, kind: Source["kind"]): Source {
 }
 
 function toGitSource(text: string): Source {
-  const [, user = "", host = "", place = "", given] = scp.exec(text) ?? [];
+  const [, user = "", host = "", location = "", given] = scp.exec(text) ?? [];
   if (host !== "") {
-    return toRepository(toUrl(`ssh://${user}@${host}/${place.replace(/^\/+/, "")}`), given);
+    return toRepository(toUrl(`ssh://${user}@${host}/${location.replace(/^\/+/, "")}`), given);
   }
   const url = toUrl(text);
   const page = toRepositoryPage(url);
@@ -72,9 +72,9 @@ function toRepositoryPage(url: URL): Source | undefined {
   const isGitHub = host === "github.com";
   if (!isGitHub && host !== "gitlab.com" && parts[ofGitLab + 1] !== "tree") return undefined;
   const length = isGitHub ? 2 : ofGitLab === -1 ? parts.length : ofGitLab;
-  const place = parts.slice(0, length);
+  const location = parts.slice(0, length);
   const [view, ref, ...path] = parts.slice(isGitHub ? length : length + 1);
-  if (place.length < 2 || place.some((part) => !/^[A-Za-z0-9._-]+$/.test(part)))
+  if (location.length < 2 || location.some((part) => !/^[A-Za-z0-9._-]+$/.test(part)))
     throw invalidSource("the page of a repository names its owner and the repository", "https://github.com/OWNER/REPO");
   // Other pages, such as a release, are files of their own.
   if (view !== undefined && (ref === undefined || (view !== "tree" && view !== "blob"))) return undefined;
@@ -83,7 +83,7 @@ function toRepositoryPage(url: URL): Source | undefined {
   const after = url.hash === "" ? undefined : decodedSegment(url.hash.slice(1));
   if (ref !== undefined && after !== undefined) throw invalidSource("it names a ref twice, in its path and after #");
   const root = new URL(`${url.protocol}//${url.host.replace(/^www\./, "")}/`);
-  root.pathname = `/${[...place.slice(0, -1), withoutGit(place.at(-1) ?? "")].join("/")}.git`;
+  root.pathname = `/${[...location.slice(0, -1), withoutGit(location.at(-1) ?? "")].join("/")}.git`;
   return toRepository(root, ref ?? after, path.join("/"));
 }
 

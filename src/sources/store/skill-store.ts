@@ -66,10 +66,10 @@ export class SkillStore {
 
   /** Whether a copy exists and has the bytes of its digest. */
   async isWhole(copy: Pick<Copy, "digest" | "slug">, signal: AbortSignal): Promise<boolean> {
-    const place = copyPath(this.#paths, copy);
+    const copyDirectory = copyPath(this.#paths, copy);
     if (!this.has(copy)) return false;
     try {
-      const { digest } = await this.#hasher.hash(this.#source, realpathSync.native(place), signal);
+      const { digest } = await this.#hasher.hash(this.#source, realpathSync.native(copyDirectory), signal);
       return digest === copy.digest;
     } catch {
       signal.throwIfAborted();
@@ -91,9 +91,9 @@ export class SkillStore {
 
   /** Notes that a copy was in use at this time, in milliseconds since 1970. */
   touch({ digest, slug }: Pick<Copy, "digest" | "slug">, now: number): void {
-    const place = path.dirname(copyPath(this.#paths, { digest, slug }));
+    const copyDirectory = path.dirname(copyPath(this.#paths, { digest, slug }));
     // A copy that is gone needs no time.
-    attempt(() => utimesSync(place, now / 1_000, now / 1_000), undefined);
+    attempt(() => utimesSync(copyDirectory, now / 1_000, now / 1_000), undefined);
   }
 
   /** Returns the slug of the skill in a directory; `name` is the one in its index. */
@@ -116,11 +116,11 @@ export class SkillStore {
       signal.throwIfAborted();
       bytes += file.bytes.length;
       if (bytes > skillLimits.bytes) throw tooLarge();
-      const place = path.join(directory, file.path);
-      if (remotePathFault(file.path) !== undefined || !isWithin(place, directory)) throw badPath(file.path);
+      const target = path.join(directory, file.path);
+      if (remotePathFault(file.path) !== undefined || !isWithin(target, directory)) throw badPath(file.path);
       try {
-        await makeAbove(place, made);
-        await writeFile(place, file.bytes, {
+        await makeAbove(target, made);
+        await writeFile(target, file.bytes, {
           flag: "wx",
           mode: file.executable ? 0o500 : 0o400,
           flush: this.#isDurable,
@@ -136,15 +136,15 @@ export class SkillStore {
   }
 
   async #enter(written: string, copy: Copy, signal: AbortSignal): Promise<void> {
-    const place = copyPath(this.#paths, copy);
+    const target = copyPath(this.#paths, copy);
     for (let attempt = 1; ; attempt++) {
-      await mkdir(path.dirname(place), { recursive: true, mode: 0o700 });
+      await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
       if (this.has(copy)) {
         if (await this.isWhole(copy, signal)) return;
         this.discard(copy);
       }
       try {
-        renameSync(written, place);
+        renameSync(written, target);
         break;
       } catch (error) {
         // Another process stored the same copy, or swept its directory.
@@ -152,7 +152,7 @@ export class SkillStore {
         if (!isTaken || attempt >= maxAttempts) throw error;
       }
     }
-    await this.#sync([path.dirname(place), this.#paths.store]);
+    await this.#sync([path.dirname(target), this.#paths.store]);
   }
 
   async #sync(directories: Iterable<string>): Promise<void> {

@@ -30,7 +30,7 @@ export interface SourceCopiesOptions {
 
 /** A link that is wrong, and its right target; undefined if the link must not exist. */
 interface Difference {
-  readonly place: string;
+  readonly link: string;
   readonly target: string | undefined;
 }
 
@@ -103,12 +103,12 @@ export class SourceCopies {
     }
   }
 
-  async #correct(turn: Turn, { place, target }: Difference): Promise<void> {
-    const found = lstatSync(place, { throwIfNoEntry: false });
+  async #correct(turn: Turn, { link, target }: Difference): Promise<void> {
+    const found = lstatSync(link, { throwIfNoEntry: false });
     if (found?.isSymbolicLink() === false)
-      turn.move(place, path.join(this.#paths.trash, randomBytes(8).toString("hex")));
-    else if (target === undefined) turn.remove(place);
-    if (target !== undefined) await turn.link(place, target);
+      turn.move(link, path.join(this.#paths.trash, randomBytes(8).toString("hex")));
+    else if (target === undefined) turn.remove(link);
+    if (target !== undefined) await turn.link(link, target);
   }
 
   #differences(): readonly Difference[] {
@@ -116,11 +116,11 @@ export class SourceCopies {
     const wanted = new Map(this.state().skills.map((skill) => [skill.slug, copyPath({ store: real }, skill)]));
     const links = new Set(readdirSync(this.#own.skills));
     return [
-      ...Array.from(wanted, ([slug, target]) => ({ place: path.join(this.#own.skills, slug), target })).filter(
-        ({ place, target }) => !links.has(path.basename(place)) || !leadsTo(place, target),
+      ...Array.from(wanted, ([slug, target]) => ({ link: path.join(this.#own.skills, slug), target })).filter(
+        ({ link, target }) => !links.has(path.basename(link)) || !leadsTo(link, target),
       ),
-      ...Array.from(links, (name) => ({ place: path.join(this.#own.skills, name), target: undefined })).filter(
-        ({ place }) => !wanted.has(path.basename(place)),
+      ...Array.from(links, (name) => ({ link: path.join(this.#own.skills, name), target: undefined })).filter(
+        ({ link }) => !wanted.has(path.basename(link)),
       ),
     ];
   }

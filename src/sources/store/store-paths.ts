@@ -51,18 +51,18 @@ const ownerOnly = 0o700;
 /** Creates missing directories. Throws UNREADABLE if others could write there. */
 export function makeStorePaths(paths: StorePaths): void {
   makeOwnDirectories(path.dirname(paths.store), ownerOnly);
-  for (const place of Object.values(paths)) makeOwnDirectories(place, ownerOnly);
+  for (const made of Object.values(paths)) makeOwnDirectories(made, ownerOnly);
 }
 
 export function makeSourcePaths({ directory, skills }: SourcePaths): void {
-  for (const place of [directory, skills]) makeOwnDirectories(place, ownerOnly);
+  for (const made of [directory, skills]) makeOwnDirectories(made, ownerOnly);
 }
 
 /** Returns a name for a source's directory: the same at each start, different for each source, in lower case, without its token. */
 export function sourceKey({ kind, url, label, ref = "", path = "" }: Source): string {
   // A slash at the end of a directory makes no difference.
-  const place = kind === "auto" ? url.replace(/\/$/, "") : kind === "scheme" ? label : url;
-  const digest = createHash("sha256").update([kind, place, ref, path].join("\n")).digest("hex");
+  const made = kind === "auto" ? url.replace(/\/$/, "") : kind === "scheme" ? label : url;
+  const digest = createHash("sha256").update([kind, made, ref, path].join("\n")).digest("hex");
   const host = new URL(url).hostname.toLowerCase().replace(/[^a-z0-9.-]/g, "");
   return `${host.slice(0, 60).replace(/^[.-]+/, "") || "source"}-${digest.slice(0, 24)}`;
 }

@@ -17,7 +17,8 @@ const incomingKeptMs = dayMs;
 /** Removes copies to which no source has referred for a day, and sources that were not refreshed for 30 days. */
 export async function sweepStore(paths: StorePaths, turns: TurnLock, now: number): Promise<void> {
   await turns.exclusive(async (turn) => {
-    const away = (place: string): void => turn.move(place, path.join(paths.trash, randomBytes(8).toString("hex")));
+    const away = (directory: string): void =>
+      turn.move(directory, path.join(paths.trash, randomBytes(8).toString("hex")));
     for (const { directory, state } of statesIn(paths)) {
       if (now - (state?.lastLook ?? (await modifiedAt(directory))) > sourceRetentionMs) away(directory);
     }
@@ -25,12 +26,12 @@ export async function sweepStore(paths: StorePaths, turns: TurnLock, now: number
       statesIn(paths).flatMap(({ state }) => (state?.skills ?? []).map(({ digest }) => digest.replace(/^sha256:/, ""))),
     );
     for (const name of namesIn(paths.store)) {
-      const place = path.join(paths.store, name);
-      if (!used.has(name) && now - (await modifiedAt(place)) > copyRetentionMs) away(place);
+      const directory = path.join(paths.store, name);
+      if (!used.has(name) && now - (await modifiedAt(directory)) > copyRetentionMs) away(directory);
     }
     for (const name of namesIn(paths.incoming)) {
-      const place = path.join(paths.incoming, name);
-      if (now - (await modifiedAt(place)) > incomingKeptMs) away(place);
+      const directory = path.join(paths.incoming, name);
+      if (now - (await modifiedAt(directory)) > incomingKeptMs) away(directory);
     }
   });
   // No process moves a file to the trash and still needs it.
@@ -38,8 +39,8 @@ export async function sweepStore(paths: StorePaths, turns: TurnLock, now: number
 }
 
 /** Returns the time of the last change; Infinity for a missing file. */
-async function modifiedAt(place: string): Promise<number> {
-  return await lstat(place).then(
+async function modifiedAt(directory: string): Promise<number> {
+  return await lstat(directory).then(
     ({ mtimeMs }) => mtimeMs,
     () => Infinity,
   );

@@ -3,7 +3,7 @@ import { chooseChannel, workerChannel } from "../../../src/base/processes/thread
 
 test("runs on the calling thread where the worker file is missing, as in a bundle and in the sources", async () => {
   const open = chooseChannel<string>({
-    place: "acp/service/worker.js",
+    module: "acp/service/worker.js",
     workerData: undefined,
     serve(port) {
       port.on("message", (message: string) => {

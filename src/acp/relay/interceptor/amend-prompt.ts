@@ -53,10 +53,10 @@ export function amendPrompt(
 
 /** Orders amendments from the last index to the first, so that none changes the index of the next one. */
 function theLastFirst(a: Amendment, b: Amendment): number {
-  return placeOf(b) - placeOf(a);
+  return indexOf(b) - indexOf(a);
 }
 
-function placeOf(amendment: Amendment): number {
+function indexOf(amendment: Amendment): number {
   return "at" in amendment ? amendment.at : Number(amendment.path[2]);
 }
 

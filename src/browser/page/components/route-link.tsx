@@ -12,11 +12,11 @@ interface RouteLinkProps {
 
 /** A link inside the browser. A plain click opens the route even if the browser does not own the URL; a modified click opens a tab. */
 export function RouteLink({ to, isCurrent = false, class: className, children }: RouteLinkProps): JSX.Element {
-  const { places } = useBrowser();
+  const { navigation } = useBrowser();
   const open = (event: MouseEvent): void => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    places.open(to);
+    navigation.open(to);
   };
   return (
     <a class={className} href={formatRoute(to)} aria-current={isCurrent ? "page" : undefined} onClick={open}>

@@ -19,7 +19,7 @@ interface SkillViewProps {
 
 /** One skill: its header, and one of the tabs about it. When files change, the view updates: tab, scroll position and open nodes stay. */
 export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element {
-  const { places, source } = useBrowser();
+  const { navigation, source } = useBrowser();
   const shown = source.server === undefined ? tabs.slice(0, 1) : tabs;
   const current = shown.find(({ name }) => name === tab) ?? tabs[0];
   const { reading, reload } = useDetail(id, current.parts);
@@ -72,7 +72,7 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
             item={item}
             isRemoved={isGone}
             reload={reload}
-            openTab={(to, what) => places.open({ view: "skills", skill: id, tab: to, item: what })}
+            openTab={(to, what) => navigation.open({ view: "skills", skill: id, tab: to, item: what })}
           />
         ) : error === undefined ? (
           <Empty icon="book" title="Reading …" isLate />

@@ -12,8 +12,8 @@ const debounceMs = 150;
 
 /** The facets that narrow the list, each value with the number of skills that it would leave. */
 export function FacetPanel(): JSX.Element | null {
-  const { shown, places } = useBrowser();
-  const chosen = places.current.value.filter.facets;
+  const { shown, navigation } = useBrowser();
+  const chosen = navigation.current.value.filter.facets;
   const counted = useSignal<Facets | undefined>(undefined);
   const facets = counted.value;
   useEffect(() => {
@@ -48,14 +48,14 @@ interface FacetProps {
 }
 
 function Facet({ facet, title, values, chosen }: FacetProps): JSX.Element {
-  const { places } = useBrowser();
+  const { navigation } = useBrowser();
   const isWhole = useSignal(false);
   const toggle = (value: string): void => {
-    const { filter } = places.current.value;
+    const { filter } = navigation.current.value;
     const rest = chosen.filter((other) => other !== value);
     const next = rest.length < chosen.length ? rest : [...rest, value];
     const facets = Object.entries({ ...filter.facets, [facet]: next }).filter(([, values]) => values.length > 0);
-    places.narrow({ ...filter, facets: Object.fromEntries(facets) });
+    navigation.narrow({ ...filter, facets: Object.fromEntries(facets) });
   };
   const listed = isWhole.value
     ? values.slice(0, maxShown)

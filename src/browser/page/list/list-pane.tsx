@@ -14,15 +14,15 @@ interface ListPaneProps {
 
 /** The search, the filters, and the skills that match both. */
 export function ListPane({ list }: ListPaneProps): JSX.Element {
-  const { source, shown, places } = useBrowser();
+  const { source, shown, navigation } = useBrowser();
   const hasFacets = useSignal(false);
   const rows = shown.rows.value;
-  const { filter } = places.current.value;
+  const { filter } = navigation.current.value;
   const total = source.list.value?.skills.length ?? 0;
   const choices = Object.values(filter.facets).flat().length;
   const openFirst = (): void => {
     const first = rows.find(({ id }) => id === shown.active.value) ?? rows[0];
-    if (first !== undefined) places.open({ view: "skills", skill: first.id });
+    if (first !== undefined) navigation.open({ view: "skills", skill: first.id });
   };
 
   return (
@@ -50,7 +50,7 @@ export function ListPane({ list }: ListPaneProps): JSX.Element {
             : `${rows.length.toLocaleString("en")} of ${total.toLocaleString("en")} skills`}
         </p>
         {(choices > 0 || filter.query !== "") && (
-          <Button kind="plain" text="Clear" onClick={() => places.narrow(noFilter)} />
+          <Button kind="plain" text="Clear" onClick={() => navigation.narrow(noFilter)} />
         )}
       </div>
       <MayBeMissing />
@@ -89,8 +89,8 @@ interface SearchBoxProps extends ListPaneProps {
 
 /** Narrows the list at every key. Arrow down focuses the list, Enter opens its active or first skill, Escape clears the search. */
 function SearchBox({ list, onOpenFirst }: SearchBoxProps): JSX.Element {
-  const { places, isPage } = useBrowser();
-  const { filter, route } = places.current.value;
+  const { navigation, isPage } = useBrowser();
+  const { filter, route } = navigation.current.value;
   const input = useRef<HTMLInputElement>(null);
   // The browser's own page opens ready to search; inside another page, the browser must not take the focus.
   useEffect(() => {
@@ -101,7 +101,7 @@ function SearchBox({ list, onOpenFirst }: SearchBoxProps): JSX.Element {
     if (event.isComposing) return;
     if (event.key === "ArrowDown") list.current?.focus();
     else if (event.key === "Enter") onOpenFirst();
-    else if (event.key === "Escape" && filter.query !== "") places.narrow({ ...filter, query: "" });
+    else if (event.key === "Escape" && filter.query !== "") navigation.narrow({ ...filter, query: "" });
     else return;
     event.preventDefault();
   };
@@ -117,7 +117,7 @@ function SearchBox({ list, onOpenFirst }: SearchBoxProps): JSX.Element {
         spellcheck={false}
         maxLength={500}
         value={filter.query}
-        onInput={({ currentTarget }) => places.narrow({ ...filter, query: currentTarget.value })}
+        onInput={({ currentTarget }) => navigation.narrow({ ...filter, query: currentTarget.value })}
         onKeyDown={press}
       />
       <kbd aria-hidden="true">/</kbd>
@@ -127,7 +127,7 @@ function SearchBox({ list, onOpenFirst }: SearchBoxProps): JSX.Element {
 
 /** Why there is nothing in the list. */
 function EmptyList(): JSX.Element {
-  const { source, places } = useBrowser();
+  const { source, navigation } = useBrowser();
   const list = source.list.value;
   const status = source.connection.value;
   if (list === undefined && status === "refused")
@@ -138,7 +138,7 @@ function EmptyList(): JSX.Element {
     return (
       <Empty icon="search" title="No skill matches">
         <p>Fewer words or filters find more.</p>
-        <Button text={`Show all ${list.skills.length} skills`} onClick={() => places.narrow(noFilter)} />
+        <Button text={`Show all ${list.skills.length} skills`} onClick={() => navigation.narrow(noFilter)} />
       </Empty>
     );
   return (

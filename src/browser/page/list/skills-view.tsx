@@ -7,8 +7,8 @@ import { ListPane } from "./list-pane.tsx";
 
 /** The list of skills and the open skill, if any: side by side if there is space, else one at a time. */
 export function SkillsView(): JSX.Element {
-  const { places, shown, notify, source } = useBrowser();
-  const { route } = places.current.value;
+  const { navigation, shown, notify, source } = useBrowser();
+  const { route } = navigation.current.value;
   const skill = route.view === "skills" ? route.skill : undefined;
   const list = useRef<HTMLDivElement>(null);
   const detail = useRef<HTMLElement>(null);
@@ -29,7 +29,7 @@ export function SkillsView(): JSX.Element {
       <ListPane list={list} />
       {route.view === "skills" && skill !== undefined && (
         <section class="detail-pane" aria-label="Skill" tabIndex={-1} ref={detail}>
-          <button type="button" class="button plain back" onClick={() => places.back()}>
+          <button type="button" class="button plain back" onClick={() => navigation.back()}>
             <Icon name="left" />
             All skills
           </button>

@@ -17,10 +17,10 @@ const rowHeight = 58;
 
 /** A listbox that renders only the rows in view. Screen readers announce each row's number and the length of the whole list. */
 export function VirtualList({ box }: VirtualListProps): JSX.Element {
-  const { shown, places } = useBrowser();
+  const { shown, navigation } = useBrowser();
   const { active, rows: list } = shown;
-  const { route } = places.current.value;
-  const open = (skill: string): void => places.open({ view: "skills", skill });
+  const { route } = navigation.current.value;
+  const open = (skill: string): void => navigation.open({ view: "skills", skill });
   const rows = list.value;
   const view = useView(box);
   const activeNumber = rows.findIndex(({ id }) => id === active.value);
@@ -103,9 +103,9 @@ function skillLine({ name, description, kind, source, state, tokens }: SkillRow)
 
 /** Tracks the rows in view, and holds them in view while rows above them are added or removed. A narrowed list begins at its start. */
 function useView(box: VirtualListProps["box"]) {
-  const { shown, places } = useBrowser();
+  const { shown, navigation } = useBrowser();
   const rows = shown.rows.value;
-  const { filter } = places.current.value;
+  const { filter } = navigation.current.value;
   const first = useSignal(Math.floor(shown.scrollTop / rowHeight));
   const inView = useSignal(Math.ceil(window.innerHeight / rowHeight));
   const before = useRef({ rows, filter });
@@ -165,9 +165,9 @@ const beyond = 6;
 
 /** The new index of the row at `first`; if that row is gone, of the nearest remaining row below it, else above it. */
 function anchorAfter(before: readonly SkillRow[], after: readonly SkillRow[], first: number): number {
-  const places = new Map(after.map(({ id }, index) => [id, index]));
-  const nearest = [...before.slice(first), ...before.slice(0, first).reverse()].find(({ id }) => places.has(id));
-  return (nearest && places.get(nearest.id)) ?? 0;
+  const indexes = new Map(after.map(({ id }, index) => [id, index]));
+  const nearest = [...before.slice(first), ...before.slice(0, first).reverse()].find(({ id }) => indexes.has(id));
+  return (nearest && indexes.get(nearest.id)) ?? 0;
 }
 
 /** The index to which a key moves from the row at `active` (-1: none); undefined for a key that does not move. */

@@ -16,11 +16,11 @@ export function mount(
   source: BrowserSkillSource,
   { isPage, theme, isInvokable, notify }: Pick<Browser, "isPage" | "theme" | "isInvokable" | "notify">,
 ): () => void {
-  const places = isPage ? createUrlNavigation(window) : createMemoryNavigation();
+  const navigation = isPage ? createUrlNavigation(window) : createMemoryNavigation();
   const browser: Browser = {
     source,
-    places,
-    shown: createSkillListState(source, places),
+    navigation,
+    shown: createSkillListState(source, navigation),
     // In a page of another application, the browser neither chooses the theme nor uses the storage.
     theme: isPage ? createTheme(() => localStorage) : theme,
     announcement: signal(""),
@@ -37,7 +37,7 @@ export function mount(
   return () => {
     render(null, root);
     browser.shown.close();
-    places.close();
+    navigation.close();
     source.close();
   };
 }

@@ -11,8 +11,8 @@ const links = [{ view: "skills", icon: "search", title: "Browse" } as const, ...
 
 /** The title, the links to the views, and the tools of all views. */
 export function Masthead({ onShortcuts }: { readonly onShortcuts: () => void }): JSX.Element {
-  const { places, theme, source, isPage } = useBrowser();
-  const { view } = places.current.value.route;
+  const { navigation, theme, source, isPage } = useBrowser();
+  const { view } = navigation.current.value.route;
   const current = theme.value ?? "system";
   const nextTheme = themes[(themes.indexOf(current) + 1) % themes.length] ?? "system";
   const directory = source.server?.about.value?.directory;

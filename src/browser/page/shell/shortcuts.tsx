@@ -16,17 +16,22 @@ export function useShortcuts(root: RefObject<HTMLElement | null>, sheet: RefObje
   }, [browser, root, sheet]);
 }
 
-function answer(event: KeyboardEvent, root: HTMLElement, sheet: HTMLDialogElement | null, { places }: Browser): void {
+function answer(
+  event: KeyboardEvent,
+  root: HTMLElement,
+  sheet: HTMLDialogElement | null,
+  { navigation }: Browser,
+): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || sheet?.open === true) return;
   // An open dialog gets the keys.
   if (root.querySelector("dialog[open]") !== null) return;
   const isTyping = isTyped(event.composedPath()[0]);
   if (event.key === "Escape") {
-    places.back();
+    navigation.back();
     event.preventDefault();
   } else if (isTyping) return;
   else if (event.key === "/") {
-    focusSearch(root, places);
+    focusSearch(root, navigation);
     event.preventDefault();
   } else if (event.key === "?") {
     sheet?.showModal();
@@ -34,10 +39,10 @@ function answer(event: KeyboardEvent, root: HTMLElement, sheet: HTMLDialogElemen
   }
 }
 
-function focusSearch(root: HTMLElement, places: Browser["places"]): void {
+function focusSearch(root: HTMLElement, navigation: Browser["navigation"]): void {
   const find = (): HTMLElement | null => root.querySelector(".search input");
   const isShown = find()?.checkVisibility() === true;
-  if (!isShown) places.open({ view: "skills" });
+  if (!isShown) navigation.open({ view: "skills" });
   // A list that was not shown is rendered in the next frame.
   if (isShown) find()?.focus();
   else requestAnimationFrame(() => find()?.focus());

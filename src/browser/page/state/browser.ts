@@ -11,7 +11,7 @@ import type { SkillListState } from "./shown-skills.ts";
 /** The context of one mounted browser, for all of its components. */
 export interface Browser {
   readonly source: BrowserSkillSource;
-  readonly places: PageNavigation;
+  readonly navigation: PageNavigation;
   readonly shown: SkillListState;
   /** Null: the theme of the surrounding page. */
   readonly theme: Signal<ThemeChoice | null>;

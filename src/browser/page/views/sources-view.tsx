@@ -8,7 +8,7 @@ import { Mark, type MarkDisplay } from "../components/state-mark.tsx";
 import { canAct, useBrowser } from "../state/browser.ts";
 import { OfferedSkills, stopButton } from "./sources/offered-skills.tsx";
 import { PlanReview } from "./sources/plan-review.tsx";
-import { placeTitles, appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
+import { scopeTitles, appliedWords, useInstalling, type InstallFlow } from "./sources/use-installing.ts";
 
 /** The view of the installed skills and their state, where the user installs more and updates them, each after a review. */
 export function SourcesView(): JSX.Element {
@@ -107,10 +107,10 @@ function installedSkills(
   update: (() => void) | undefined,
 ): JSX.Element {
   return (
-    <section key={place} aria-label={placeTitles[place]}>
+    <section key={place} aria-label={scopeTitles[place]}>
       <div class="bar">
         <h3>
-          {placeTitles[place]} <span class="muted">{skills.length + more}</span>
+          {scopeTitles[place]} <span class="muted">{skills.length + more}</span>
         </h3>
         <code class="muted">{foreignText(directory)}</code>
         {update !== undefined && skills.length > 0 && (

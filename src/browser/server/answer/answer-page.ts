@@ -52,8 +52,8 @@ const tooManyCodes: BrowseRefusal = {
 export function answerPage({ app: { log }, readOnly, stopped }: BrowseDoor, answering: AnsweringPage): RequestListener {
   const { host, files, sessions, routes, running, used, isOwnPeer } = answering;
   const route = createRouter(
-    Object.entries(routes).map(([place, answer]) => {
-      const [method, path] = place.split(" ") as ["GET" | "POST" | "DELETE", string];
+    Object.entries(routes).map(([pattern, answer]) => {
+      const [method, path] = pattern.split(" ") as ["GET" | "POST" | "DELETE", string];
       return { method, path, answer };
     }),
   );
@@ -139,8 +139,8 @@ function toBrowseRequest(
       const { data, error } = schema.safeParse(parseJsonBody(bytes));
       if (error === undefined) return data;
       const [issue] = error.issues;
-      const place = issue?.path.join("/") ?? "";
-      throw new SkillsError("VALIDATION_ERROR", `The body is not as expected: /${place}: ${issue?.message ?? ""}.`);
+      const pointer = issue?.path.join("/") ?? "";
+      throw new SkillsError("VALIDATION_ERROR", `The body is not as expected: /${pointer}: ${issue?.message ?? ""}.`);
     },
     async bytes(maxBytes) {
       const body = await readBody(incoming, maxBytes);

@@ -12,7 +12,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The directories of the page, for the built package and for the sources, which tests run. The first one with `page.js` is used. */
-const places = ["browser/", "../dist/browser/"];
+const directories = ["browser/", "../dist/browser/"];
 
 /** The document, the scripts and the styles of the page, by path. They have no secrets, so every user of this machine may read them. */
 export function readPageFiles(directory = builtPage()): ReadonlyMap<string, CachedResponse> {
@@ -28,8 +28,8 @@ export function readPageFiles(directory = builtPage()): ReadonlyMap<string, Cach
 }
 
 function builtPage(): string {
-  const found = places
-    .map((place) => fileURLToPath(packageUrl(place)))
+  const found = directories
+    .map((candidate) => fileURLToPath(packageUrl(candidate)))
     .find((directory) => existsSync(path.join(directory, "page.js")));
   if (found === undefined)
     throw new SkillsError("UNREADABLE", "The page of the skill browser is missing; install acp-skills again.");

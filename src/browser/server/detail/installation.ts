@@ -18,8 +18,8 @@ export async function findInstallation(
   directory: string,
   door: Pick<BrowseDoor, "directory" | "home">,
 ): Promise<SkillDetail["installed"]> {
-  for (const place of scopeNames) {
-    const where = toInstallScope(place, door);
+  for (const scope of scopeNames) {
+    const where = toInstallScope(scope, door);
     if (!existsSync(where.lockFile)) continue;
     try {
       const skills = findSkillsDirectory(where);

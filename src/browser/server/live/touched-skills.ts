@@ -86,11 +86,11 @@ export function openTouchedSkills({ app, skills, events, dataDirectory }: Served
     if (offered === undefined) return;
     const { directory } = offered.skill;
     const { files } = await runInSlices(walkSkill(app.source.files, directory));
-    for (const place of new Set([directory, ...files.map(({ real }) => path.dirname(real))])) {
+    for (const watched of new Set([directory, ...files.map(({ real }) => path.dirname(real))])) {
       if (directories.size >= maxDirectories) break;
-      if (directories.has(place) || closing.signal.aborted) continue;
-      directories.add(place);
-      watcher.add(place);
+      if (directories.has(watched) || closing.signal.aborted) continue;
+      directories.add(watched);
+      watcher.add(watched);
     }
   }
 

@@ -30,7 +30,10 @@ interface KnownOfSkill {
   readonly environment: Summary | undefined;
 }
 
-export function createRowMaker(places: DisplayDirectories, knownOf: (offered: OfferedSkill) => KnownOfSkill): RowMaker {
+export function createRowMaker(
+  directories: DisplayDirectories,
+  knownOf: (offered: OfferedSkill) => KnownOfSkill,
+): RowMaker {
   const made = new WeakMap<OfferedSkill, KnownOfSkill & { readonly shown: ShownSkill }>();
   let others: (Unoffered & { readonly of: Snapshot }) | undefined;
 
@@ -40,7 +43,7 @@ export function createRowMaker(places: DisplayDirectories, knownOf: (offered: Of
     const { standing, wasApproved, environment } = known;
     if (last?.standing === standing && last?.wasApproved === wasApproved && last.environment === environment)
       return last.shown;
-    const shown = toShownSkill(offered, known, places);
+    const shown = toShownSkill(offered, known, directories);
     made.set(offered, { ...known, shown });
     return shown;
   }
@@ -52,7 +55,7 @@ export function createRowMaker(places: DisplayDirectories, knownOf: (offered: Of
         found.push(toShown(offered));
         if (found.length % rowsAtOnce === 0) yield;
       }
-      if (others?.of !== snapshot) others = { of: snapshot, ...(yield* findUnoffered(snapshot, places)) };
+      if (others?.of !== snapshot) others = { of: snapshot, ...(yield* findUnoffered(snapshot, directories)) };
       const { shown, unread } = others;
       if (shown.length > 0) {
         found.push(...shown);
@@ -73,7 +76,7 @@ function estimateTokens(characters: number): number {
   return Math.ceil(characters / 4);
 }
 
-function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, places: DisplayDirectories): ShownSkill {
+function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, directories: DisplayDirectories): ShownSkill {
   const { skill, problems, remote, sources } = offered;
   const { standing, wasApproved, environment } = known;
   const { slug, name, description, kind, version, namespace, license, compatibility, allowedTools, directory } = skill;
@@ -85,7 +88,7 @@ function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, places: Displa
     canonicalName: name === slug ? undefined : name,
     // A version may have a directory of its own below the one with the name.
     folder: folder === slug || folder === version ? undefined : folder,
-    source: remote?.label ?? placeName(sources[0] ?? directory, places),
+    source: remote?.label ?? directoryName(sources[0] ?? directory, directories),
     state: isChanged ? "changed" : (standing ?? (counts.errors + counts.warnings > 0 ? "warnings" : "ok")),
     environment: environment && {
       status: environment.status,
@@ -102,7 +105,7 @@ function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, places: Displa
 }
 
 /** The row of a skill that is not offered, from the problems that say why. */
-function toUnofferedSkill(file: string, problems: readonly Problem[], places: DisplayDirectories): ShownSkill {
+function toUnofferedSkill(file: string, problems: readonly Problem[], directories: DisplayDirectories): ShownSkill {
   const isShadowed = problems.some(({ code }) => code === "skill-shadowed");
   const why = problems.find(({ code, severity }) => (isShadowed ? code === "skill-shadowed" : severity === "error"));
   const row: SkillRow = {
@@ -112,7 +115,7 @@ function toUnofferedSkill(file: string, problems: readonly Problem[], places: Di
     kind: "instruction",
     version: "",
     namespace: "",
-    source: placeName(path.dirname(path.dirname(file)), places),
+    source: directoryName(path.dirname(path.dirname(file)), directories),
     state: isShadowed ? "shadowed" : "invalid",
     tokens: { listed: 0, instructions: 0 },
     ...countProblems(problems),
@@ -121,9 +124,9 @@ function toUnofferedSkill(file: string, problems: readonly Problem[], places: Di
 }
 
 /** The path as shown: relative inside the project, with `~` in the home directory, else absolute. */
-function placeName(place: string, { directory, home }: DisplayDirectories): string {
-  const relative = shownPath(place, directory);
-  return relative === place ? homePath(place, home) : relative;
+function directoryName(file: string, { directory, home }: DisplayDirectories): string {
+  const relative = shownPath(file, directory);
+  return relative === file ? homePath(file, home) : relative;
 }
 
 function countProblems(problems: readonly Problem[]): Pick<SkillRow, "errors" | "warnings"> {
@@ -144,7 +147,7 @@ interface Unoffered {
 }
 
 /** Finds the skills that are not offered, because a problem is an error or says that another skill hides them. */
-function* findUnoffered({ skills, problems }: Snapshot, places: DisplayDirectories): Steps<Unoffered> {
+function* findUnoffered({ skills, problems }: Snapshot, directories: DisplayDirectories): Steps<Unoffered> {
   const offered = new Set<string>();
   let count = 0;
   if (problems.length > 0)
@@ -163,7 +166,7 @@ function* findUnoffered({ skills, problems }: Snapshot, places: DisplayDirectori
     // A directory that was left out is named by the first skill in it.
     if (!isSkillFile || (ofDirectories.has(code) && code !== "unreadable" && code !== "dangling-symlink")) {
       if (severity !== "note" && ofDirectories.has(code) && unread.length < maxUnread)
-        unread.push(`${placeName(file, places)}: ${message}`);
+        unread.push(`${directoryName(file, directories)}: ${message}`);
       continue;
     }
     const key = path.basename(file).toLowerCase() === "skill.toml" ? path.join(directory, "SKILL.md") : file;
@@ -173,6 +176,6 @@ function* findUnoffered({ skills, problems }: Snapshot, places: DisplayDirectori
   }
   const shown = [...found]
     .filter(([, own]) => own.some(({ severity, code }) => severity === "error" || code === "skill-shadowed"))
-    .map(([file, own]) => toUnofferedSkill(file, own, places));
+    .map(([file, own]) => toUnofferedSkill(file, own, directories));
   return { shown, unread };
 }

@@ -30,8 +30,8 @@ type Directories = Pick<BrowseDoor, "directory" | "home">;
 const maxSkills = 500;
 const maxChanges = 10;
 
-export function toInstallScope(place: ScopeName, { directory, home }: Directories): InstallScope {
-  return place === "project" ? projectScope(directory, home, process.env) : globalScope(home, process.env);
+export function toInstallScope(scope: ScopeName, { directory, home }: Directories): InstallScope {
+  return scope === "project" ? projectScope(directory, home, process.env) : globalScope(home, process.env);
 }
 
 export function shownDirectory(where: InstallScope, { home }: Directories): string {
@@ -40,10 +40,10 @@ export function shownDirectory(where: InstallScope, { home }: Directories): stri
 
 /** Lists the skills in the locks of both scopes, with their state on disk. A lock that cannot be read does not hide the other. */
 export async function listInstalled(door: Directories, signal: AbortSignal): Promise<SourceList> {
-  const places: SourceList["places"][number][] = [];
-  for (const place of scopeNames) {
-    const where = toInstallScope(place, door);
-    const shown = { place, directory: shownDirectory(where, door) };
+  const scopes: SourceList["places"][number][] = [];
+  for (const scope of scopeNames) {
+    const where = toInstallScope(scope, door);
+    const shown = { place: scope, directory: shownDirectory(where, door) };
     try {
       const entries = [...readLock(where).entries];
       const directory = findSkillsDirectory(where);
@@ -54,13 +54,13 @@ export async function listInstalled(door: Directories, signal: AbortSignal): Pro
         signal.throwIfAborted();
         skills.push(await showInstalled(directory, name, entry));
       }
-      places.push({ ...shown, skills, more: entries.length - skills.length });
+      scopes.push({ ...shown, skills, more: entries.length - skills.length });
     } catch (error) {
       if (!isSkillsError(error) || signal.aborted) throw error;
-      places.push({ ...shown, fault: error.message, skills: [], more: 0 });
+      scopes.push({ ...shown, fault: error.message, skills: [], more: 0 });
     }
   }
-  return { places };
+  return { places: scopes };
 }
 
 const states = { missing: "missing", unchanged: "verified", unverifiable: "unknown", changed: "modified" } as const;
@@ -92,12 +92,12 @@ export async function discover(
 ): Promise<Discovered> {
   const source = parseSource(text);
   const index = await read({ typed: [source], signal }, (reader, reading) => readNow(reader, source, reading));
-  const installed = scopeNames.map((place) => [place, installedNames(place, index, door)] as const);
+  const installed = scopeNames.map((scope) => [scope, installedNames(scope, index, door)] as const);
   const skills = index.skills.slice(0, maxOffered).map((skill) => {
     const { name, description, version } = skill;
     const use = useOfSkill(skill);
-    const places = installed.filter(([, names]) => names.has(name)).map(([place]) => place);
-    return { name, description, version, installed: places, unusable: "why" in use ? use.why : undefined };
+    const scopes = installed.filter(([, names]) => names.has(name)).map(([scope]) => scope);
+    return { name, description, version, installed: scopes, unusable: "why" in use ? use.why : undefined };
   });
   const more = index.problems.length - maxProblems;
   const problems = [...index.problems.slice(0, maxProblems), ...(more > 0 ? [`and ${more} more problems`] : [])];
@@ -105,10 +105,10 @@ export async function discover(
 }
 
 /** The names in the index of the skills that are installed from its source. */
-function installedNames(place: ScopeName, index: RemoteIndex, door: Directories): ReadonlySet<string> {
+function installedNames(scope: ScopeName, index: RemoteIndex, door: Directories): ReadonlySet<string> {
   const names = new Set<string>();
   try {
-    for (const [key, entry] of readLock(toInstallScope(place, door)).entries) {
+    for (const [key, entry] of readLock(toInstallScope(scope, door)).entries) {
       const from = sourceOfEntry(entry, [index.source]);
       const remote = "why" in from || from.url !== index.source.url ? undefined : findLocked(key, entry, index);
       if (remote !== undefined) names.add(remote.name);

@@ -124,8 +124,11 @@ function findSkill(
   given: string,
   cwd: string,
 ): { readonly directory: string; readonly name: string; readonly slug: string } {
-  const places = [path.resolve(cwd, given.replace(/[/\\]SKILL\.md$/, "")), path.join(cwd, ".agents", "skills", given)];
-  const found = places.find((place) => existsSync(path.join(place, "SKILL.md")));
+  const candidates = [
+    path.resolve(cwd, given.replace(/[/\\]SKILL\.md$/, "")),
+    path.join(cwd, ".agents", "skills", given),
+  ];
+  const found = candidates.find((directory) => existsSync(path.join(directory, "SKILL.md")));
   if (found === undefined) throw usageError(`${given} is no directory of a skill: it has no SKILL.md`);
   const directory = realpathSync(found);
   const { name = path.basename(directory) } = describeSkillText(readFileSync(path.join(directory, "SKILL.md"), "utf8"));

@@ -47,12 +47,12 @@ export const command = defineCommand({
       return exit.done;
     }
     const shown = shownPath(directory, terminal.cwd);
-    const place = options.directory === undefined ? "" : ` --skills ${shellWord(inside)}`;
+    const rootOption = options.directory === undefined ? "" : ` --skills ${shellWord(inside)}`;
     const trial =
       options.action === true
-        ? [`acp-skills run ${name}${place} --args '{"text": "hello"}'   # run it in the sandbox`]
+        ? [`acp-skills run ${name}${rootOption} --args '{"text": "hello"}'   # run it in the sandbox`]
         : options.script === true
-          ? [`acp-skills run ${name}${place} --script scripts/main.py -- hello   # run it in the sandbox`]
+          ? [`acp-skills run ${name}${rootOption} --script scripts/main.py -- hello   # run it in the sandbox`]
           : [];
     await terminal.print([
       `created ${shellWord(shown)}\n`,
@@ -61,7 +61,7 @@ export const command = defineCommand({
       `  edit ${shellWord(path.join(shown, "SKILL.md"))}: say what the skill does, and when to use it\n`,
       `  acp-skills check ${shellWord(shown)}\n`,
       ...trial.map((line) => `  ${line}\n`),
-      `  acp-skills list${place}\n`,
+      `  acp-skills list${rootOption}\n`,
     ]);
     return exit.done;
   },

@@ -72,11 +72,11 @@ async function findEmbedded(): Promise<string | undefined> {
 
 /** The newest PostgreSQL in the directories of Debian and Homebrew, else one on PATH. */
 function findInstalled(): string | undefined {
-  const versions = ["/usr/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt"].flatMap((place) =>
-    namesIn(place)
+  const versions = ["/usr/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt"].flatMap((directory) =>
+    namesIn(directory)
       .filter((name) => /^(?:postgresql@)?\d+/.test(name))
       .toSorted((one, other) => other.localeCompare(one, "en", { numeric: true }))
-      .map((name) => path.join(place, name, "bin")),
+      .map((name) => path.join(directory, name, "bin")),
   );
   const found = findProgram([...versions, "/usr/local/pgsql/bin", ...searchPath()], "initdb");
   return found && path.dirname(found);
@@ -87,7 +87,7 @@ async function startFrom(programs: string, directory: string, signal: AbortSigna
   const passwordFile = path.join(directory, "password");
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (ordinary.uid !== undefined)
-    for (const place of [directory, passwordFile]) chownSync(place, ordinary.uid, ordinary.gid);
+    for (const owned of [directory, passwordFile]) chownSync(owned, ordinary.uid, ordinary.gid);
   const options = { ...ordinary, cwd: directory, signal };
   const words = "-D data -U acp -A scram-sha-256 --pwfile=password -E UTF8 --locale=C";
   await runProgram(path.join(programs, "initdb"), words.split(" "), options);

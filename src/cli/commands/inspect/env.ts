@@ -137,11 +137,11 @@ function* describe(skills: readonly MatchedSkill[], isAll: boolean, terminal: Te
 
 function toRow(skill: Skill, { requirement, status, evidence, advice }: Match): readonly string[] {
   const { where } = requirement;
-  const place = where.field === "" ? where.file : `${where.file} ${where.field}`;
+  const origin = where.field === "" ? where.file : `${where.file} ${where.field}`;
   const found = advice === undefined || status === "met" ? evidence : `${evidence}. ${advice}`;
   const [name, shown] =
     requirement.kind === "text" ? [evidence, describeDemand(requirement)] : [describeDemand(requirement), found];
-  return [status, skill.slug, name, place, shown].map(safeText);
+  return [status, skill.slug, name, origin, shown].map(safeText);
 }
 
 const maxFileBytes = 1024 * 1024;

@@ -117,8 +117,8 @@ function sayProblems(
 ): string {
   const isShadowed = problems.some(({ code }) => code === "skill-shadowed");
   const used = new Set(isShadowed ? skills.flatMap(({ sources }) => sources) : []);
-  const places = roots.filter(({ path }) => used.has(path) || problems.some(({ file }) => isWithin(file, path)));
-  const shown = places.map(({ path }) => shellWord(shownPath(path, cwd))).join(" ");
+  const shownRoots = roots.filter(({ path }) => used.has(path) || problems.some(({ file }) => isWithin(file, path)));
+  const shown = shownRoots.map(({ path }) => shellWord(shownPath(path, cwd))).join(" ");
   return `${saySeverities(problems)}; details: acp-skills check --level lenient ${shown}`.trimEnd();
 }
 
@@ -133,7 +133,7 @@ function skillTable(
   terminal: Terminal,
 ): Iterable<string> {
   const { cwd, home, columns } = terminal;
-  const place = (directory: string): string => {
+  const shownRoot = (directory: string): string => {
     const inProject = shownPath(directory, cwd);
     return inProject === directory ? homePath(directory, home) : inProject;
   };
@@ -146,7 +146,7 @@ function skillTable(
     signatures.size === 0
       ? ""
       : cutToWidth(signatureWords(signatures.get(skill) ?? { state: "unsigned" }), widestSource),
-    cutToWidth(safeText(remote?.label ?? place(sources[0] ?? skill.directory)), widestSource),
+    cutToWidth(safeText(remote?.label ?? shownRoot(sources[0] ?? skill.directory)), widestSource),
     safeText(skill.description),
   ]);
   return table(["NAME", "VERSION", "KIND", "STATE", "SIGNATURE", "SOURCE", "DESCRIPTION"], rows, terminal);

@@ -51,8 +51,8 @@ export const command = defineCommand({
       const blobs = await putAll(files, tools);
       const input = {
         name,
-        args: withBlobs(args, blobs, (place) =>
-          terminal.note(`${place} in --args refers to a --blob that was not given; it is passed on as text`),
+        args: withBlobs(args, blobs, (argument) =>
+          terminal.note(`${argument} in --args refers to a --blob that was not given; it is passed on as text`),
         ),
         ...(blobs.length > 0 && { input_blobs: blobs }),
         ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
@@ -68,9 +68,9 @@ export const command = defineCommand({
         const whose = timeoutMs > maxTimeoutMs ? "the limit" : "the limit of the skill";
         terminal.note(`--timeout ${timeout} is above ${whose}; the run had ${timeout_ms} ms`);
       }
-      const places = { catalog: tools.catalog, cwd: terminal.cwd };
+      const session = { catalog: tools.catalog, cwd: terminal.cwd };
       if (asJson) await terminal.printJson(result);
-      else await terminal.print(describeRun(result, script !== undefined, places));
+      else await terminal.print(describeRun(result, script !== undefined, session));
       return result.status === "completed" ? exit.done : exit.found;
     });
   },
@@ -107,7 +107,7 @@ async function putAll(files: readonly string[], { app, signal }: Tools): Promise
 }
 
 /** Replaces `@1` in an argument with the id of the first blob; calls `onMissing` if there is no such blob. */
-function withBlobs(value: unknown, blobs: readonly string[], onMissing: (place: string) => void): unknown {
+function withBlobs(value: unknown, blobs: readonly string[], onMissing: (argument: string) => void): unknown {
   if (typeof value === "string") {
     const [, number] = /^@([1-9]\d?)$/.exec(value) ?? [];
     if (number === undefined) return value;

@@ -23,10 +23,10 @@ export function settingsFilesOf(
   where: SetupEnvironment,
   agent: NewAgent | undefined,
 ): readonly SettingsFile[] {
-  const places = editor.settingsFiles(where);
-  const read = (place: string): SettingsFile => readSettingsAt(place, where);
-  const found = places.filter(where.exists);
-  const first = found.length > 0 && editor.readsAll !== true ? found.slice(0, 1) : places.slice(0, 1);
+  const files = editor.settingsFiles(where);
+  const read = (file: string): SettingsFile => readSettingsAt(file, where);
+  const found = files.filter(where.exists);
+  const first = found.length > 0 && editor.readsAll !== true ? found.slice(0, 1) : files.slice(0, 1);
   if (agent !== undefined || (found.length === 0 && isUsed(editor, where))) return first.map(read);
   return (editor.readsAll === true ? found : found.slice(0, 1)).map(read);
 }
@@ -42,7 +42,7 @@ export function planFound(context: Context): (Plan & { readonly file: SettingsFi
   const [file] = editor
     .settingsFiles(where)
     .slice(0, 1)
-    .map((place) => readSettingsAt(place, where));
+    .map((file) => readSettingsAt(file, where));
   const agents: PlannedAgent[] = [];
   let text = file?.text;
   for (const [program, args] of agentCommands) {
@@ -65,8 +65,8 @@ export function planFor({ editor, where, terminal }: Context, file: SettingsFile
     if (!isSkillsError(error) || error.code !== "UNREADABLE" || typeof error.facts["line"] !== "number") throw error;
     const { line, column } = error.facts;
     terminal.echo(frameOf(text ?? "", { line, column: Number(column) }, terminal));
-    const place = `${homePath(file.place, where.home)}:${line}:${Number(column)}`;
-    throw new SkillsError("UNREADABLE", `${place}: ${error.message}. Nothing was changed.`, { cause: error });
+    const position = `${homePath(file.path, where.home)}:${line}:${Number(column)}`;
+    throw new SkillsError("UNREADABLE", `${position}: ${error.message}. Nothing was changed.`, { cause: error });
   }
 }
 
@@ -94,9 +94,9 @@ export function* describeChange(
   { file, text, agents, written, backup, undone }: SettingsFileChange,
   { paint, home }: Pick<Terminal, "paint" | "home">,
 ): Generator<string, void> {
-  const place = safeText(homePath(file.place, home));
+  const shownFile = safeText(homePath(file.path, home));
   const real = safeText(homePath(file.real, home));
-  const shown = file.real === file.place ? place : `${place}, a link to ${real}`;
+  const shown = file.real === file.path ? shownFile : `${shownFile}, a link to ${real}`;
   const before = file.text ?? "";
   const after = text ?? "";
   if (before !== after) {
@@ -107,7 +107,7 @@ export function* describeChange(
     const mark = outcome === "skipped" ? paint("yellow", "-") : paint("green", "✓");
     yield `${mark} ${safeText(name)} ${words[outcome]}${note === undefined ? "" : `: ${safeText(note)}`}\n`;
   }
-  const target = file.real === file.place ? place : `${real}, to which ${place} is a link`;
+  const target = file.real === file.path ? shownFile : `${real}, to which ${shownFile} is a link`;
   if (undone === "exactly" && before === after) yield `${target} is exactly as it was\n`;
   else if (undone !== undefined) yield `${text === null ? "deleted" : "restored"} ${target}${undoneWords[undone]}\n`;
   else if (written)
@@ -122,8 +122,8 @@ const undoneWords = {
 /** The `--json` output for a file. */
 export function toJson({ file, text, agents, written, backup, undone }: SettingsFileChange): object {
   return {
-    file: file.place,
-    ...(file.real !== file.place && { real: file.real }),
+    file: file.path,
+    ...(file.real !== file.path && { real: file.real }),
     changes: (file.text ?? null) !== text,
     written,
     ...(backup !== undefined && { backup }),

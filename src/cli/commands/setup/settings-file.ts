@@ -10,7 +10,7 @@ import { replaceFile, temporaryOf } from "../../../base/paths/replace-file.ts";
 /** A file that configures an editor. */
 export interface SettingsFile {
   /** The path at which the editor looks for the file. */
-  readonly place: string;
+  readonly path: string;
   /** The path after all links, which are followed so that a repository of settings retains its links. */
   readonly real: string;
   /** The content; undefined if the file does not exist. */
@@ -23,31 +23,35 @@ const maxBytes = 4 * 1024 * 1024;
 /**
  * Reads an editor's settings. Refuses a link below the current directory: it came with the project and may lead to any file of the user.
  */
-export function readSettingsAt(place: string, { cwd, home }: Pick<SetupEnvironment, "cwd" | "home">): SettingsFile {
-  const real = whereItLies(place);
-  if (isWithin(place, cwd) && !isWithin(home, cwd) && real !== path.join(whereItLies(cwd), path.relative(cwd, place)))
-    throw refusal(place, `a link of this project leads to ${real}; replace the link by what it leads to`);
-  return readSettingsFile(place);
+export function readSettingsAt(file: string, { cwd, home }: Pick<SetupEnvironment, "cwd" | "home">): SettingsFile {
+  const real = whereItLies(file);
+  if (isWithin(file, cwd) && !isWithin(home, cwd) && real !== path.join(whereItLies(cwd), path.relative(cwd, file)))
+    throw refusal(file, `a link of this project leads to ${real}; replace the link by what it leads to`);
+  return readSettingsFile(file);
 }
 
 /** Reads a settings file. Throws UNREADABLE for anything but a text file of at most 4 MiB. */
-export function readSettingsFile(place: string): SettingsFile {
+export function readSettingsFile(file: string): SettingsFile {
   try {
-    const real = realpathSync(place);
+    const real = realpathSync(file);
     const stats = statSync(real);
-    if (!stats.isFile()) throw refusal(place, "it is not a file");
-    if (stats.size > maxBytes) throw refusal(place, `it has ${stats.size} bytes; the limit is ${maxBytes}`);
-    return { place, real, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(real)) };
+    if (!stats.isFile()) throw refusal(file, "it is not a file");
+    if (stats.size > maxBytes) throw refusal(file, `it has ${stats.size} bytes; the limit is ${maxBytes}`);
+    return {
+      path: file,
+      real,
+      text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(real)),
+    };
   } catch (error) {
     if (isSkillsError(error)) throw error;
     const code = systemCode(error);
     if (code === "ENOENT") {
-      const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-      if (!isLink) return { place, real: place, text: undefined };
-      throw refusal(place, "it is a link to a file that does not exist");
+      const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+      if (!isLink) return { path: file, real: file, text: undefined };
+      throw refusal(file, "it is a link to a file that does not exist");
     }
-    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") throw refusal(place, "it is not UTF-8");
-    throw code === "" ? error : refusal(place, `it cannot be read: ${readingReasons[code] ?? code}`);
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") throw refusal(file, "it is not UTF-8");
+    throw code === "" ? error : refusal(file, `it cannot be read: ${readingReasons[code] ?? code}`);
   }
 }
 
@@ -63,8 +67,8 @@ export function withoutMark(text: string | undefined): readonly [mark: string, t
   return text?.startsWith("\uFEFF") === true ? ["\uFEFF", text.slice(1)] : ["", text];
 }
 
-function refusal(place: string, reason: string): SkillsError {
-  return new SkillsError("UNREADABLE", `${place} is not changed: ${reason}.`);
+function refusal(file: string, reason: string): SkillsError {
+  return new SkillsError("UNREADABLE", `${file} is not changed: ${reason}.`);
 }
 
 /**
@@ -72,19 +76,19 @@ function refusal(place: string, reason: string): SkillsError {
  * changed since it was read or cannot be written. `temporary`: the name of the file that is written first beside it.
  */
 export function writeSettingsFile(file: SettingsFile, text: string | null, temporary = temporaryOf(file.real)): void {
-  const { place, real } = file;
-  const now = readSettingsFile(place);
+  const { path, real } = file;
+  const now = readSettingsFile(path);
   if (now.text !== file.text || now.real !== real)
-    throw refusal(place, "it was changed at this moment; run the command again");
+    throw refusal(path, "it was changed at this moment; run the command again");
   const isReadOnly = file.text !== undefined && (statSync(real).mode & 0o200) === 0;
-  if (isReadOnly) throw refusal(place, `it is read-only; allow writing first: chmod u+w ${real}`);
+  if (isReadOnly) throw refusal(path, `it is read-only; allow writing first: chmod u+w ${real}`);
   try {
     if (text === null) rmSync(real);
     else if (file.text === undefined) createFile(real, text, temporary);
     else replaceFile(real, text, temporary);
   } catch (error) {
     const code = systemCode(error);
-    throw code === "" ? error : refusal(place, `it cannot be written: ${reasons[code] ?? code}`);
+    throw code === "" ? error : refusal(path, `it cannot be written: ${reasons[code] ?? code}`);
   }
 }
 

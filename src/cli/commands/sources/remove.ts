@@ -6,7 +6,7 @@ import {
   type RecordedInstall,
   confirm,
   lockNotes,
-  place,
+  scopeOptions,
   recordInstalls,
   scopeFromOptions,
 } from "./install/source-options.ts";
@@ -17,7 +17,7 @@ export const command = defineCommand({
   options: {
     yes: flag("Remove without asking. Only a person at a terminal is asked.", "y"),
     "discard-changes": flag("Also remove skills changed here, or without a hash in the lock; the changes are lost."),
-    ...place,
+    ...scopeOptions,
   },
   examples: ["remove pdf", "remove --global pdf"],
   notes: [

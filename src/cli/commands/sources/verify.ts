@@ -19,10 +19,10 @@ import {
   signerName,
 } from "../../../skills/signature.ts";
 import { trustedRoot } from "../../arguments/shared-options.ts";
-import { emptyWords, lockNotes, place, scopeFromOptions } from "./install/source-options.ts";
+import { emptyWords, lockNotes, scopeOptions, scopeFromOptions } from "./install/source-options.ts";
 
 export const command = defineCommand({
-  options: { ...place, "trusted-root": trustedRoot },
+  options: { ...scopeOptions, "trusted-root": trustedRoot },
   examples: ["verify", "verify --json"],
   notes: [
     "Compares the bytes of every skill in the lock with it, and who signed them, without network. For CI.",

@@ -116,7 +116,7 @@ function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: re
     own: isOwn,
     license: license?.() ?? "unspecified",
     files: layers.map(toShownFile),
-    decisions: decisions.map(({ about, verdict, why, place }) => ({ about, verdict, why, ...place })),
+    decisions: decisions.map(({ about, verdict, why, position }) => ({ about, verdict, why, ...position })),
   };
 }
 
@@ -137,8 +137,8 @@ function* describeDecisions(
     );
   if (layers.length === 0) yield field("policy", "none");
   yield "\n";
-  const rows = decisions.map(({ about, verdict, why, place }) => {
-    const where = place === undefined ? "" : `${shownPath(place.file, cwd)}:${place.line}:${place.column}`;
+  const rows = decisions.map(({ about, verdict, why, position }) => {
+    const where = position === undefined ? "" : `${shownPath(position.file, cwd)}:${position.line}:${position.column}`;
     return [about, verdict, why, where].map((cell) => safeText(cell));
   });
   yield* table(["WHAT", "VERDICT", "RULE", "WHERE"], rows, terminal);

@@ -44,11 +44,11 @@ export function subjectOfOffered(
   return subjectOf(skill, { skills, sourceOf: () => source });
 }
 
-function originOf({ label, place, provenanceOf }: RemoteOrigin, directory: string): PublishedOrigin {
+function originOf({ label, url, provenanceOf }: RemoteOrigin, directory: string): PublishedOrigin {
   const { digest, commit } = provenanceOf(directory) ?? {};
   return {
     source: label,
-    ...(place !== undefined && { place }),
+    ...(url !== undefined && { url }),
     ...(digest !== undefined && commit !== undefined && { commit: { id: commit, digest } }),
   };
 }

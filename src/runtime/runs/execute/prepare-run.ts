@@ -255,16 +255,16 @@ export function mountedProjectOf(
   const project = { directory, writable: needs.project === "write", identity };
   if (!project.writable) return project;
   // The paths as they are spelled, too: a run could replace a link by something that it does not lead to.
-  const places = [...new Set(caller.skills.ownDirectories().flatMap((place) => [place, realPathOf(place)]))];
-  const around = places.find((place) => isWithin(root, place));
+  const directories = [...new Set(caller.skills.ownDirectories().flatMap((owned) => [owned, realPathOf(owned)]))];
+  const around = directories.find((owned) => isWithin(root, owned));
   if (around !== undefined)
     throw denied(
       `The skill ${name} may write to the project, and the project is inside ${around}, which holds the user's own skills.`,
       "The user can open the session in another directory, or name directories inside of it with --skills.",
     );
-  const inside = (place: string): string[] =>
-    [root, directory].filter((top) => isWithin(place, top)).map((top) => relative(top, place).split(sep).join("/"));
-  const protectedPaths = [...new Set(places.flatMap(inside))];
+  const inside = (owned: string): string[] =>
+    [root, directory].filter((top) => isWithin(owned, top)).map((top) => relative(top, owned).split(sep).join("/"));
+  const protectedPaths = [...new Set(directories.flatMap(inside))];
   const isBelow = (one: string): boolean => protectedPaths.some((other) => one.startsWith(`${other}/`));
   return { ...project, readOnly: protectedPaths.filter((one) => !isBelow(one)) };
 }

@@ -225,11 +225,11 @@ export function readPlannedFile(
   directory: string,
   { path, size_bytes: size, sha256 }: HashedFile,
 ): Uint8Array | undefined {
-  const place = path.split("/").reduce(joinPath, directory);
-  let content = bytes.head(place, size)?.bytes;
+  const file = path.split("/").reduce(joinPath, directory);
+  let content = bytes.head(file, size)?.bytes;
   if (content === undefined) {
     // A file may be a link to another one of the skill.
-    const real = files.resolve(place);
+    const real = files.resolve(file);
     content = real !== undefined && isWithin(real, directory) ? bytes.head(real, size)?.bytes : undefined;
   }
   return content !== undefined && hash("sha256", content, "hex") === sha256 ? content : undefined;

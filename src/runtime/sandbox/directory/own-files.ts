@@ -3,13 +3,13 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { packageUrl } from "../../../base/paths/location.ts";
 
-const place = (name: string): string => fileURLToPath(packageUrl(`runtime/sandbox/${name}`));
+const ownFile = (name: string): string => fileURLToPath(packageUrl(`runtime/sandbox/${name}`));
 
 /** Files of this package that other processes execute. */
 export const ownFiles = {
-  inside: place("inside/"),
-  showProject: place("processes/show_project.py"),
-  onlyWheels: place("requirements/only_wheels.py"),
+  inside: ownFile("inside/"),
+  showProject: ownFile("processes/show_project.py"),
+  onlyWheels: ownFile("requirements/only_wheels.py"),
 } as const;
 
 /** An explanation if any of these files is missing, as in a bundle. */

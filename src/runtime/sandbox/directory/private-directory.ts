@@ -117,20 +117,20 @@ export async function layFiles(
 ): Promise<void> {
   const files = filesOfRun({ skills, blobs });
   const made = new Set<string>();
-  const make = (place: string): void => {
-    if (place === directory.skills || place === directory.blobs || made.has(place)) return;
-    make(dirname(place));
-    mkdirSync(place, { mode: 0o700 });
-    made.add(place);
+  const make = (inner: string): void => {
+    if (inner === directory.skills || inner === directory.blobs || made.has(inner)) return;
+    make(dirname(inner));
+    mkdirSync(inner, { mode: 0o700 });
+    made.add(inner);
   };
   for (const { name } of skills) make(join(directory.skills, name));
   for (const { path, alias, size, read } of files) {
-    const place = join(directory.path, path);
-    make(dirname(place));
-    await layFile(path, place, size, read());
+    const laid = join(directory.path, path);
+    make(dirname(laid));
+    await layFile(path, laid, size, read());
     if (alias !== undefined) symlinkSync(basename(path), join(directory.path, alias));
   }
-  for (const place of made) chmodSync(place, 0o555);
+  for (const laid of made) chmodSync(laid, 0o555);
 }
 
 /** Writes a file synchronously: the thread pool would take longer than the disk. */

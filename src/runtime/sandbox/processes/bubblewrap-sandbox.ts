@@ -24,7 +24,7 @@ export interface BubblewrapOptions extends ProcessSandboxOptions {
 export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   const { bubblewrap, python, root, host } = options;
   const system = systemDirectories();
-  const settings = ["/proc/sys", "/proc/pressure"].filter((place) => existsSync(place));
+  const settings = ["/proc/sys", "/proc/pressure"].filter((directory) => existsSync(directory));
   const node = showNode(host);
   const shown = shownToPython(python);
   const programs = new Map<boolean, string>();
@@ -43,10 +43,10 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           : {},
       command(directory, shape, flags, user) {
         const lent = user.isLent ? shape.project : undefined;
-        const place = join(directory.path, "project");
+        const link = join(directory.path, "project");
         const plan: BubblewrapPlan = {
           ...shape,
-          project: lent === undefined ? shape.project : { ...lent, directory: place },
+          project: lent === undefined ? shape.project : { ...lent, directory: link },
           ...root,
           python,
           shown,
@@ -62,8 +62,8 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
         };
         const command = { file: bubblewrap, arguments: bubblewrapArguments(plan) };
         if (lent === undefined) return command;
-        mkdirSync(place);
-        const given = [String(user.id), lent.directory, place, command.file, ...command.arguments];
+        mkdirSync(link);
+        const given = [String(user.id), lent.directory, link, command.file, ...command.arguments];
         const asRoot = ["-I", "-S", "-B", ownFiles.showProject, ...given];
         return { file: python.executable, arguments: asRoot, user: undefined };
       },
@@ -91,7 +91,7 @@ const writableDirectories = ["/workspace", "/output", "/tmp", "/dev/shm"];
 
 /** Why this interpreter cannot be mounted, or `undefined`. */
 export function cannotShow({ executable, prefix }: Python): string | undefined {
-  const hidden = ownDirectories.find((place) => isWithin(prefix, place));
+  const hidden = ownDirectories.find((directory) => isWithin(prefix, directory));
   return hidden === undefined
     ? undefined
     : `${executable} is installed in ${prefix}, which the sandbox replaces with its own directory.`;
@@ -151,13 +151,13 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...["--disable-userns", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"],
     ...["--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL", "--clearenv"],
     ...["--ro-bind", plan.programs, "/usr/bin"],
-    ...plan.shown.flatMap((place) => ["--ro-bind", place, place]),
+    ...plan.shown.flatMap((directory) => ["--ro-bind", directory, directory]),
     ...plan.system.flatMap(({ name, link }) => ["--symlink", link, `/${name}`]),
     ...(node === undefined ? [] : ["--ro-bind", node, nodeInside]),
     ...["--ro-bind", plan.etc, "/etc"],
-    ...["--proc", "/proc", ...plan.settings.flatMap((place) => ["--ro-bind", place, place])],
+    ...["--proc", "/proc", ...plan.settings.flatMap((directory) => ["--ro-bind", directory, directory])],
     ...deviceArguments(plan),
-    ...["/tmp", "/workspace", "/output"].flatMap((place) => [...sized, place]),
+    ...["/tmp", "/workspace", "/output"].flatMap((directory) => [...sized, directory]),
     ...["--ro-bind", plan.inside, "/inside", "--ro-bind", plan.skills, "/skills", "--ro-bind", plan.blobs, "/blobs"],
     ...(project === undefined ? [] : [project.writable ? "--bind" : "--ro-bind", project.directory, "/project"]),
     ...(packages === undefined ? [] : ["--ro-bind", packages, "/packages"]),

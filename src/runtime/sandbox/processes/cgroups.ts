@@ -58,8 +58,8 @@ export function findCgroups(
       reason: `No cgroup v2 hierarchy with the ${controllers.join(" and ")} controllers is mounted at ${root}.`,
     };
   const own = join(root, path);
-  for (let place = own; isWithin(place, root); place = dirname(place)) {
-    if (canHoldLimits(place, root)) return { parent: place };
+  for (let group = own; isWithin(group, root); group = dirname(group)) {
+    if (canHoldLimits(group, root)) return { parent: group };
   }
   return {
     reason: `This user cannot write to ${own} or a cgroup above it. Start acp-skills with: systemd-run --user --scope`,
@@ -85,9 +85,9 @@ export class CgroupParent {
 
   /** Creates a cgroup with `pid` and all its descendants in it. Throws if the kernel refuses. */
   open(pid: number): Cgroup {
-    const place = join(this.#parent, `${this.#ours}${pid}`);
-    mkdirSync(place);
-    const write = (file: string, value: number): void => this.#system.write(join(place, file), String(value));
+    const group = join(this.#parent, `${this.#ours}${pid}`);
+    mkdirSync(group);
+    const write = (file: string, value: number): void => this.#system.write(join(group, file), String(value));
     try {
       for (const one of [pid, ...descendants(this.#system.proc, pid)]) write("cgroup.procs", one);
     } catch (error) {
@@ -102,7 +102,7 @@ export class CgroupParent {
           write("pids.max", 2 * processes + 32 + marginTasks);
         }, undefined);
       },
-      ranOutOfMemory: () => /^oom_kill [1-9]/m.test(readOrNothing(join(place, "memory.events"))),
+      ranOutOfMemory: () => /^oom_kill [1-9]/m.test(readOrNothing(join(group, "memory.events"))),
       // All cgroups of this process: a dead process leaves its cgroup slightly later than its parent is notified.
       remove: () => this.close(),
     };
@@ -135,13 +135,13 @@ function pidNamespace(proc: string): string {
 }
 
 /** Whether a cgroup can have children with limits: only if it has no processes itself, unless it is the root. */
-function canHoldLimits(place: string, root: string): boolean {
-  const control = join(place, "cgroup.subtree_control");
-  const processes = join(place, "cgroup.procs");
-  if (![place, processes].every(isWritable)) return false;
+function canHoldLimits(group: string, root: string): boolean {
+  const control = join(group, "cgroup.subtree_control");
+  const processes = join(group, "cgroup.procs");
+  if (![group, processes].every(isWritable)) return false;
   if (hasControllers(control)) return true;
-  const isFree = place === root || wordsOf(processes).length === 0;
-  return isFree && isWritable(control) && hasControllers(join(place, "cgroup.controllers"));
+  const isFree = group === root || wordsOf(processes).length === 0;
+  return isFree && isWritable(control) && hasControllers(join(group, "cgroup.controllers"));
 }
 
 function isWritable(file: string): boolean {

@@ -94,7 +94,7 @@ export function openLandlockTier(options: Options): Promise<Sandbox | Explanatio
           // Whether files and processes outside the sandbox belong to the same user.
           const isSomebody = process.getuid?.() !== 0 || project !== undefined;
           const { workspace, output, temporary, ...others } = ownRoots(directory, shape);
-          const mounted = Object.values(others).filter((place) => place !== null);
+          const mounted = Object.values(others).filter((file) => file !== null);
           const walls = {
             readable: [...readable, ...shown, host.inside, ...mounted],
             runnable: [...loaders, python.executable, ...(tools ? findScriptTools().map(({ path }) => path) : [])],

@@ -54,9 +54,9 @@ export function shownToPython(python: Python): string[] {
       : [prefix];
   const system = flatLibraries.some((file) => existsSync(file)) ? ["/usr/lib", "/lib", "/usr/lib64"] : libraries;
   // Links are recreated in the root of the sandbox.
-  const real = system.filter((place) => existsSync(place) && realpathSync(place) === place);
-  const found = [...new Set([...own, ...elsewhere, ...real])].filter((place) => existsSync(place));
-  return found.filter((place) => !found.some((other) => other !== place && isWithin(place, other)));
+  const real = system.filter((file) => existsSync(file) && realpathSync(file) === file);
+  const found = [...new Set([...own, ...elsewhere, ...real])].filter((file) => existsSync(file));
+  return found.filter((file) => !found.some((other) => other !== file && isWithin(file, other)));
 }
 
 function ownLibrary(prefix: string, major: string, minor: string): string[] {
@@ -67,8 +67,8 @@ function ownLibrary(prefix: string, major: string, minor: string): string[] {
 /** Dynamic loaders: starting a program needs the right to execute its loader. */
 export function programLoaders(): string[] {
   const names = ["ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-musl-x86_64.so.1", "ld-musl-aarch64.so.1"];
-  const places = ["/lib64", "/lib"].flatMap((directory) => names.map((name) => join(directory, name)));
-  return [...new Set(places.filter((place) => existsSync(place)).map((place) => realpathSync(place)))];
+  const loaders = ["/lib64", "/lib"].flatMap((directory) => names.map((name) => join(directory, name)));
+  return [...new Set(loaders.filter((file) => existsSync(file)).map((file) => realpathSync(file)))];
 }
 
 /** The script tools that are installed on this machine. */

@@ -47,7 +47,7 @@ const program = process.platform === "win32" ? "deno.exe" : "deno";
  */
 export function findDenoParts(directories: readonly string[] = [], own: string = ownDirectory): DenoParts | string {
   const from = [own, ...directories];
-  const isFound = (place: string | undefined): boolean => place !== undefined;
+  const isFound = (file: string | undefined): boolean => file !== undefined;
   const pyodide = from.map((directory) => packageDirectory("pyodide", directory)).find(isFound);
   const deno = from.map(denoOfPackage).find(isFound) ?? denoOnPath();
   const missing = [...(deno === undefined ? ["deno"] : []), ...(pyodide === undefined ? ["pyodide"] : [])];
@@ -59,8 +59,8 @@ function denoOfPackage(directory: string): string | undefined {
   const main = packageDirectory("deno", directory);
   const platform = platforms[`${process.platform} ${process.arch}`];
   if (main === undefined || platform === undefined) return undefined;
-  const places = [packageDirectory(`@deno/${platform}`, main), main].filter((one) => one !== undefined);
-  const programs = places.map((place) => join(place, program));
+  const directories = [packageDirectory(`@deno/${platform}`, main), main].filter((one) => one !== undefined);
+  const programs = directories.map((directory) => join(directory, program));
   return programs.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true);
 }
 

@@ -152,7 +152,7 @@ async function settleTree(directory: string): Promise<void> {
 }
 
 /** Moves installed packages to the directory of their key. If another process was faster, its directory is used. */
-export async function moveIntoPlace(target: string, cache: string, key: string): Promise<string> {
+export async function moveIntoCache(target: string, cache: string, key: string): Promise<string> {
   await settleTree(target);
   const directory = path.join(cache, key);
   try {

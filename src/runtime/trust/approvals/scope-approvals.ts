@@ -106,8 +106,8 @@ export function changeApprovals(
     ["blocked skills", changed.blocks, maxBlocks],
   ] as const) {
     if (length <= limit) continue;
-    const place = scope === "everywhere" ? "for everywhere" : `for the project ${scope.project}`;
-    const message = `The ${kind} ${place} would be ${length.toLocaleString("en")}; the limit is ${limit.toLocaleString("en")}.`;
+    const reach = scope === "everywhere" ? "for everywhere" : `for the project ${scope.project}`;
+    const message = `The ${kind} ${reach} would be ${length.toLocaleString("en")}; the limit is ${limit.toLocaleString("en")}.`;
     throw new SkillsError("QUOTA_EXCEEDED", message, { facts: { hint: howToRemove } });
   }
   const { format, repository, trusted, grants, blocks } = changed;

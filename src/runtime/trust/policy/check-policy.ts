@@ -32,7 +32,7 @@ export interface CheckedPolicy {
   readonly policy: PolicyFile | undefined;
   readonly problems: readonly PolicyProblem[];
   /** The position of the value at this path, or of the nearest value that encloses it. */
-  readonly placeOf: (
+  readonly positionOf: (
     path: readonly (string | number)[],
   ) => Omit<PolicyProblem, "code" | "severity" | "message" | "fix">;
 }
@@ -44,21 +44,21 @@ const maxProblems = 50;
 export function checkPolicy(file: string, content: string, home: string): CheckedPolicy {
   const text = content.replace(/^\uFEFF/, "");
   const problems: PolicyProblem[] = [];
-  const report: ReportPolicyProblem = (code, place, message, fix, severity = "error") => {
-    if (problems.length < maxProblems) problems.push({ code, severity, file, ...rangeOf(text, place), message, fix });
+  const report: ReportPolicyProblem = (code, range, message, fix, severity = "error") => {
+    if (problems.length < maxProblems) problems.push({ code, severity, file, ...rangeOf(text, range), message, fix });
   };
   const root = parseJsonNode(text);
   if ("fault" in root) {
     report("policy-syntax", root.fault, root.fault.message, root.fault.fix);
-    return { policy: undefined, problems, placeOf: () => ({ file, line: 1, column: 1 }) };
+    return { policy: undefined, problems, positionOf: () => ({ file, line: 1, column: 1 }) };
   }
-  const placeOf: CheckedPolicy["placeOf"] = (path) => ({ file, ...rangeOf(text, nodeAt(root, path)) });
+  const positionOf: CheckedPolicy["positionOf"] = (path) => ({ file, ...rangeOf(text, nodeAt(root, path)) });
   const hasErrors = (): boolean => problems.some(({ severity }) => severity === "error");
   checkFile(root, report);
   const policy = hasErrors() ? undefined : toPolicy(valueOf(root) as Written);
-  const layer = { origin: "organisation", file, policy, problems, placeOf } as const;
+  const layer = { origin: "organisation", file, policy, problems, positionOf } as const;
   contradictionsIn(layer, { home, report, nodeAt: (path) => nodeAt(root, path) });
-  return { policy: hasErrors() ? undefined : policy, problems, placeOf };
+  return { policy: hasErrors() ? undefined : policy, problems, positionOf };
 }
 
 /** The content of a valid file, before defaults are filled in. */

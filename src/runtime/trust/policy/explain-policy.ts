@@ -12,7 +12,7 @@ export interface PolicyDecision {
   /** `hosts.deny has "*.example.com"`. */
   readonly why: string;
   /** The position of the rule; absent if no file has one. */
-  readonly place?: { readonly file: string; readonly line: number; readonly column: number };
+  readonly position?: { readonly file: string; readonly line: number; readonly column: number };
 }
 
 /** Explains the decisions of the policies about a skill. The user's approvals are not considered. */
@@ -106,8 +106,8 @@ export function explainPolicies(
   ];
 }
 
-function at(layer: PolicyLayer | undefined, path: readonly (string | number)[]): Pick<PolicyDecision, "place"> {
+function at(layer: PolicyLayer | undefined, path: readonly (string | number)[]): Pick<PolicyDecision, "position"> {
   if (layer === undefined) return {};
-  const { file, line, column } = layer.placeOf(path);
-  return { place: { file, line, column } };
+  const { file, line, column } = layer.positionOf(path);
+  return { position: { file, line, column } };
 }

@@ -6,7 +6,7 @@ import type { ListName, PolicyFile, PolicyProblem, SettingName } from "./policy-
 import { allowsSource, deniesSource, deniesUrl, isUrlRule, judgeLicense, matching } from "./rules.ts";
 
 /** A policy file among those that count together. */
-export interface PolicyLayer extends Pick<CheckedPolicy, "placeOf"> {
+export interface PolicyLayer extends Pick<CheckedPolicy, "positionOf"> {
   /** The author: the organisation, the user who configured acp-skills, or the project, which may only tighten. */
   readonly origin: "organisation" | "configuration" | "project";
   readonly file: string;

@@ -221,7 +221,7 @@ export function looseningsOf(
   const problem = (path: readonly (string | number)[], message: string): PolicyProblem => ({
     code: "policy-loosens",
     severity: "warning",
-    ...layer.placeOf(path),
+    ...layer.positionOf(path),
     message: `${message}; it has no effect`,
     fix: "Remove it.",
   });

@@ -34,7 +34,7 @@ export interface PoliciesOptions {
 }
 
 /** A policy of the organisation that is no file on this machine. With a fault, nothing beyond the sandbox is allowed. */
-export type SharedPolicy = { readonly place: string } & (
+export type SharedPolicy = { readonly name: string } & (
   { readonly text: string } | { readonly fault: string; readonly fix: string }
 );
 
@@ -57,17 +57,17 @@ export function createPolicies(options: PoliciesOptions): Policies {
       ...(given === undefined ? [] : [{ file: given, origin: "configuration" as const }]),
       ...(directory === undefined ? [] : locationsIn(directory)),
     ];
-    const found = locations.flatMap((place) => {
-      const stamp = fileStamp(place.file) ?? (place.file === given ? "missing" : undefined);
-      return stamp === undefined ? [] : [{ place, stamp: `${place.file} ${stamp}` }];
+    const found = locations.flatMap((location) => {
+      const stamp = fileStamp(location.file) ?? (location.file === given ? "missing" : undefined);
+      return stamp === undefined ? [] : [{ location, stamp: `${location.file} ${stamp}` }];
     });
     const ofAll = shared?.();
     const stamp = found.map((one) => one.stamp).join("\n");
     const known = merged.get(directory ?? "");
     if (known?.stamp === stamp && known.ofAll === ofAll) return known;
     const read = [
-      ...(ofAll === undefined ? [] : [readLayer(ofAll.place, "organisation", ofAll, home)]),
-      ...found.map(({ place }) => toLayer(place, home)),
+      ...(ofAll === undefined ? [] : [readLayer(ofAll.name, "organisation", ofAll, home)]),
+      ...found.map(({ location }) => toLayer(location, home)),
     ];
     const layers = read.map((layer, index) => {
       return { ...layer, problems: [...layer.problems, ...looseningsOf(layer, read.slice(0, index), home)] };
@@ -108,7 +108,7 @@ function readLayer(file: string, origin: PolicyLayer["origin"], found: ReadText,
   const start = { file, line: 1, column: 1 };
   const { fault: message, fix } = found;
   const problem = { code: "policy-unreadable", severity: "error", ...start, message, fix } as const;
-  return { file, origin, policy: undefined, problems: [problem], placeOf: () => start };
+  return { file, origin, policy: undefined, problems: [problem], positionOf: () => start };
 }
 
 /** The policy without any policy file. */
@@ -120,8 +120,8 @@ type PolicyFileLocation = Pick<PolicyLayer, "file" | "origin">;
 /** A project's files: in the directory of the session, and at the root of the repository that contains it. */
 function locationsIn(directory: string): readonly PolicyFileLocation[] {
   const root = repositoryRoot(directory);
-  return [...(root === undefined || root === directory ? [] : [root]), directory].map((place) => ({
-    file: path.join(place, policyFileName),
+  return [...(root === undefined || root === directory ? [] : [root]), directory].map((above) => ({
+    file: path.join(above, policyFileName),
     origin: "project",
   }));
 }
@@ -129,12 +129,12 @@ function locationsIn(directory: string): readonly PolicyFileLocation[] {
 /** The nearest directory upwards with a git repository that no other user can have created. */
 function repositoryRoot(directory: string): string | undefined {
   const user = process.getuid?.();
-  for (let place = directory; ; place = path.dirname(place)) {
-    const git = path.join(place, ".git");
+  for (let above = directory; ; above = path.dirname(above)) {
+    const git = path.join(above, ".git");
     const owner = ownerOf(git);
     const isOurs = owner !== undefined && (user === undefined || [0, user, ownerOf(directory)].includes(owner));
-    if (isOurs && isRepository(git)) return place;
-    if (place === path.dirname(place)) return undefined;
+    if (isOurs && isRepository(git)) return above;
+    if (above === path.dirname(above)) return undefined;
   }
 }
 
@@ -180,7 +180,7 @@ export function deniedSkills(policy: Policy, snapshot: Snapshot): DeniedSkills {
         isOwn,
         source: sources[0] ?? directory,
         directory,
-        origin: remote && { source: remote.label, place: remote.place },
+        origin: remote && { source: remote.label, url: remote.url },
       };
       const refusal = hides(subject, license === undefined ? undefined : (readLicense(license) ?? "unknown"));
       if (refusal !== undefined) denied.set(skill, refusal);

@@ -156,7 +156,7 @@ export type PolicyProblem = FileProblem<
 /** Reports a problem at a position in the file. */
 export type ReportPolicyProblem = (
   code: PolicyProblem["code"],
-  place: { readonly offset: number; readonly end: number },
+  range: { readonly offset: number; readonly end: number },
   message: string,
   fix: string,
   severity?: PolicyProblem["severity"],

@@ -123,22 +123,22 @@ export function sourceContains(rule: string, other: string, home: string): boole
 
 export function allowsSource(rule: string, skill: SkillOrigin, home: string): boolean {
   if (rule === project) return !skill.isOwn && skill.origin === undefined;
-  if (url.test(rule)) return skill.origin !== undefined && isUnderUrl(placeOfOrigin(skill.origin), rule);
+  if (url.test(rule)) return skill.origin !== undefined && isUnderUrl(originUrl(skill.origin), rule);
   return skill.origin === undefined && isWithin(fold(skill.source), toPath(rule, home));
 }
 
 /** Whether a rule denies a skill. Unlike `allowsSource`, also by its real or stored directory, and the URL of its installation. */
 export function deniesSource(rule: string, skill: SkillOrigin, home: string): boolean {
   if (url.test(rule)) {
-    const urls = skill.origin === undefined ? installedFrom(skill, home) : [placeOfOrigin(skill.origin)];
+    const urls = skill.origin === undefined ? installedFrom(skill, home) : [originUrl(skill.origin)];
     return urls.some((one) => deniesUrl(rule, one));
   }
   if (rule === project) return allowsSource(rule, skill, home);
-  return [skill.source, skill.directory].some((place) => isWithin(fold(place), toPath(rule, home)));
+  return [skill.source, skill.directory].some((located) => isWithin(fold(located), toPath(rule, home)));
 }
 
-function placeOfOrigin({ source, place = source }: NonNullable<SkillOrigin["origin"]>): string {
-  return place;
+function originUrl({ source, url = source }: NonNullable<SkillOrigin["origin"]>): string {
+  return url;
 }
 
 function isUnderUrl(text: string, start: string): boolean {
@@ -151,7 +151,7 @@ function isUnderUrl(text: string, start: string): boolean {
 
 /** Whether a rule denies a URL, however it is spelt: with another scheme, a user, or other letter case. */
 export function deniesUrl(rule: string, text: string): boolean {
-  const [denied, location] = [placeOf(rule), placeOf(text)];
+  const [denied, location] = [addressOf(rule), addressOf(text)];
   if (denied === undefined || location === undefined) return false;
   const isHost = denied.host === location.host && (denied.port === "" || denied.port === location.port);
   const [path, prefix] = [location.path, denied.path.replace(/\.git$/, "")];
@@ -163,7 +163,7 @@ export function isUrlRule(rule: string): boolean {
   return url.test(rule);
 }
 
-function placeOf(text: string): { readonly host: string; readonly port: string; readonly path: string } | undefined {
+function addressOf(text: string): { readonly host: string; readonly port: string; readonly path: string } | undefined {
   if (!URL.canParse(text)) return undefined;
   const { hostname, port, pathname } = new URL(text);
   const path = attempt(() => decodeURIComponent(pathname), pathname)
@@ -180,14 +180,14 @@ function toPath(entry: string, home: string): string {
   const key = `${home}\n${entry}`;
   const known = paths.get(key);
   if (known !== undefined) return known;
-  const place = fold(path.resolve(entry.startsWith("~") ? path.join(home, entry.slice(1)) : entry));
-  paths.set(key, place);
-  return place;
+  const folded = fold(path.resolve(entry.startsWith("~") ? path.join(home, entry.slice(1)) : entry));
+  paths.set(key, folded);
+  return folded;
 }
 
 /** File systems of Windows do not distinguish case. */
-function fold(place: string): string {
-  return process.platform === "win32" ? place.toLowerCase() : place;
+function fold(file: string): string {
+  return process.platform === "win32" ? file.toLowerCase() : file;
 }
 
 /**

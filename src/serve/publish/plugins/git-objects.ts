@@ -85,9 +85,9 @@ export function* toGitTree(
   for (const { path, bytes, executable } of files) {
     const object = yield* toGitObject("blob", bytes);
     objects.push(object);
-    place(root, path, { mode: executable ? "program" : "file", id: object.id });
+    addEntry(root, path, { mode: executable ? "program" : "file", id: object.id });
   }
-  for (const { path, id } of trees) place(root, path, { mode: "directory", id });
+  for (const { path, id } of trees) addEntry(root, path, { mode: "directory", id });
   const id = yield* write(root, objects);
   return { id, objects, size: objects.reduce((sum, { packed }) => sum + packed.length, 0) };
 }
@@ -97,7 +97,7 @@ interface Directory {
   readonly directories: Map<string, Directory>;
 }
 
-function place(root: Directory, path: string, entry: Omit<TreeEntry, "name">): void {
+function addEntry(root: Directory, path: string, entry: Omit<TreeEntry, "name">): void {
   const names = path.split("/");
   const name = names.pop() ?? "";
   let at = root;

@@ -40,17 +40,17 @@ export function recoverYaml(text: string, whole: YamlFailure, load: Load): Omit<
       faults.push(strayLine(text, start));
       continue;
     }
-    const place = { start, end: valueEnd(text, block) };
-    const read = readBlock(text, { ...block, key, end: place.end }, load, isBomb);
+    const range = { start, end: valueEnd(text, block) };
+    const read = readBlock(text, { ...block, key, end: range.end }, load, isBomb);
     const value = isObject(read.values) && Object.hasOwn(read.values, key) ? read.values[key] : undefined;
     if (Object.hasOwn(values, key)) {
       const message = `duplicate key \`${key}\`; the first one is used`;
       const fault = syntax(start + indent, key.length, message, "Remove one of the two.");
       faults.push({ ...fault, code: "yaml-duplicate-key" });
-      if (read.faults.length === 0 && isDeepStrictEqual(value, values[key])) mends.push({ ...place, text: "" });
+      if (read.faults.length === 0 && isDeepStrictEqual(value, values[key])) mends.push({ ...range, text: "" });
       continue;
     }
-    if (read.text !== undefined) mends.push({ ...place, text: read.text });
+    if (read.text !== undefined) mends.push({ ...range, text: read.text });
     faults.push(...read.faults);
     if (read.values !== undefined) {
       Object.defineProperty(values, key, { value, enumerable: true, configurable: true, writable: true });

@@ -118,7 +118,7 @@ export class FetchedRepositories {
     return cached;
   }
 
-  async #open(url: GitUrl, commit: string, signal: AbortSignal, place: (home: string) => void): Promise<Repository> {
+  async #open(url: GitUrl, commit: string, signal: AbortSignal, prepare: (home: string) => void): Promise<Repository> {
     const program = await this.#options.program();
     if (program === undefined && url.scheme !== "ssh")
       return { commit, ...(await readTarball(url, commit, this.#options, signal)) };
@@ -127,7 +127,7 @@ export class FetchedRepositories {
     if (!this.#isSwept) sweepTemporaryDirectories(this.#options.temporaryDirectory, "git");
     this.#isSwept = true;
     const git = await this.#makeHome(url);
-    place(git.home);
+    prepare(git.home);
     try {
       await fetchCommit(git, remote, { commit, refs }, signal);
       return { commit, tree: await readGitTree(git, { commit, label: url.label }, signal), problems: [] };

@@ -28,13 +28,13 @@ export function* collectSkills(
   for (const [index, entry] of entries.slice(0, indexLimits.entries).entries()) {
     yield;
     const found = toSkill(entry);
-    const place = `entry ${index + 1}${nameOf(entry)}`;
+    const where = `entry ${index + 1}${nameOf(entry)}`;
     if ("why" in found) {
-      problems.add(`${place}: ${found.why}`);
+      problems.add(`${where}: ${found.why}`);
     } else if (skills.has(found.name)) {
-      problems.add(`${place}: the name ${found.name} is listed twice; the first one is used`);
+      problems.add(`${where}: the name ${found.name} is listed twice; the first one is used`);
     } else if (found.id !== undefined && ids.has(found.id)) {
-      problems.add(`${place}: the id ${found.id} is listed twice; the first one is used`);
+      problems.add(`${where}: the id ${found.id} is listed twice; the first one is used`);
     } else {
       skills.set(found.name, found);
       if (found.id !== undefined) ids.add(found.id);

@@ -64,10 +64,12 @@ async function readElsewhere(
   from: string,
   reading: PluginReading,
 ): Promise<PluginsRead> {
-  const place = entries[0]?.location;
+  const location = entries[0]?.location;
   try {
-    if (place?.type === "git") return await readRepository(place, entries, from, reading);
-    return place?.type === "archive" ? await readPackage(place, entries, from, reading) : { found: [], problems: [] };
+    if (location?.type === "git") return await readRepository(location, entries, from, reading);
+    return location?.type === "archive"
+      ? await readPackage(location, entries, from, reading)
+      : { found: [], problems: [] };
   } catch (error) {
     if (reading.signal.aborted || !isSkillsError(error)) throw error;
     const names = entries.map(({ name }) => quotedName(name)).join(", ");
@@ -77,19 +79,19 @@ async function readElsewhere(
 }
 
 async function readRepository(
-  place: PluginLocation & { readonly type: "git" },
+  location: PluginLocation & { readonly type: "git" },
   entries: readonly PluginEntry[],
   from: string,
   { repositories, rules, signal }: PluginReading,
 ): Promise<PluginsRead> {
-  const { repository } = place;
+  const { repository } = location;
   checkMayLead(rules, from, repository);
-  const commit = place.commit ?? (await repositories.resolve(repository, place.ref, signal));
+  const commit = location.commit ?? (await repositories.resolve(repository, location.ref, signal));
   return await repositories.use(repository, commit, signal, async ({ tree, problems }) => {
     const toContent = (directory: string): RemoteContent => ({ type: "git", repository, commit, directory });
     const plugins = entries.map((entry) => ({ entry, root: pathOf(entry), isShared: false, isFetched: true }) as const);
     const read = await readPluginTree({ tree, toContent }, plugins, signal);
-    const followed = place.commit === undefined ? { [`${repository}#${place.ref ?? "HEAD"}`]: commit } : {};
+    const followed = location.commit === undefined ? { [`${repository}#${location.ref ?? "HEAD"}`]: commit } : {};
     return { found: read.found, problems: [...problems, ...read.problems], followed };
   });
 }
@@ -163,9 +165,9 @@ export async function readPlugins(
   const local = own === undefined ? { found: [], problems: [] } : await readOwnPlugins(plugins, own, reading.signal);
   const elsewhere = plugins.filter(({ location }) => location.type === "git" || location.type === "archive");
   // Plugins in directories of one repository are one group, so that the repository is fetched once.
-  const placeOf = ({ location }: PluginEntry): PluginLocation =>
+  const locationOf = ({ location }: PluginEntry): PluginLocation =>
     location.type === "git" ? { ...location, path: "" } : location;
-  const groups = [...groupBy(elsewhere, (entry) => JSON.stringify(placeOf(entry))).values()];
+  const groups = [...groupBy(elsewhere, (entry) => JSON.stringify(locationOf(entry))).values()];
   const read = await inParallel(groups.slice(0, maxElsewhere), readAtOnce, (entries) =>
     readElsewhere(entries, from, reading),
   );

@@ -89,25 +89,25 @@ export async function describeSkills(
   for (const [index, skill] of found.slice(0, maxSkills).entries()) {
     if (index % describedAtOnce === 0) await nextTurn();
     const { directory, content, text } = skill;
-    const place = shown(directory);
+    const where = shown(directory);
     problems.push(...skill.problems);
     if (text === undefined) {
-      problems.push(`${place} has a SKILL.md of more than ${maxSkillBytes} bytes; left out.`);
+      problems.push(`${where} has a SKILL.md of more than ${maxSkillBytes} bytes; left out.`);
       continue;
     }
     const said = describeSkillText(text);
     const description = (said.description ?? "").trim().slice(0, maxDescriptionLength);
     if (description === "") {
-      problems.push(`${place} has no description that can be read; left out.`);
+      problems.push(`${where} has no description that can be read; left out.`);
       continue;
     }
     const plain = toSlug(said.name) ?? toSlug(nameOf(directory)) ?? toSlug(skill.fallback) ?? "skill";
     const name = freeName(plain, skill, skills);
     if (name === undefined) {
-      problems.push(`${place} has the name ${plain}, as another skill of this source does; left out.`);
+      problems.push(`${where} has the name ${plain}, as another skill of this source does; left out.`);
       continue;
     }
-    if (name !== plain) problems.push(`${place} is called ${name}, because another skill has the name ${plain}.`);
+    if (name !== plain) problems.push(`${where} is called ${name}, because another skill has the name ${plain}.`);
     const version = said.version === undefined ? {} : { version: said.version };
     skills.set(name, { name, description, ...version, content });
   }

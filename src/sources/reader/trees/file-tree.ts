@@ -143,8 +143,10 @@ export function findSkills(tree: FileTree, start = ""): readonly string[] {
     const names = directory.split("/").slice(depth);
     return names.length <= deepest && !names.some((name) => skipped.has(name));
   });
-  const usual = usualDirectories.map((place) => joinTreePath(start, place));
-  const inUsual = outermost(all.filter((directory) => usual.some((place) => isBelow(directory, place))));
+  const usual = usualDirectories.map((usualDirectory) => joinTreePath(start, usualDirectory));
+  const inUsual = outermost(
+    all.filter((directory) => usual.some((usualDirectory) => isBelow(directory, usualDirectory))),
+  );
   if (inUsual.length > 0) return inUsual;
   return isSkill(tree, start) ? [start] : outermost(all);
 }

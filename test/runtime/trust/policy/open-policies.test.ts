@@ -62,14 +62,14 @@ test("what an organisation decided for many machines counts before the files, an
   });
   const denied = (skill: string): boolean => deniesSkill(policies, "", skill);
   expect([denied("a"), denied("b")]).toEqual([false, true]);
-  shared = { place: "policy of the cluster", text: '{"skills": {"deny": ["a"]}}' };
+  shared = { name: "policy of the cluster", text: '{"skills": {"deny": ["a"]}}' };
   expect([denied("a"), denied("b")]).toEqual([true, true]);
   expect(policies.policyFor(undefined)).toBe(policies.policyFor(undefined));
   expect(policies.layersFor(undefined).map(({ file, origin }) => [file.replace(directory, ""), origin])).toEqual([
     ["policy of the cluster", "organisation"],
     ["/given.json", "configuration"],
   ]);
-  shared = { place: "policy of the cluster", fault: "it could not be read yet", fix: "Wait." };
+  shared = { name: "policy of the cluster", fault: "it could not be read yet", fix: "Wait." };
   const wants = wanting({ network: ["https://example.com"] });
   expect(policies.policyFor(undefined).denies(subjectOf({ name: "a" }), wants)?.why).toMatch(/beyond the sandbox/);
   expect(denied("a")).toBe(false);

@@ -98,16 +98,16 @@ function toCommandText(content: readonly unknown[], command: string): Amendment 
 /** Replaces a block. A block at the start is replaced together with the next text, unless another `skill` block comes before that. */
 function replaceBlock(
   content: readonly unknown[],
-  { index: place }: Pick<SkillBlock, "index">,
+  { index: start }: Pick<SkillBlock, "index">,
   toSentence: (words: string) => string,
   added: readonly JsonRecord[],
 ): Amendment {
   const next = (block: unknown): boolean => blockText(block) !== undefined || isSkillBlock(block);
-  const end = place === 0 ? content.findIndex((block, index) => index > 0 && next(block)) : -1;
+  const end = start === 0 ? content.findIndex((block, index) => index > 0 && next(block)) : -1;
   const said = blockText(content[end]);
   const path = ["params", "prompt"];
   if (said === undefined)
-    return { path, at: place, remove: 1, insert: [{ type: "text", text: toSentence("") }, ...added] };
+    return { path, at: start, remove: 1, insert: [{ type: "text", text: toSentence("") }, ...added] };
   const between = content.slice(1, end);
   const sentence = { ...(content[end] as JsonRecord), text: toSentence(said.trimEnd()) };
   return { path, at: 0, remove: end + 1, insert: [sentence, ...added, ...between] };

@@ -10,12 +10,12 @@ import type { RunDraft } from "./state/run-form.ts";
 export function CopyBox({ runDraft }: { readonly runDraft: RunDraft }): JSX.Element {
   const directory = useBrowser().source.server?.about.value?.directory;
   const { command, notes } = toCliCommand(runDraft);
-  const place = directory === undefined ? [] : [`For a shell in ${directory}.`];
+  const directoryNote = directory === undefined ? [] : [`For a shell in ${directory}.`];
   return (
     <details class="copy-box">
       <summary>The same as a tool call, or in a shell</summary>
       <Copied name="tool call" text={toToolCall(runDraft)} notes={[]} />
-      <Copied name="CLI command" text={command} notes={[...place, ...notes]} />
+      <Copied name="CLI command" text={command} notes={[...directoryNote, ...notes]} />
     </details>
   );
 }

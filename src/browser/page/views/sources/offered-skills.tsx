@@ -4,13 +4,13 @@ import { openSearch } from "../../../../client/select.ts";
 import type { Discovered, ScopeName } from "../../../wire/sources.ts";
 import { ForeignList, foreignName, foreignText } from "../../components/foreign-text.tsx";
 import { counted } from "../../../../base/text/code-points.ts";
-import { placeTitles, type InstallFlow } from "./use-installing.ts";
+import { scopeTitles, type InstallFlow } from "./use-installing.ts";
 import { Button } from "../../components/icon.tsx";
 
 /** The maximum of skills in one plan of the server. */
 const maxChosen = 50;
 const filteredFrom = 12;
-const scopes = Object.keys(placeTitles) as readonly ScopeName[];
+const scopes = Object.keys(scopeTitles) as readonly ScopeName[];
 
 interface OfferedSkillsProps {
   readonly found: NonNullable<InstallFlow["found"]>;
@@ -72,7 +72,7 @@ export function OfferedSkills({ found: { source, offer }, installing }: OfferedS
               {scopes.map((one) => (
                 <label key={one}>
                   <input type="radio" name="place" checked={scope === one} onChange={() => setScope(one)} />
-                  {placeTitles[one]}
+                  {scopeTitles[one]}
                 </label>
               ))}
             </fieldset>
@@ -107,9 +107,9 @@ function offeredSkill(
       />
       <span>
         <strong>{foreignName(name)}</strong> {version !== undefined && foreignText(version, 80)}{" "}
-        {installed.map((place) => (
-          <span key={place} class="chip">
-            {place === "project" ? "installed in this project" : "installed for you"}
+        {installed.map((scope) => (
+          <span key={scope} class="chip">
+            {scope === "project" ? "installed in this project" : "installed for you"}
           </span>
         ))}
         <span class="description">{foreignText(description, 300)}</span>

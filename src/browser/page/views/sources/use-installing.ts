@@ -5,7 +5,7 @@ import { type SourceError, toSourceError } from "../../source/skill-source.ts";
 import { useBrowser } from "../../state/browser.ts";
 import { counted } from "../../../../base/text/code-points.ts";
 
-export const placeTitles: Readonly<Record<ScopeName, string>> = {
+export const scopeTitles: Readonly<Record<ScopeName, string>> = {
   project: "In this project",
   global: "For you, in every project",
 };

@@ -69,8 +69,8 @@ function createJsonEditor(editor: JsonEditor): Editor {
   const plan = (text = "", where: SetupEnvironment): Plan => {
     const agents: PlannedAgent[] = [];
     const changes: JsonChange[] = [];
-    const placed = find(text);
-    for (const { path, name, entry } of placed) {
+    const located = find(text);
+    for (const { path, name, entry } of located) {
       const key = JSON.stringify(path);
       const words = isObject(entry) ? form.read(entry) : undefined;
       const inner = words && unwrapWords(words);
@@ -88,7 +88,7 @@ function createJsonEditor(editor: JsonEditor): Editor {
       const found = editor.beside?.(name, entry) ?? "names no command";
       if (typeof found === "string")
         return void agents.push({ name, key: JSON.stringify(path), outcome: "skipped", note: found });
-      if (placed.some((other) => other.name === found.name)) return;
+      if (located.some((other) => other.name === found.name)) return;
       const added = [...path.slice(0, -1), found.name];
       const { env } = entry;
       const words = wrapWords(where.wrapper, found.words, where.home);

@@ -18,7 +18,7 @@ import { localLedger } from "../../../../runtime/ledger.ts";
 import { defaultDataDirectory } from "../../../../base/paths/directories.ts";
 
 /** Options of every command that works with a lock. */
-export const place = {
+export const scopeOptions = {
   global: flag("Your own skills, in ~/.agents/skills, instead of the project's.", "g"),
   cwd,
   json,
@@ -32,7 +32,7 @@ export const lockNotes = [
 ] as const;
 
 /** The scope of an installation by `--global` and `--cwd`. Throws INVALID_OPTIONS for a directory that cannot be read. */
-export function scopeFromOptions(options: OptionValues<typeof place>, terminal: Terminal): InstallScope {
+export function scopeFromOptions(options: OptionValues<typeof scopeOptions>, terminal: Terminal): InstallScope {
   if (options.global === true) return globalScope(terminal.home, process.env);
   return projectScope(existingDirectory("--cwd", options.cwd), terminal.home, process.env);
 }
@@ -54,7 +54,7 @@ export const recheckOptions = {
   "trusted-root": trustedRoot,
   source: texts("URL", "The full URL of a source with a secret, or that is read over ssh. Repeatable."),
   ...asking,
-  ...place,
+  ...scopeOptions,
 } as const satisfies OptionTable;
 
 /**
@@ -165,10 +165,10 @@ export function recordInstalls(
   terminal: Pick<Terminal, "home" | "log">,
 ): void {
   const ledger = localLedger(defaultDataDirectory(terminal.home), terminal);
-  const place = form === "project" ? { project: base } : {};
+  const ofProject = form === "project" ? { project: base } : {};
   for (const { name: skill, about, version, digest } of installs) {
     const facts = { ...(version !== undefined && { version }), ...(digest !== undefined && { digest }) };
-    ledger.record({ at: Date.now(), event, tool: "skills", ...place, skill, ...facts, about, door: "cli" });
+    ledger.record({ at: Date.now(), event, tool: "skills", ...ofProject, skill, ...facts, about, door: "cli" });
   }
   ledger.close();
 }

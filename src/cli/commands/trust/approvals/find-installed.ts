@@ -40,8 +40,8 @@ export async function copiedVersion(
   digest: string,
   { options: { source: labels = [] }, terminal }: Pick<Approving, "options" | "terminal">,
 ): Promise<InstalledVersion | undefined> {
-  const place = defaultDataDirectory(terminal.home);
-  const [root] = labels.flatMap((label) => rootWithCopy(place, { label, digest }) ?? []);
+  const dataDirectory = defaultDataDirectory(terminal.home);
+  const [root] = labels.flatMap((label) => rootWithCopy(dataDirectory, { label, digest }) ?? []);
   if (root === undefined) return undefined;
   const { catalog } = await createListing({ "no-default-roots": true }, terminal, [root]);
   if (catalog.find(name) === undefined) return undefined;

@@ -150,11 +150,11 @@ async function remove(given: Approving, isOfKind: (approval: Approval) => boolea
   const missing = targets.filter((target) => !found.some((approval) => isNamedApproval(approval, target)));
   for (const target of missing) {
     const others = all.filter((approval) => isNamedApproval(approval, target));
-    const places = [...new Set(others.map(({ project }) => project))].join(", ");
+    const projects = [...new Set(others.map(({ project }) => project))].join(", ");
     terminal.note(
       others.length === 0
         ? nothingNamed(target, all)
-        : `${target} is approved or blocked in other projects only (${places}): name the ID, or add --all`,
+        : `${target} is approved or blocked in other projects only (${projects}): name the ID, or add --all`,
     );
   }
   if (options.project === true && found.length === 0) terminal.note(`${directory} is not trusted`);

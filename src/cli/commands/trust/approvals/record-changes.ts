@@ -32,8 +32,8 @@ type Difference = Partial<LedgerEntry>;
 
 function differences(scope: ApprovalScope, before: Approvals, after: Approvals): readonly Difference[] {
   const project = scope === "everywhere" ? undefined : scope.project;
-  const place = project === undefined ? {} : { project };
-  const [given, taken] = [{ outcome: "allowed", ...place } as const, { event: "revoke", ...place } as const];
+  const ofProject = project === undefined ? {} : { project };
+  const [given, taken] = [{ outcome: "allowed", ...ofProject } as const, { event: "revoke", ...ofProject } as const];
   const isIn = (grants: Approvals["grants"], id: string): boolean => grants.some((grant) => grant.id === id);
   const isBlocked = ({ blocks }: Approvals, { skill, from }: Approvals["blocks"][number]): boolean =>
     blocks.some((block) => block.skill === skill && block.from === from);
@@ -47,7 +47,7 @@ function differences(scope: ApprovalScope, before: Approvals, after: Approvals):
       .map((grant) => ({ ...taken, ...factsOf(grant, signatureOf(grant)) })),
     ...after.blocks
       .filter((block) => !isBlocked(before, block))
-      .map((block) => ({ ...place, ...eventOf("block", block), outcome: "denied" as const, skill: block.skill })),
+      .map((block) => ({ ...ofProject, ...eventOf("block", block), outcome: "denied" as const, skill: block.skill })),
     ...before.blocks
       .filter((block) => !isBlocked(after, block))
       .map((block) => ({ ...taken, skill: block.skill, about: `the block, ${signatureOf(block)}` })),

@@ -59,12 +59,12 @@ export async function importApprovals({ targets, options, store, terminal }: App
   const file = path.resolve(terminal.cwd, targets[0] ?? "");
   const { scopes } = readExported(file);
   const target = options["for-project"];
-  const place = target === undefined ? undefined : placeFor(target, scopes, terminal);
+  const targetScope = target === undefined ? undefined : scopeFor(target, scopes, terminal);
   const now = Date.now();
   let [added, expired] = [0, 0];
   const absent: string[] = [];
   for (const { project: theirs, grants, blocks, trusted } of scopes) {
-    const project = theirs === undefined ? undefined : (place ?? theirs);
+    const project = theirs === undefined ? undefined : (targetScope ?? theirs);
     if (project !== undefined && !existsSync(project)) {
       absent.push(project);
       continue;
@@ -85,7 +85,7 @@ export async function importApprovals({ targets, options, store, terminal }: App
 }
 
 /** The project on this machine for the approvals of a file with one project. Throws INVALID_OPTIONS for any other file or directory. */
-function placeFor(
+function scopeFor(
   directory: string,
   scopes: readonly Approvals[],
   { cwd, home }: Pick<Terminal, "cwd" | "home">,
@@ -141,6 +141,6 @@ function readExported(file: string): z.output<typeof exported> {
   const parsed = exported.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const place = issue === undefined ? "" : `/${issue.path.join("/")}: ${issue.message}`;
-  throw fault(`not exported by acp-skills approvals export (${place})`);
+  const where = issue === undefined ? "" : `/${issue.path.join("/")}: ${issue.message}`;
+  throw fault(`not exported by acp-skills approvals export (${where})`);
 }

@@ -102,12 +102,12 @@ export function readInstalledSkill(project: string, { pin, place }: PinnedConten
 
 /** Finds a package as Node would; "outside" if it is not in a directory `node_modules`. */
 function findInstalled(project: string, dependency: string): InstalledPackage | "outside" | undefined {
-  const above = upwards(realpathSync.native(project)).map((place) => path.join(place, installedText));
+  const above = upwards(realpathSync.native(project)).map((at) => path.join(at, installedText));
   for (const directory of above) {
     const real = attempt(() => realpathSync.native(path.join(directory, ...dependency.split("/"))), undefined);
     if (real === undefined) continue;
     // Package managers link to their stores, such as node_modules/.pnpm.
-    if (!above.some((place) => real.startsWith(place + path.sep))) return "outside";
+    if (!above.some((at) => real.startsWith(at + path.sep))) return "outside";
     const text = attempt(() => readSmallFile(path.join(real, "package.json")), undefined);
     const own = text === undefined ? undefined : parseIfJson(text.toString("utf8"));
     if (!isObject(own)) continue;
@@ -120,7 +120,7 @@ function findInstalled(project: string, dependency: string): InstalledPackage | 
 
 /** Reads the SKILL.md files of a package in all directories that may be skills. */
 function manifestsOf(real: string): FileTree {
-  const directories = ["", ...skillDirectories.flatMap((place) => childrenOf(real, place))];
+  const directories = ["", ...skillDirectories.flatMap((at) => childrenOf(real, at))];
   const files = directories.flatMap((directory) => {
     const file = directory === "" ? "SKILL.md" : `${directory}/SKILL.md`;
     const bytes = attempt(() => readSmallFile(path.join(real, ...file.split("/"))), undefined);
@@ -129,11 +129,11 @@ function manifestsOf(real: string): FileTree {
   return archiveTree({ files, links: [], unusable: [] });
 }
 
-function childrenOf(real: string, place: string): readonly string[] {
-  const directory = path.join(real, ...place.split("/"));
+function childrenOf(real: string, at: string): readonly string[] {
+  const directory = path.join(real, ...at.split("/"));
   // Most packages have no such directory.
   const entries = attempt(() => within(holdDirectory(directory), (held) => listHeld(held, directory)), []);
-  return entries.flatMap((entry) => (entry.isDirectory() ? [`${place}/${entry.name}`] : []));
+  return entries.flatMap((entry) => (entry.isDirectory() ? [`${at}/${entry.name}`] : []));
 }
 
 /** Reads at most one byte more than a manifest may have; such a file is too large. */

@@ -52,16 +52,16 @@ export function readNpmSettings(env: NodeJS.ProcessEnv = process.env, home = hom
       return toRegistry(found.value, file);
     },
     authorizationFor(url) {
-      for (const place of locationsOf(new URL(url)))
+      for (const location of locationsOf(new URL(url)))
         for (const [key, scheme] of Object.entries({ _authToken: "Bearer", _auth: "Basic" })) {
-          const found = valueOf(`${place}:${key}`);
+          const found = valueOf(`${location}:${key}`);
           if (found === undefined) continue;
           if ("unset" in found) {
             missing.push(found.unset);
             continue;
           }
           if (/^[\x21-\x7E]+$/.test(found.value)) return `${scheme} ${found.value}`;
-          throw invalidOptions(`${place}:${key} in ${file} is no token; log in again with npm login`);
+          throw invalidOptions(`${location}:${key} in ${file} is no token; log in again with npm login`);
         }
       return undefined;
     },

@@ -75,7 +75,7 @@ export const skillDirectories = ["skills", "dist/skills"] as const;
 
 /** Returns the directories of skills, as `skills experimental_sync` finds them in an installed package. */
 export function publishedSkills(tree: FileTree): readonly string[] {
-  return isSkill(tree, "") ? [""] : skillDirectories.flatMap((place) => skillChildren(tree, place));
+  return isSkill(tree, "") ? [""] : skillDirectories.flatMap((directory) => skillChildren(tree, directory));
 }
 
 /** Returns the published skills; if there are none, those that a repository would have. */

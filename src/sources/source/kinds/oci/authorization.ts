@@ -30,10 +30,10 @@ export interface RegistryAuthorization {
  * the registry names, or the credentials themselves. Credentials are used if there are any; no challenge widens the scope.
  */
 export function openAuthorization(
-  place: OciReference,
+  repository: OciReference,
   { action, fetcher, find }: RegistryOptions,
 ): RegistryAuthorization {
-  const origin = new URL(originOfRegistry(place.registry));
+  const origin = new URL(originOfRegistry(repository.registry));
   let header: string | undefined;
 
   async function askToken(
@@ -45,7 +45,7 @@ export function openAuthorization(
       Array.from(challenge.matchAll(/([a-z_]+)="([^"]*)"/gi), ([, key = "", value = ""]) => [key.toLowerCase(), value]),
     );
     const realm = realmOf(said.get("realm") ?? "");
-    const scope = `repository:${place.repository}:${action}`;
+    const scope = `repository:${repository.repository}:${action}`;
     const wanted = new URLSearchParams({ service: said.get("service") ?? origin.host, scope });
     const asked = { maxBytes: tokenBytes, timeoutMs, headers: { accept: "application/json" } };
     const answer = await ask(
@@ -60,11 +60,11 @@ export function openAuthorization(
     );
     if (answer.status !== 200) {
       const whose =
-        credentials === undefined ? "no credentials" : `the credentials that are stored for ${place.registry}`;
+        credentials === undefined ? "no credentials" : `the credentials that are stored for ${repository.registry}`;
       const code = answer.status >= 500 || answer.status === 429 ? "ENDPOINT_UNREACHABLE" : "AUTH_REQUIRED";
       throw refusal(
         code,
-        `answered with status ${answer.status} to ${whose}; log in with docker login ${place.registry}`,
+        `answered with status ${answer.status} to ${whose}; log in with docker login ${repository.registry}`,
       );
     }
     const json = parseIfJson(Buffer.from(answer.body).toString("utf8"));
@@ -89,7 +89,7 @@ export function openAuthorization(
     if (fetcher.leadsInside(origin.href, realm.href))
       throw refusal(
         "ENDPOINT_UNREACHABLE",
-        `is on the private host ${realm.host}, to which a public registry must not lead; if you trust both, allow the registry too: --allow-private ${place.registry}`,
+        `is on the private host ${realm.host}, to which a public registry must not lead; if you trust both, allow the registry too: --allow-private ${repository.registry}`,
       );
     return realm;
   }
@@ -105,7 +105,7 @@ export function openAuthorization(
   }
 
   function refusal(code: SkillsError["code"], why: string, cause?: unknown): SkillsError {
-    return new SkillsError(code, `The token server that ${place.registry} names ${why}.`, { cause });
+    return new SkillsError(code, `The token server that ${repository.registry} names ${why}.`, { cause });
   }
 
   return {
@@ -114,7 +114,7 @@ export function openAuthorization(
       // Another request got a header meanwhile.
       if (header !== used) return true;
       const [, scheme = "", rest = ""] = /^\s*([A-Za-z]+)(?:\s+(.*))?$/s.exec(headers["www-authenticate"] ?? "") ?? [];
-      const credentials = await find(place, signal);
+      const credentials = await find(repository, signal);
       if (/^bearer$/i.test(scheme)) header = `Bearer ${await askToken(rest, credentials, signal)}`;
       else if (/^basic$/i.test(scheme) && credentials?.type === "password") header = toBasic(credentials);
       return header !== used;

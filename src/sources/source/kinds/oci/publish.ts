@@ -34,9 +34,9 @@ export async function publishSkills(
     const repository = skills.length === 1 ? reference.repository : `${reference.repository}/${skill.slug}`;
     const tag = reference.tag ?? tagOf(skill);
     // Parsed again, because the repository now contains the name of the skill.
-    const place = parseReference(toReferenceLabel({ registry: reference.registry, repository, tag }));
-    const registry = new OciRegistry(place, { action: "pull,push", fetcher: options.fetcher, find });
-    receipts.push(await publishSkill(registry, { ...place, tag }, skill, options));
+    const target = parseReference(toReferenceLabel({ registry: reference.registry, repository, tag }));
+    const registry = new OciRegistry(target, { action: "pull,push", fetcher: options.fetcher, find });
+    receipts.push(await publishSkill(registry, { ...target, tag }, skill, options));
   }
   return receipts;
 }
@@ -48,34 +48,34 @@ function tagOf({ version }: PublishableSkill): string {
 
 async function publishSkill(
   registry: OciRegistry,
-  place: OciReference & { readonly tag: string },
+  target: OciReference & { readonly tag: string },
   skill: PublishableSkill,
   { signal, replaces }: PublishOptions,
 ): Promise<PublishReceipt> {
   const { blobs, manifests, index } = await toArtifact(skill);
   const { digest } = index.descriptor;
-  const present = await registry.manifest(place.tag, signal, digest);
+  const present = await registry.manifest(target.tag, signal, digest);
   const isThere = present === "unchanged";
-  if (!isThere && present !== undefined && !replaces && parseVersion(place.tag) !== null)
+  if (!isThere && present !== undefined && !replaces && parseVersion(target.tag) !== null)
     throw new SkillsError(
       "INVALID_OPTIONS",
-      `${registry.place}:${place.tag} is published with other content, ${present.digest}: give the skill a new version, or replace it with --replace`,
+      `${registry.repository}:${target.tag} is published with other content, ${present.digest}: give the skill a new version, or replace it with --replace`,
     );
   if (!isThere) {
     for (const blob of blobs) await pushBlob(registry, blob, signal);
     for (const manifest of manifests) await pushManifest(registry, manifest, signal);
-    await pushManifest(registry, index, signal, place.tag);
+    await pushManifest(registry, index, signal, target.tag);
   }
   const { signature } = skill;
   const isNewlySigned = signature !== undefined && (await pushSignature(registry, index.descriptor, signature, signal));
-  const name = nameOf(place.repository);
+  const name = nameOf(target.repository);
   const notes =
     name === skill.slug
       ? []
       : [`ToolHive installs it only from a repository whose last part is ${skill.slug}, not ${name}.`];
   return {
     slug: skill.slug,
-    source: { label: toReferenceLabel(place), kind: "scheme", url: toReferenceUrl(place) },
+    source: { label: toReferenceLabel(target), kind: "scheme", url: toReferenceUrl(target) },
     pin: digest,
     isUnchanged: isThere && !isNewlySigned,
     isSigned: signature !== undefined,

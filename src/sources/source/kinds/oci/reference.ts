@@ -33,8 +33,8 @@ export function parseReference(text: string): OciReference {
   if (digest !== undefined && (others.length > 0 || !contentDigest.test(digest)))
     throw invalidSource("what follows @ is not a digest, sha256: or sha512: and hexadecimal digits", example);
   if (tag !== undefined && !tagForm.test(tag)) throw invalidSource("what follows : is not a tag", example);
-  const place = toLocation(toRegistry(host), colon === -1 ? name : name.slice(0, colon));
-  return { ...place, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
+  const location = toLocation(toRegistry(host), colon === -1 ? name : name.slice(0, colon));
+  return { ...location, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
 }
 
 function toRegistry(host: string): string {

@@ -63,7 +63,7 @@ export function openRegistrySource({ fetcher }: SourceDriverOptions): SourceDriv
       const [, digest = "", directory] = placeForm.exec(place) ?? [];
       const received = await registry.manifest(digest, signal);
       if (received?.content.type !== "manifest")
-        throw badSource(`${registry.place} has no manifest ${digest} any more`);
+        throw badSource(`${registry.repository} has no manifest ${digest} any more`);
       const tree = await filesOf(received.content, digest, registry, signal);
       const files = await readSkill(tree, directory, signal);
       if (files.some(({ path }) => path === signatureFile)) return files;
@@ -74,8 +74,8 @@ export function openRegistrySource({ fetcher }: SourceDriverOptions): SourceDriv
   };
 }
 
-function etagKey({ origin, place }: OciRegistry, name: string): string {
-  return `${origin}/v2/${place.slice(place.indexOf("/") + 1)}/manifests/${name}`;
+function etagKey({ origin, repository }: OciRegistry, name: string): string {
+  return `${origin}/v2/${repository.slice(repository.indexOf("/") + 1)}/manifests/${name}`;
 }
 
 interface FoundManifest {
@@ -94,12 +94,12 @@ async function findManifest(
   const found = await registry.manifest(name, signal, etags[etagKey(registry, name)]);
   if (found !== undefined) return { name, found };
   if (digest !== undefined || tag !== undefined)
-    throw badSource(`${registry.place} has nothing with the ${digest === undefined ? "tag" : "digest"} ${name}`);
+    throw badSource(`${registry.repository} has nothing with the ${digest === undefined ? "tag" : "digest"} ${name}`);
   const newest = newestVersion(await registry.tags(signal));
   if (newest === undefined)
-    throw badSource(`${registry.place} has neither the tag latest nor one that is a version; name a tag`);
+    throw badSource(`${registry.repository} has neither the tag latest nor one that is a version; name a tag`);
   const other = await registry.manifest(newest, signal, etags[etagKey(registry, newest)]);
-  if (other === undefined) throw badSource(`${registry.place} lists the tag ${newest}, and has nothing with it`);
+  if (other === undefined) throw badSource(`${registry.repository} lists the tag ${newest}, and has nothing with it`);
   return { name: newest, found: other };
 }
 
@@ -163,9 +163,10 @@ async function listEntry(
   if (declared !== undefined) return { skills: [{ ...declared, content: toContent(digest, listing) }], problems: [] };
   const { registry, signal } = listing;
   const received = await registry.manifest(digest, signal);
-  if (received === undefined) throw badSource(`${registry.place} has no manifest ${digest}, which its index lists`);
+  if (received === undefined)
+    throw badSource(`${registry.repository} has no manifest ${digest}, which its index lists`);
   if (received.content.type === "index")
-    throw badSource(`${registry.place}@${digest} is an index in an index, which is not read`);
+    throw badSource(`${registry.repository}@${digest} is an index in an index, which is not read`);
   return await listManifest(received.content, digest, annotations, listing);
 }
 
@@ -185,12 +186,12 @@ async function listManifest(
     fallback,
     content: toContent(`${digest}/${directory}`, listing),
   }));
-  if (skills.length === 0) throw badSource(`${registry.place}@${digest} holds no SKILL.md`);
+  if (skills.length === 0) throw badSource(`${registry.repository}@${digest} holds no SKILL.md`);
   return await listSkillsOf(tree, skills, signal);
 }
 
-function toContent(place: string, { reference, top }: Pick<Listing, "reference" | "top">): PinnedContent {
-  return { type: "pinned", source: toReferenceLabel(reference), pin: top.digest, place };
+function toContent(directory: string, { reference, top }: Pick<Listing, "reference" | "top">): PinnedContent {
+  return { type: "pinned", source: toReferenceLabel(reference), pin: top.digest, place: directory };
 }
 
 /** Reads the files of a skill. A link in it makes it unusable, because it can lead anywhere. */
@@ -203,12 +204,12 @@ async function readSkill(
   const [only] = found;
   if (directory === undefined && (only === undefined || found.length > 1))
     throw badSource(`The artifact declares one skill, and holds ${found.length}`);
-  const place = directory ?? only ?? "";
-  const inside = place === "" ? "" : `${place}/`;
+  const at = directory ?? only ?? "";
+  const inside = at === "" ? "" : `${at}/`;
   for (const [path, { isLink }] of tree.files)
     if (isLink && path.startsWith(inside))
       throw badSource(
         `The layers have a link, ${JSON.stringify(path)}; links are not unpacked because they can lead anywhere`,
       );
-  return await readSkillFrom(tree, place, signal);
+  return await readSkillFrom(tree, at, signal);
 }
