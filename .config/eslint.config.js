@@ -1,18 +1,17 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { ESLintUtils } from "@typescript-eslint/utils";
 import { importX } from "eslint-plugin-import-x";
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 import { TypeFlags } from "typescript";
 
-/** What the doors use of `runtime/`: its inner rooms are joined by `app.ts`. */
-const forDoors = ["app", "caller", "ports", "question", "runs", "tools", "trust"].map((room) => `runtime/${room}`);
+/** What transports use of `runtime/`: its inner rooms are joined by `app.ts`. */
+const forTransports = ["app", "caller", "ports", "question", "runs", "tools", "trust"].map((room) => `runtime/${room}`);
 
 /**
  * The house's import direction (`src/README.md`): what each wing or room may import, besides itself. The rooms of `runtime/` are
- * neighbours, which take what they need from one another as values. `trust` is `trust/` and its door `trust.ts`.
+ * neighbours, which take what they need from one another as values. `trust` is `trust/` and its entry `trust.ts`.
  * @type {Record<string, string[]>}
  */
 const mayImport = {
@@ -44,34 +43,34 @@ const mayImport = {
   cluster: [
     ...["base", "skills", "wire", "sources", "serve/config", "serve/read-config"],
     ...["runtime/blobs", "runtime/ledger", "runtime/options"],
-    ...forDoors,
+    ...forTransports,
   ],
   // Joins what a process is made of.
-  "given-ports.ts": ["base", "cluster", "runtime/options", ...forDoors],
-  mcp: ["base", "skills", "wire", ...forDoors],
-  acp: ["base", "skills", "wire", "given-ports.ts", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
+  "given-ports.ts": ["base", "cluster", "runtime/options", ...forTransports],
+  mcp: ["base", "skills", "wire", ...forTransports],
+  acp: ["base", "skills", "wire", "given-ports.ts", "mcp", "runtime/ledger", "runtime/options", ...forTransports],
   // Each on a thread of its own: what both import is what they say to each other.
   "acp/relay": [
     ...["base", "wire", "runtime/options"],
     ...["emission", "messages", "negotiation", "remote-service", "skill-service"].map((file) => `acp/${file}`),
   ],
   "acp/service": [
-    ...["base", "skills", "wire", "given-ports.ts", "mcp", "runtime/ledger", "runtime/options", ...forDoors],
+    ...["base", "skills", "wire", "given-ports.ts", "mcp", "runtime/ledger", "runtime/options", ...forTransports],
     ...["emission", "messages", "negotiation", "skill-service"].map((file) => `acp/${file}`),
   ],
   client: ["wire"],
   serve: [
     ...["base", "skills", "wire", "sources", "mcp", "runtime/blobs", "runtime/ledger", "runtime/options"],
-    ...forDoors,
+    ...forTransports,
   ],
   "browser/wire": ["base", "skills", "wire", "client", "evals"],
   "browser/page": ["base", "client", "browser/wire"],
   "browser/server": [
     ...["base", "skills", "wire", "sources", "serve", "browser/wire", "evals"],
-    ...["runtime/blobs", "runtime/ledger", "runtime/options", ...forDoors],
+    ...["runtime/blobs", "runtime/ledger", "runtime/options", ...forTransports],
   ],
   conformance: ["base", "wire", "client", "acp"],
-  evals: ["base", "skills", "wire", "client", "acp", "conformance", "runtime/options", ...forDoors],
+  evals: ["base", "skills", "wire", "client", "acp", "conformance", "runtime/options", ...forTransports],
   cli: [
     ...[
       "base",
@@ -86,9 +85,9 @@ const mayImport = {
       "conformance",
       "evals",
     ],
-    ...["runtime/blobs", "runtime/ledger", "runtime/options", "runtime/sandbox", ...forDoors],
+    ...["runtime/blobs", "runtime/ledger", "runtime/options", "runtime/sandbox", ...forTransports],
   ],
-  "index.ts": ["base", "skills", "wire", "client", "acp", "runtime/options", ...forDoors],
+  "index.ts": ["base", "skills", "wire", "client", "acp", "runtime/options", ...forTransports],
 };
 /**
  * Rooms that no other room of their wing may import, but these: they use the rest of it.
@@ -132,14 +131,14 @@ const packageRules = Object.entries(packagesOf).map(([wing, names]) => {
 /** @param {string} folder */
 const entriesOf = (folder) =>
   readdirSync(new URL(`../src/${folder}`, import.meta.url)).filter((name) => !/^README\.md$|^__pycache__$/.test(name));
-/** The folder of that name and its door. @param {string} room */
-const placesOf = (room) =>
-  [`./src/${room}`, `./src/${room}.ts`].filter((place) => existsSync(new URL(`../${place}`, import.meta.url)));
+/** The folder of that name and its entry. @param {string} room */
+const pathsOf = (room) =>
+  [`./src/${room}`, `./src/${room}.ts`].filter((one) => existsSync(new URL(`../${one}`, import.meta.url)));
 const zones = [
   ...Object.entries(mayImport).map(([room, others]) => ({
-    target: placesOf(room),
+    target: pathsOf(room),
     from: "./src",
-    except: [room, ...others].flatMap(placesOf).map((place) => place.replace("./src", ".")),
+    except: [room, ...others].flatMap(pathsOf).map((one) => one.replace("./src", ".")),
     message: `src/${room} may import only ${others.join(", ") || "nothing of ours"}.`,
   })),
   ...Object.entries(lastOfWing).map(([room, users]) => {
@@ -148,7 +147,7 @@ const zones = [
       target: entriesOf(wing)
         .filter((entry) => ![name, ...users].includes(entry.replace(/\.ts$/, "")))
         .map((entry) => `./src/${wing}/${entry}`),
-      from: placesOf(room),
+      from: pathsOf(room),
       message: `Nothing else in src/${wing} may import src/${room}.`,
     };
   }),
@@ -162,10 +161,10 @@ for (const room of rooms)
 const source = fileURLToPath(new URL("../src/", import.meta.url));
 /**
  * A file can be seen by the folder that holds its folder, and from there down; `base/` and `wire/` by all. What lies deeper is the private
- * matter of its folder, and `trust.ts` beside `trust/` is the door.
+ * matter of its folder, and `trust.ts` beside `trust/` is its entry.
  * @type {import("eslint").Rule.RuleModule}
  */
-const noPastDoor = {
+const noPastEntry = {
   create(context) {
     const folder = path.relative(source, path.dirname(context.filename)).replaceAll("\\", "/");
     const check = (/** @type {{ source?: unknown, type: string }} */ node) => {
@@ -174,32 +173,34 @@ const noPastDoor = {
       const target = path.posix.join(folder, value);
       const seenFrom = path.posix.dirname(path.posix.dirname(target));
       if (/^(?:base|wire)\//.test(target) || seenFrom === "." || `${folder}/`.startsWith(`${seenFrom}/`)) return;
-      const message = `src/${target} is seen only in src/${seenFrom}: import what a door there hands on.`;
+      const message = `src/${target} is seen only in src/${seenFrom}: import it from an entry there.`;
       context.report({ node: /** @type {import("eslint").Rule.Node} */ (node), message });
     };
     return { ImportDeclaration: check, ExportNamedDeclaration: check, ImportExpression: check };
   },
 };
 
-const limit = /^#?(?:most|longest|largest|highest|fewest|shortest|least|lowest)(?:[A-Z]|$)/;
+const limit = /^(?:most|longest|largest|highest|fewest|shortest|least|lowest)(?:[A-Z]|$)/;
 const time =
-  /(?:^#?|[a-z])(?:[tT]imeout|[iI]nterval|[pP]eriod|Time|[sS]econds|[mM]illiseconds|[mM]inutes|[dD]elay|[pP]atience)$/;
+  /(?:^|[a-z])(?:[tT]imeout|[iI]nterval|[pP]eriod|Time|[sS]econds|[mM]illiseconds|[mM]inutes|[dD]elay|[pP]atience)$/;
 /**
  * Numbers whose name and unit something outside has: seconds as people read and headers have them, columns, options of the command line, a
  * field of pg-boss, of a form, of Sigstore.
  */
 const namedOutside =
   /^(?:seconds|(?:max)?[rR]etry(?:After)?Seconds|(?:default|max)(?:Lease|Drain)Seconds|(?:lease|longWait|heartbeat|maxTimeout)Seconds|(?:default)?[iI]dleMinutes|integratedTime)$/;
+/** @typedef {{ getTypeAtLocation: (node: import("eslint").Rule.Node) => import("typescript").Type }} Types */
 /**
  * A number that limits is `max…` or `min…`, a time is `…Ms`. What is no number by its type, such as a function, is free.
  * @type {import("eslint").Rule.RuleModule}
  */
 const numberNames = {
   create(context) {
-    const services = ESLintUtils.getParserServices(/** @type {any} */ (context));
-    const check = (/** @type {any} */ node) => {
-      const name = node.type === "PrivateIdentifier" ? `#${node.name}` : node.name;
-      if (typeof name !== "string" || namedOutside.test(name) || !(limit.test(name) || time.test(name))) return;
+    const services = /** @type {Types} */ (/** @type {unknown} */ (context.sourceCode.parserServices));
+    /** @param {import("eslint").Rule.Node & { name?: string }} node */
+    const check = (node) => {
+      const { name = "" } = node;
+      if (namedOutside.test(name) || !(limit.test(name) || time.test(name))) return;
       const type = services.getTypeAtLocation(node);
       const isNumber = (type.isUnion() ? type.types : [type]).some(({ flags }) => (flags & TypeFlags.NumberLike) !== 0);
       const message = limit.test(name) ? `${name} limits: name it max… or min….` : `${name} is a time: name it …Ms.`;
@@ -263,9 +264,9 @@ export default defineConfig(
   },
   {
     files: ["src/**/*.{ts,tsx}"],
-    plugins: { house: { rules: { "no-past-door": noPastDoor, "number-names": numberNames } } },
+    plugins: { house: { rules: { "no-past-entry": noPastEntry, "number-names": numberNames } } },
     rules: {
-      "house/no-past-door": "error",
+      "house/no-past-entry": "error",
       "house/number-names": "error",
       "max-lines-per-function": ["error", { max: 120, skipComments: true }],
     },

@@ -2,7 +2,7 @@ import type * as ClusterAdmin from "./cluster/admin.ts";
 import type * as ClusterWorker from "./cluster/worker.ts";
 import type { Settings } from "./runtime/options.ts";
 import type { GivenPorts } from "./runtime/ports.ts";
-import type { ClusterParts, ClusterRecords } from "./cluster/open-cluster.ts";
+import type { ClusterPorts, ClusterRecords } from "./cluster/open-cluster.ts";
 
 export type { ClusterRecords };
 
@@ -10,10 +10,10 @@ export type { ClusterRecords };
  * Opens the adapters that replace the default ports: those of the cluster, then the user's own modules, which take precedence. Only this
  * file imports both the cluster and the rest of the code base. Rejects with INVALID_OPTIONS.
  */
-export async function openParts(
+export async function openGivenPorts(
   settings: Settings,
   kind: "server" | "wrapper" = "server",
-): Promise<GivenPorts & Partial<ClusterParts>> {
+): Promise<GivenPorts & Partial<ClusterPorts>> {
   const { cluster, ports } = settings;
   const [shared, own] = await Promise.all([
     cluster === undefined

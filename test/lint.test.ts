@@ -18,7 +18,7 @@ async function broken(file: string, text: string): Promise<(string | null)[]> {
 
 test.each([
   [
-    "a wing that imports a door",
+    "a wing that imports one above it",
     "src/skills/permissions.ts",
     'import "../acp/emission.ts";\n',
     "import-x/no-restricted-paths",
@@ -30,7 +30,7 @@ test.each([
     "import-x/no-restricted-paths",
   ],
   [
-    "what tools need that imports a door",
+    "what tools need that imports a transport",
     "src/runtime/options.ts",
     'import "../acp/emission.ts";\n',
     "import-x/no-restricted-paths",
@@ -60,16 +60,16 @@ test.each([
     "import-x/no-restricted-paths",
   ],
   [
-    "an import past a door",
+    "an import past an entry",
     "src/runtime/runs/plan.ts",
     'export type { Policies } from "../trust/policy/open-policies.ts";\n',
-    "house/no-past-door",
+    "house/no-past-entry",
   ],
   [
-    "a lazy import past a door",
+    "a lazy import past an entry",
     "src/cli/main.ts",
     'await import("./commands/serve/serve.ts");\n',
-    "house/no-past-door",
+    "house/no-past-entry",
   ],
   ["a package that a wing does not list", "src/skills/permissions.ts", 'import "execa";\n', "no-restricted-imports"],
   [

@@ -17,7 +17,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findDenoParts } from "../src/runtime/sandbox/pyodide/pyodide-tier.ts";
+import { findDenoFiles } from "../src/runtime/sandbox/pyodide/pyodide-tier.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = path.join(root, "node_modules");
@@ -151,7 +151,7 @@ describe("the package as npm delivers it, in an empty folder", () => {
       expect(await listed(directory, "external/main.js")).toEqual({ names: ["pdf"], told: [] });
     }, 120_000);
 
-    const parts = findDenoParts([root], root);
+    const parts = findDenoFiles([root], root);
     test.skipIf(typeof parts === "string")(
       "lists skills under Deno, and ends without an error",
       async () => {

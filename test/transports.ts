@@ -14,16 +14,17 @@ import { describe, expect, it } from "vitest";
 import type { MemoryScript } from "./runtime/sandbox/memory-sandbox.ts";
 
 /** The outcome of a call: a result, or an error in its wire form. */
-type DoorReply = { readonly result: unknown } | { readonly error: { readonly code: number; readonly data: object } };
+type TransportReply =
+  { readonly result: unknown } | { readonly error: { readonly code: number; readonly data: object } };
 
-/** A door over the skills of {@link doorSkills}, for a session of the given project, with an empty blob store. */
-export interface OpenDoor {
-  readonly call: (tool: string, args: object) => Promise<DoorReply>;
+/** A transport over the skills of {@link transportSkills}, for a session of the given project, with an empty blob store. */
+export interface OpenTransport {
+  readonly call: (tool: string, args: object) => Promise<TransportReply>;
   readonly close: () => Promise<void>;
 }
 
-/** The files below the root of skills that every door serves. */
-export const doorSkills: Readonly<Record<string, string>> = {
+/** The files below the root of skills that every transport serves. */
+export const transportSkills: Readonly<Record<string, string>> = {
   "pdf-tools/SKILL.md":
     "---\nname: pdf-tools\ndescription: Reads PDF files.\nmetadata:\n  version: '1.2.0'\n---\n# PDF é\n",
   "pdf-tools/references/forms.md": "Forms.\n",
@@ -42,7 +43,7 @@ export const doorSkills: Readonly<Record<string, string>> = {
   "zz-release/scripts/release.py": "print(1)\n",
 };
 
-/** Who uses the door: models do not see skills with `disable-model-invocation: true`. */
+/** Who uses the transport: models do not see skills with `disable-model-invocation: true`. */
 export type Audience = "models" | "people";
 
 function actionManifest(name: string, rest: string): string {
@@ -57,8 +58,8 @@ const programs = {
   fails: 'def main():\n    raise ValueError("not so")\n',
 } as const;
 
-/** The programs of the cases for a door with the in-memory sandbox. */
-export const doorScript: MemoryScript = ({ run: { program }, print }) => {
+/** The programs of the cases for a transport with the in-memory sandbox. */
+export const transportScript: MemoryScript = ({ run: { program }, print }) => {
   if (program.type === "script") {
     print("[]\n");
     return { type: "exited", exitCode: 0 };
@@ -74,7 +75,7 @@ export const doorScript: MemoryScript = ({ run: { program }, print }) => {
 interface Case {
   readonly tool: string;
   /** May use the results of earlier cases. */
-  readonly args: (earlier: readonly DoorReply[]) => object;
+  readonly args: (earlier: readonly TransportReply[]) => object;
   readonly reply: object;
   /** The outcome for models, if it differs. */
   readonly toModels?: object;
@@ -94,7 +95,7 @@ const ran = {
   limits_applied: { timeout_ms: 30_000, memory_mb: 512, isolation: text },
 } as const;
 
-/** The calls and their expected outcomes through every door, in order. */
+/** The calls and their expected outcomes through every transport, in order. */
 const cases: readonly Case[] = [
   {
     tool: "create_blob",
@@ -258,7 +259,7 @@ const cases: readonly Case[] = [
           ],
           digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
           scripts: ["scripts/extract.py"],
-          skill_md_content: doorSkills["pdf-tools/SKILL.md"],
+          skill_md_content: transportSkills["pdf-tools/SKILL.md"],
         },
       },
     },
@@ -478,7 +479,7 @@ const cases: readonly Case[] = [
   {
     tool: "read_skill_file",
     args: () => ({ name: "zz-release", path: "SKILL.md" }),
-    reply: { result: expect.objectContaining({ content: doorSkills["zz-release/SKILL.md"] }) as object },
+    reply: { result: expect.objectContaining({ content: transportSkills["zz-release/SKILL.md"] }) as object },
     toModels: refusedAsAbsent("zz-release"),
   },
   {
@@ -499,18 +500,18 @@ function refusedAsAbsent(name: string): object {
   return refused("SKILL_NOT_FOUND", { hint: text, available: expect.not.arrayContaining([name]) as string[] });
 }
 
-/** Tests that the same call has the same result through every door. */
-export function describeDoors(
-  door: string,
-  open: (project: string) => Promise<OpenDoor>,
+/** Tests that the same call has the same result through every transport. */
+export function describeTransports(
+  transport: string,
+  open: (project: string) => Promise<OpenTransport>,
   audience: Audience = "models",
 ): void {
-  describe(`the door ${door}`, () => {
-    it("gives the same answers as every other door", async () => {
-      const directory = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-door-")));
+  describe(`the transport ${transport}`, () => {
+    it("gives the same answers as every other transport", async () => {
+      const directory = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-transport-")));
       const project = makeProject(directory);
       const { call, close } = await open(project);
-      const replies: DoorReply[] = [];
+      const replies: TransportReply[] = [];
       try {
         for (const { tool, args, reply, toModels = reply } of cases) {
           const given = args(replies);
@@ -524,7 +525,7 @@ export function describeDoors(
         await close();
         rmSync(directory, { recursive: true, force: true });
       }
-    }, 60_000); // A door may start a process for each call.
+    }, 60_000); // A transport may start a process for each call.
   });
 }
 
@@ -539,19 +540,19 @@ function makeProject(directory: string): string {
   return project;
 }
 
-function idOf(reply: DoorReply | undefined): unknown {
+function idOf(reply: TransportReply | undefined): unknown {
   return (reply as { result: { blob_id: string } }).result.blob_id;
 }
 
-function spilledOf(reply: DoorReply | undefined): unknown {
+function spilledOf(reply: TransportReply | undefined): unknown {
   return (reply as { result: { output: { blob_id: string } } }).result.output.blob_id;
 }
 
-function cursorOf(reply: DoorReply | undefined): unknown {
+function cursorOf(reply: TransportReply | undefined): unknown {
   return (reply as { result: { next_cursor: string } }).result.next_cursor;
 }
 
 function fileOf(skill: string, path: string): object {
-  const content = Buffer.from(doorSkills[`${skill}/${path}`] ?? "");
+  const content = Buffer.from(transportSkills[`${skill}/${path}`] ?? "");
   return { path, size_bytes: content.length, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string };
 }

@@ -12,7 +12,7 @@ import {
 import type { Skill } from "../skills/skill.ts";
 import type { ToolDefinitions, ToolFormat, ServedToolName, ToolInput, ToolOutput } from "../runtime/tools.ts";
 import {
-  type AskPerson,
+  type AskUser,
   RemoteSkills,
   type NewSession,
   type SkillsHandle,
@@ -35,7 +35,7 @@ export interface OpenSkillsOptions extends SkillsOptions {
    * Asks the agent's user before a skill does more than its sandbox allows, and before the model reads skills of an untrusted project.
    * Resolves with the user's answer, or undefined for none: then nothing is allowed. Without `ask` nobody is asked.
    */
-  readonly ask?: AskPerson;
+  readonly ask?: AskUser;
 }
 
 /** The options for reporting a call to the editor, as `tool_call` and `tool_call_update`. */

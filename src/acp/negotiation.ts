@@ -11,7 +11,7 @@ import type { Amendment, Path } from "./messages/amend.ts";
 import { canIdentifyPeerUsers } from "../base/network/peer-users.ts";
 import { quoted } from "../base/text/quoted.ts";
 import { isGiven, isRecord, type JsonRecord, recordAt } from "./messages/raw-message.ts";
-import type { Transport } from "./messages/server-entry.ts";
+import type { McpTransport } from "./messages/server-entry.ts";
 
 export { knownAgents } from "./negotiation/agents.ts";
 
@@ -34,7 +34,7 @@ export interface Negotiation {
   /** Whether the client shows `notice` updates. */
   readonly notices: boolean;
   /** The transports over which the agent connects to MCP servers. In v1 every agent supports stdio. */
-  readonly transports: readonly Transport[];
+  readonly transports: readonly McpTransport[];
   /** Whether the agent supports additions to its system prompt. */
   readonly systemPrompt: boolean;
   /** The agent's name, as it declares it; empty if it declares none. */
@@ -180,7 +180,7 @@ export function chooseTransport(
   { transports, facts }: Pick<Negotiation, "transports" | "facts">,
   tools: ToolForm,
   canIdentifyUsers: boolean = canIdentifyPeerUsers(),
-): Transport | undefined {
+): McpTransport | undefined {
   const { hasMcpTools, leaksConfiguration } = facts;
   if (!hasMcpTools) return undefined;
   const stdio = transports.find((transport) => transport === "stdio");
@@ -194,7 +194,7 @@ export function chooseTransport(
   }
 }
 
-function transportsOf(protocol: 1 | 2, ofAgent: unknown): readonly Transport[] {
+function transportsOf(protocol: 1 | 2, ofAgent: unknown): readonly McpTransport[] {
   if (protocol === 1) return recordAt(ofAgent, "mcpCapabilities")?.["http"] === true ? ["http", "stdio"] : ["stdio"];
   const mcp = recordAt(ofAgent, "session", "mcp");
   return (["http", "stdio"] as const).filter((transport) => Boolean(mcp?.[transport]));

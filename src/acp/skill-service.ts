@@ -8,7 +8,7 @@ import type { BlobFacts } from "./messages/describe-call.ts";
 import type { EditorReply } from "./messages/editor-reply.ts";
 import type { JsonRecord } from "./messages/raw-message.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
-import type { Transport } from "./messages/server-entry.ts";
+import type { McpTransport } from "./messages/server-entry.ts";
 import type { McpCaller } from "../mcp/mcp-caller.ts";
 import type { McpAddress } from "../mcp/session-servers.ts";
 
@@ -70,7 +70,7 @@ export interface EquipRequest {
   readonly sessionId: string | undefined;
   readonly negotiation: Negotiation;
   /** The transport to the MCP server; undefined if the agent supports none. The model then reads the files of skills. */
-  readonly transport: Transport | undefined;
+  readonly transport: McpTransport | undefined;
   /** The name of the MCP server in this session. */
   readonly name: string;
   /** The function that serves the session at the address that the agent already has, if any. Never set by the relay. */
@@ -244,7 +244,7 @@ export interface Opening {
   /** Whether the other end decides which skills are visible. Each call then has the visible ones. */
   readonly asksVisible: boolean;
   /** Whether the other end can ask the user. */
-  readonly hasPerson: boolean;
+  readonly canAsk: boolean;
 }
 
 /** The facts about the caller of a tool. */

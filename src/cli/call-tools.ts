@@ -1,7 +1,7 @@
 import { type App, openApp } from "../runtime/app.ts";
 import { type Caller, createCaller } from "../runtime/caller.ts";
 import { SkillsError, isSkillsError } from "../base/errors.ts";
-import { openParts } from "../given-ports.ts";
+import { openGivenPorts } from "../given-ports.ts";
 import { readOptions } from "../runtime/options.ts";
 import type { Replay } from "../runtime/runs.ts";
 import type { RunEvent } from "../wire/run-event.ts";
@@ -51,7 +51,7 @@ export async function callTools(
   refuseIdleGrants(options.grant, catalog);
   const { log } = terminal;
   const settings = readOptions({ log, ...runningOptions }, { home: terminal.home });
-  const app = openApp(settings, await openParts(settings));
+  const app = openApp(settings, await openGivenPorts(settings));
   const printed = openSafeLines(
     (text) => terminal.echo(text),
     (text) => toOwnPaths(text, { catalog, cwd: terminal.cwd }),
@@ -60,7 +60,7 @@ export async function callTools(
     if (event.type === "started") terminal.progress.show("running");
     if (event.type === "printed") printed.push(event.text);
   };
-  const caller = createCaller({ catalog, directory }, { door: "cli", onEvent, ask: terminal.ask });
+  const caller = createCaller({ catalog, directory }, { transport: "cli", onEvent, ask: terminal.ask });
   const shown = async <Output>(work: () => Promise<Output>): Promise<Output> => {
     terminal.progress.show("starting");
     return await work().finally(() => {

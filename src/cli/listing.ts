@@ -89,9 +89,9 @@ export async function findStates(
   const app = openApp(readOptions({ log: terminal.log }, { home: terminal.home }));
   try {
     const { source, hasher } = app;
-    const asker = { owner: localOwner, directory };
+    const caller = { owner: localOwner, directory };
     const { signal } = new AbortController();
-    return await findStandings(skills, { trust: await app.trust(), source, hasher, asker, signal });
+    return await findStandings(skills, { trust: await app.trust(), source, hasher, caller, signal });
   } finally {
     await app.close();
   }

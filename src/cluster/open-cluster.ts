@@ -100,14 +100,14 @@ function verifiedLater(database: Database): Database {
 }
 
 /** The stores that all members open, servers and workers. */
-interface SharedRooms {
-  readonly parts: Omit<GivenPorts, "executor" | "addSkills" | "close">;
+interface SharedStores {
+  readonly ports: Omit<GivenPorts, "executor" | "addSkills" | "close">;
   readonly packs: SkillPacks;
   readonly records: ClusterRunRecords;
   close(): Promise<void>;
 }
 
-export async function openShared(database: Database, settings: Settings, member: string): Promise<SharedRooms> {
+export async function openShared(database: Database, settings: Settings, member: string): Promise<SharedStores> {
   const { clock, log } = settings;
   const objects = await openObjectStore(process.env["ACP_SKILLS_CLUSTER_S3"]);
   const packs = openSkillPacks(database, settings);
@@ -117,7 +117,7 @@ export async function openShared(database: Database, settings: Settings, member:
   return {
     packs,
     records,
-    parts: {
+    ports: {
       blobs: openClusterBlobs(database, { ...settings.blobs, clock, log, objects }),
       approvals: openClusterApprovals(database, settings),
       ledger,
@@ -134,7 +134,7 @@ export async function openShared(database: Database, settings: Settings, member:
 }
 
 /** The ports of a server or wrapper of a cluster, instead of those on disk. */
-export interface ClusterParts extends GivenPorts {
+export interface ClusterPorts extends GivenPorts {
   /** Follows the callers of the cluster; see `followCallers`. */
   readonly followCallers: (changed: (callers: readonly CallerConfig[]) => void) => Promise<CallerFollower>;
 }
@@ -143,7 +143,7 @@ export interface ClusterParts extends GivenPorts {
 export async function openCluster(
   settings: Settings,
   kind: Exclude<MemberKind, "worker"> = "server",
-): Promise<ClusterParts> {
+): Promise<ClusterPorts> {
   const { clock, log } = settings;
   const database = await connectMember(settings);
   const closing: (() => unknown)[] = [() => database.close()];
@@ -156,8 +156,8 @@ export async function openCluster(
     closing.push(() => own.leave());
     const shared = await openShared(database, settings, member);
     closing.push(() => shared.close());
-    const { packs, parts, records } = shared;
-    const catalog = openClusterCatalog(database, packs, settings, parts);
+    const { packs, ports, records } = shared;
+    const catalog = openClusterCatalog(database, packs, settings, ports);
     closing.push(() => catalog.close());
     const queue = openJobQueue(database, { log, supervise: false });
     closing.push(() => queue.close());
@@ -168,7 +168,7 @@ export async function openCluster(
     closing.push(() => executor.close());
     const { addSkills } = catalog;
     return {
-      ...parts,
+      ...ports,
       ...{ executor, addSkills, close },
       metrics: clusterMetrics(database, clock, () => catalog.age()),
       followCallers: (changed) => followCallers(database, changed, settings),

@@ -41,7 +41,7 @@ export async function runWorker(settings: Settings, options: WorkerOptions, sign
   try {
     const worker = randomUUID();
     const shared = await openShared(database, settings, worker);
-    const app = openApp(settings, shared.parts);
+    const app = openApp(settings, shared.ports);
     closing.push(
       () => shared.close(),
       () => app.close(),
@@ -61,11 +61,11 @@ export async function runWorker(settings: Settings, options: WorkerOptions, sign
       () => void leases.renew().catch(() => undefined),
     );
     const stopReaping = reapEvery(leaseMs / 3, database, queue, settings);
-    const rooms = { app, packs: shared.packs, database, clock, log };
+    const stores = { app, packs: shared.packs, database, clock, log };
     const endRuns = takeRuns({
       ...{ database, queue, leases, worker, labels, concurrency, leaseMs, clock, log },
       recordClaim,
-      execute: async (claimed, abort) => await executeClaimed(claimed, rooms, abort),
+      execute: async (claimed, abort) => await executeClaimed(claimed, stores, abort),
     });
     options.started({ id: worker, labels });
     if (!signal.aborted)

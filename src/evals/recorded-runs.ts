@@ -158,7 +158,7 @@ export function readIterations(workspace: string): readonly Iteration[] {
 }
 
 /** One thing that a session's transcript shows. */
-export interface SessionLine {
+export interface TranscriptLine {
   readonly who: "user" | "agent" | "tool" | "permission";
   readonly text: string;
 }
@@ -168,15 +168,15 @@ export function readSession(
   workspace: string,
   iteration: number,
   run: Pick<EvalRun, "id" | "withSkill" | "number">,
-): readonly SessionLine[] | undefined {
+): readonly TranscriptLine[] | undefined {
   if (!evalRun.shape.id.safeParse(run.id).success) return undefined;
   const file = path.join(runDirectoryOf(path.join(workspace, `iteration-${iteration}`), run), "transcript.ndjson");
   const written = readPlain(file, limits.transcriptBytes)?.toString("utf8");
-  return written === undefined ? undefined : attempt(() => toSessionLines(readTranscript(written, file)), undefined);
+  return written === undefined ? undefined : attempt(() => toTranscriptLines(readTranscript(written, file)), undefined);
 }
 
-function toSessionLines(entries: readonly TranscriptEntry[]): readonly SessionLine[] {
-  const lines: SessionLine[] = [];
+function toTranscriptLines(entries: readonly TranscriptEntry[]): readonly TranscriptLine[] {
+  const lines: TranscriptLine[] = [];
   for (const { message } of entries) {
     const { method, params } = fieldsOf(message) ?? {};
     const line = toLine(method, fieldsOf(params) ?? {});
@@ -192,7 +192,7 @@ function toSessionLines(entries: readonly TranscriptEntry[]): readonly SessionLi
 function toLine(
   method: unknown,
   { prompt, update, toolCall }: Readonly<Record<string, unknown>>,
-): SessionLine | undefined {
+): TranscriptLine | undefined {
   const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
   if (method === "session/prompt")
     return {

@@ -9,7 +9,7 @@ import {
 import { type Clock, timeWaited } from "../base/clock.ts";
 import { isObject } from "../base/json/json-value.ts";
 import { createDeferred } from "../base/promises.ts";
-import { type Ask, type Question, type Reply, asPerson, toLine, toLines } from "../runtime/question.ts";
+import { type Ask, type Question, type Reply, asUserReply, toLine, toLines } from "../runtime/question.ts";
 import type { RunListener } from "../wire/run-event.ts";
 
 /** The maximum time for the user's answer. */
@@ -55,7 +55,7 @@ export function askByRequest(send: ServerContext["mcpReq"]["send"], clock: Clock
       const askedAt = timeWaited(clock);
       const asking = send(request, { signal: AbortSignal.any([signal, late.signal]), timeout: libraryTimeoutMs });
       shown?.();
-      return asPerson(fromElicitResult(await asking, question), timeWaited(clock) - askedAt);
+      return asUserReply(fromElicitResult(await asking, question), timeWaited(clock) - askedAt);
     } catch (error) {
       signal.throwIfAborted();
       if (late.signal.aborted) return { missing: "timeout" };
@@ -141,7 +141,7 @@ export class SuspendedCalls {
     if (open === undefined) return { content: [{ type: "text", text: notOpen }], isError: true };
     this.#close(open.call, open.asked);
     const reply = fromElicitResult(leg.inputResponses?.["answer"], open.asked.question);
-    open.asked.resolve(asPerson(reply, timeWaited(this.#clock) - open.at));
+    open.asked.resolve(asUserReply(reply, timeWaited(this.#clock) - open.at));
     return await this.#next(open.call, leg);
   }
 

@@ -27,7 +27,7 @@ import { type Policies, createPolicies } from "./trust/policy.ts";
 import type { FoundSandbox } from "../skills/environment.ts";
 
 /** Adapters that replace those of acp-skills: ports that the user gives, and others for tests. */
-export interface AppParts extends GivenPorts {
+export interface AppPorts extends GivenPorts {
   readonly skillset?: Skillset;
   readonly source?: SkillSource;
   /** Milliseconds since 1970. */
@@ -44,8 +44,8 @@ const sweepEveryMs = 60 * 60 * 1_000;
  * Opens the app. Nothing is read or written until it is used. An unusable data directory is no error: only calls that need it are refused.
  * Once the tools are in use, expired blobs are swept every hour.
  */
-export function openApp(settings: Settings, parts: AppParts = {}): App {
-  return new App(settings, parts);
+export function openApp(settings: Settings, ports: AppPorts = {}): App {
+  return new App(settings, ports);
 }
 
 /** The methods of the toolbox that transports call. */
@@ -88,7 +88,7 @@ export class App {
   #stopSweeping = (): void => undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, ...ports }: AppParts) {
+  constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, ...ports }: AppPorts) {
     const { log, clock, version, dataDirectory, blobs, home, policy, audit } = settings;
     this.log = log;
     this.policyFor = createPolicies({ given: policy, home, log, shared: ports.sharedPolicy }).policyFor;

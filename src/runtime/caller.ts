@@ -24,7 +24,10 @@ export const localOwner = "local";
 export type CallerSession = Pick<SessionSkills, "catalog" | "directory" | "identity">;
 
 /** Facts about a caller besides its session's skills and directory. */
-export interface CallerFacts extends Pick<ToolCaller, "door" | "sessionId" | "visible" | "tools" | "onEvent" | "ask"> {
+export interface CallerFacts extends Pick<
+  ToolCaller,
+  "transport" | "sessionId" | "visible" | "tools" | "onEvent" | "ask"
+> {
   /** The name that the agent gave itself in `initialize`. */
   readonly agent?: string | undefined;
   /** Default: {@link ownerOf} the session. */

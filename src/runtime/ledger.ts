@@ -68,14 +68,14 @@ export interface Ledger {
 }
 
 /** A record as another process reads it. A session whose process ended without closing it counts as closed at its last write. */
-export type KnownSession = SessionRecord & { readonly isOpen: boolean };
+export type ListedSession = SessionRecord & { readonly isOpen: boolean };
 
 /** The port to the records of sessions. Bounded: the oldest are removed. */
 export interface SessionRecords {
   /** Stores a session of this process, and replaces its earlier record; `session` identifies it. Never throws: nothing depends on it. */
   keep(session: object, record: SessionRecord): void;
   /** The records of every process of this user: open sessions first, then the newest. Throws UNREADABLE. */
-  read(): Promise<readonly KnownSession[]>;
+  read(): Promise<readonly ListedSession[]>;
   /** Writes waiting records; later records are ignored. Idempotent; never rejects. */
   close(): Promise<void>;
 }

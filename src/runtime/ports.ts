@@ -104,15 +104,15 @@ export async function openPorts({ ports, dataDirectory, log, blobs }: Settings):
     const { default: open } = imported as { readonly default?: unknown };
     if (typeof open !== "function") throw refuse("has no function as its default export.");
     return async () => {
-      let part: Ports[Name];
+      let port: Ports[Name];
       try {
-        part = await (open as OpenPort<Name>)(context);
+        port = await (open as OpenPort<Name>)(context);
       } catch (error) {
         throw refuse(`cannot be opened: ${wordsOf(error)}`, error);
       }
-      const missing = methods[name].filter((method) => typeof part[method] !== "function");
+      const missing = methods[name].filter((method) => typeof port[method] !== "function");
       if (missing.length > 0) throw refuse(`opens something without ${missing.join(", ")}.`);
-      return part;
+      return port;
     };
   }
   const [sandbox, reader, ...others] = await Promise.all([

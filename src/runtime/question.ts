@@ -1,8 +1,8 @@
 import { shortDigest } from "../skills/hash.ts";
 import { quoted } from "../base/text/quoted.ts";
-import { type Capabilities, beyond, inWords, isNothing, noCapabilities, shortParts } from "../skills/permissions.ts";
+import { type Capabilities, beyond, inWords, isNothing, noCapabilities, shortPhrases } from "../skills/permissions.ts";
 import { capitalised, counted } from "../base/text/code-points.ts";
-import type { Grant, Reach, Subject } from "./trust/grants.ts";
+import type { Grant, Reach, JudgedSkill } from "./trust/grants.ts";
 import type { CallingSkill, TrustRequest } from "./trust.ts";
 import type { ChangedFile } from "../skills/files.ts";
 import { type Signature, signatureWords } from "../skills/signature.ts";
@@ -13,7 +13,7 @@ export type Answer = "once" | "trust" | "not-now" | "block";
 
 /** The reply to a question: an answer, or why there is none; without an answer nothing is allowed. */
 export type Reply =
-  /** `byItself`: the answer came too fast for the user, see `asPerson`. */
+  /** `byItself`: the answer came too fast for the user, see `asUserReply`. */
   | {
       readonly answer: Answer;
       readonly byItself?: true;
@@ -31,7 +31,7 @@ const readingMs = 400;
 const lastingAs: Readonly<Partial<Record<Answer, Answer>>> = { trust: "once", block: "not-now" };
 
 /** Reduces an answer within 400 ms to one that counts once. A program may give it; a lasting answer needs a user who could read. */
-export function asPerson(reply: Reply, elapsedMs: number): Reply {
+export function asUserReply(reply: Reply, elapsedMs: number): Reply {
   if (reply.answer === undefined || elapsedMs >= readingMs) return reply;
   return { answer: lastingAs[reply.answer] ?? reply.answer, byItself: true };
 }
@@ -72,13 +72,13 @@ export interface Question {
   readonly hostCommands?: string | undefined;
   /** The files that changed since the approved version; empty for the first version. */
   readonly changed: readonly ChangedFile[];
-  readonly skill?: Pick<Subject, "name" | "version" | "digest"> | undefined;
+  readonly skill?: Pick<JudgedSkill, "name" | "version" | "digest"> | undefined;
   /** The directory of the skill, to which the paths of its files are relative. */
   readonly directory?: string | undefined;
 }
 
 /** The facts from which a question about a skill is made. */
-export interface Asked extends Pick<TrustRequest, "subject" | "wants" | "expects"> {
+export interface Asked extends Pick<TrustRequest, "skill" | "wants" | "expects"> {
   readonly calledBy?: Pick<CallingSkill, "name" | "digest"> | undefined;
   /** The approval of an earlier version. */
   readonly before?:
@@ -99,8 +99,8 @@ const maxTitleLength = 3_000;
 
 /** Creates the question whether a skill may do what it wants. */
 export function askAboutSkill(asked: Asked): Question {
-  const { subject, wants, calledBy, before, another, changed = [], lookAlike, signature, reach, expects = [] } = asked;
-  const { name, version, digest, isOwn, origin, directory } = subject;
+  const { skill, wants, calledBy, before, another, changed = [], lookAlike, signature, reach, expects = [] } = asked;
+  const { name, version, digest, isOwn, origin, directory } = skill;
   const news = before === undefined ? noCapabilities : beyond(before.capabilities, wants);
   const since =
     before && `, changed since ${versionWords(before.version)} (${shortDigest(before.digest)}) was approved`;
@@ -130,7 +130,7 @@ export function askAboutSkill(asked: Asked): Question {
       expects.length === 0
         ? undefined
         : toLongLine(`Its author expects the agent's tools: ${expects.map((tool) => quoted(tool)).join(", ")}`),
-    hostCommands: hostCommandWords(subject),
+    hostCommands: hostCommandWords(skill),
     changed,
     skill: { name, version, digest },
     directory,
@@ -140,7 +140,7 @@ export function askAboutSkill(asked: Asked): Question {
 /** Creates the question whether models may read the skills that came with a project. */
 export function askAboutProject(
   project: string,
-  skill: Pick<Subject, "name" | "hostCommands">,
+  skill: Pick<JudgedSkill, "name" | "hostCommands">,
   reach: Reach,
 ): Question {
   return {
@@ -156,7 +156,7 @@ export function askAboutProject(
   };
 }
 
-function hostCommandWords({ hostCommands }: Pick<Subject, "hostCommands">): string | undefined {
+function hostCommandWords({ hostCommands }: Pick<JudgedSkill, "hostCommands">): string | undefined {
   const commands = hostCommands?.() ?? [];
   if (commands.length === 0) return undefined;
   const shown = commands.map((command) => quoted(command, { maxLength: 1_024 })).join(", ");
@@ -206,15 +206,15 @@ function wordsOf(reach: Reach): string {
 }
 
 /** Summarises the permissions that a skill wants; new ones first. */
-function whatOf(wants: Capabilities, news: Capabilities | undefined): ReturnType<typeof shortParts> {
+function whatOf(wants: Capabilities, news: Capabilities | undefined): ReturnType<typeof shortPhrases> {
   if (isNothing(wants)) return { shown: "Only its sandbox", names: "" };
-  const all = shortParts(wants);
+  const all = shortPhrases(wants);
   if (news === undefined || isNothing(news)) return { ...all, shown: capitalised(all.shown) };
   const before = beyond(news, wants);
   const graver =
     before.isolation !== undefined ? "All your rights" : news.secrets.length === 0 ? secretsOf(before) : "";
   const first = graver === "" ? "" : `${graver} as before, `;
-  const [added, old] = [shortParts(news), shortParts(before)];
+  const [added, old] = [shortPhrases(news), shortPhrases(before)];
   return {
     shown: `${first}NEW: ${added.shown}${isNothing(before) ? "" : `; as before: ${old.shown}`}`,
     names: [added.names && `new: ${added.names}`, old.names && `as before: ${old.names}`].filter(Boolean).join("; "),

@@ -40,7 +40,7 @@ import { RunQueue, type RunQueueOptions } from "./runs/run-queue.ts";
 import type { RunResult, RunSpec } from "./runs/run-spec.ts";
 import type { RunStore, StoredRun } from "./runs/run-store.ts";
 
-export { type Standings, findStandings, subjectOf, subjectOfOffered, trustRequest } from "./runs/authorize.ts";
+export { type Standings, findStandings, toJudgedSkill, offeredToJudged, trustRequest } from "./runs/authorize.ts";
 export { type CalledSkill, callsOf, isDeclared } from "./runs/plan.ts";
 export { writeWholeResult } from "./runs/record.ts";
 export type { JsonDifference, Replay } from "./runs/replay.ts";
@@ -79,7 +79,7 @@ export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, Ru
 /** A run that is about to start. */
 export interface StartedRun {
   readonly spec: RunSpec;
-  readonly caller: Pick<RunCaller, "caller" | "project">;
+  readonly caller: Pick<RunCaller, "callerName" | "project">;
   readonly isolation: string;
   /** The grant or rule that allows the run, see `Authorization`. */
   readonly by: string;

@@ -6,7 +6,7 @@ import type { Ask } from "./question.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
 import type { ApprovalScope } from "./trust/approvals.ts";
 import type { DecisionsOptions } from "./trust/decisions.ts";
-import type { Reach, Subject } from "./trust/grants.ts";
+import type { Reach, JudgedSkill } from "./trust/grants.ts";
 import type { Policy } from "./trust/policy.ts";
 import type { OutcomeListener } from "./trust/questions.ts";
 
@@ -18,7 +18,7 @@ export {
   parseApprovals,
 } from "./trust/approvals.ts";
 export { ConfiguredGrants } from "./trust/configured-grants.ts";
-export { type Subject, blocks, kindOf, reachOf } from "./trust/grants.ts";
+export { type JudgedSkill, blocks, kindOf, reachOf } from "./trust/grants.ts";
 export {
   type Policy,
   type PolicyDecision,
@@ -43,14 +43,14 @@ export type Authorization =
   | { readonly allowed: false; readonly why: string; readonly hint: string };
 
 /** The caller of a tool or a skill, and the way to ask the user. */
-export interface Asker {
+export interface TrustCaller {
   /** The owner of the session, to whom the session's approvals and blobs belong. */
   readonly owner: string;
   /** The configured name of a remote caller, or `anonymous`. Absent: this machine's user. */
-  readonly caller?: string | undefined;
+  readonly callerName?: string | undefined;
   /** The session's directory. */
   readonly directory?: string | undefined;
-  readonly door: string;
+  readonly transport: string;
   readonly sessionId?: string | undefined;
   /** The session id of the subagent that wants it. Absent: the session itself, as far as is known. */
   readonly subagent?: string | undefined;
@@ -77,7 +77,7 @@ export interface CallingSkill {
 
 /** A request to let a skill run, with the access that it wants. */
 export interface TrustRequest {
-  readonly subject: Subject;
+  readonly skill: JudgedSkill;
   /** The capabilities that this call needs. */
   readonly needs: Capabilities;
   /** All capabilities that the skill declares: a question states them, and a grant covers them. */
@@ -103,10 +103,10 @@ export interface TrustEvent {
   readonly type: "asked" | "answered" | "refused";
   /** For an answer: whether it allows what was asked. */
   readonly allowed?: boolean;
-  readonly asker: Pick<Asker, "caller" | "directory" | "door" | "sessionId" | "subagent">;
+  readonly caller: Pick<TrustCaller, "callerName" | "directory" | "transport" | "sessionId" | "subagent">;
   readonly about: "run" | "read";
   /** The skill; without a digest if only its name counts. */
-  readonly subject: Pick<Subject, "name" | "version"> & { readonly digest?: string | undefined };
+  readonly skill: Pick<JudgedSkill, "name" | "version"> & { readonly digest?: string | undefined };
   /** The answer, or why there is none. */
   readonly answer?: string;
   /** The question; the grant, `once` or `session`; or the reason of a refusal. */
@@ -132,4 +132,4 @@ export interface GrantTerms {
 }
 
 /** A skill that a model wants to read. */
-export type ReadSkill = Omit<Subject, "digest">;
+export type ReadSkill = Omit<JudgedSkill, "digest">;

@@ -53,7 +53,7 @@ export interface FileStamp {
 }
 
 /** Bytes of a file, with the stamp of the whole file when it was opened. */
-export interface FilePart extends FileStamp {
+export interface FileHead extends FileStamp {
   readonly bytes: Uint8Array;
 }
 
@@ -64,7 +64,7 @@ export interface FilePart extends FileStamp {
 export interface SkillBytes {
   stamp(file: string): FileStamp | undefined;
   /** At most `limit` bytes from the start. */
-  head(file: string, limit: number): FilePart | undefined;
+  head(file: string, limit: number): FileHead | undefined;
   /** The digest in lower-case hexadecimal. Reads a large file in chunks and stops between them when `signal` is aborted. */
   sha256(file: string, signal: AbortSignal): string | undefined | Promise<string | undefined>;
 }

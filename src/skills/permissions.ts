@@ -10,7 +10,7 @@ import {
 } from "./permissions/secret-use.ts";
 
 export { type SecretHeader, credentialHeader, fromUse, targetOfSecretHost } from "./permissions/secret-use.ts";
-export { inOnePhrase, inShort, inWords, listed, permissionWords, shortParts } from "./permissions/in-words.ts";
+export { inOnePhrase, inShort, inWords, listed, permissionWords, shortPhrases } from "./permissions/in-words.ts";
 
 /** The capabilities that a skill can request, or be granted, beyond the defaults of its sandbox. Lists have no order. */
 export interface Capabilities {

@@ -69,7 +69,7 @@ export interface FetcherOptions extends AddressOptions {
 const redirectsFollowed = 5;
 const headerBytes = 16 * 1024;
 const connectionsOfHost = 4;
-const keptConnection = 30_000;
+const idleConnectionMs = 30_000;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** The headers that are sent on after a redirect to another origin; all others may hold secrets meant for the first host. */
 const headersForOthers: ReadonlySet<string> = new Set(["accept", "if-none-match"]);
@@ -143,7 +143,7 @@ async function openAgent(
   return new undici.Agent({
     connections: connectionsOfHost,
     maxHeaderSize: headerBytes,
-    keepAliveMaxTimeout: keptConnection,
+    keepAliveMaxTimeout: idleConnectionMs,
     // The deadline of the request covers both, to the millisecond.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -182,8 +182,8 @@ async function planInstall(
 ): Promise<InstallPlan> {
   const { inspected, files, remote, signature } = downloaded;
   const { key } = inspected;
-  const rival = rivalOf(key, lock, skills);
-  if (rival !== undefined) return refuse(rival);
+  const conflicting = conflictingWith(key, lock, skills);
+  if (conflicting !== undefined) return refuse(conflicting);
   const entry = lock.entries.get(key);
   const installed = skills === undefined ? undefined : readInstalled(skills, key);
   const isSame = installed !== undefined && sameFiles(installed, files);
@@ -226,7 +226,7 @@ export function sameFiles({ files, others }: InstalledFiles, downloaded: Downloa
 }
 
 /** Why a skill cannot use its directory: its name is unusable on some system, or taken, perhaps by one that differs by case only. */
-function rivalOf(slug: string, { entries }: Lock, skills: string | undefined): string | undefined {
+function conflictingWith(slug: string, { entries }: Lock, skills: string | undefined): string | undefined {
   const fault = remotePathFault(slug);
   if (fault !== undefined) return `the path ${slug} ${fault}; rename the skill where it is published`;
   const key = [...entries.keys()].find((other) => other !== slug && directoryName(other) === slug);

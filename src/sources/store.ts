@@ -27,7 +27,7 @@ export interface SourcesOptions {
 }
 
 /** Replaceable dependencies, for tests. */
-export interface SourcesParts {
+export interface SourcesPorts {
   readonly hasher?: SkillHasher;
   readonly openReader?: () => Promise<SourceReader>;
   readonly denied?: SourceDenial;
@@ -55,7 +55,7 @@ const sweepEveryMs = 24 * 60 * 60 * 1_000;
  */
 export function openSourceCopies(
   { dataDirectory, sources: texts, allowPrivate, clock, log }: SourcesOptions,
-  { hasher = createSkillHasher(), openReader, denied, minimumAge = () => 0, now = Date.now }: SourcesParts = {},
+  { hasher = createSkillHasher(), openReader, denied, minimumAge = () => 0, now = Date.now }: SourcesPorts = {},
 ): Copies {
   const sources = texts.map(parseSource);
   const paths = storePaths(dataDirectory);

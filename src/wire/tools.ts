@@ -1,4 +1,4 @@
-export type Door = "mcp" | "acp" | "http" | "in-process" | "cli" | "browser";
+export type Transport = "mcp" | "acp" | "http" | "in-process" | "cli" | "browser";
 
 /** MCP's hints about a tool. */
 export interface ToolAnnotations {

@@ -1,4 +1,4 @@
-import type { AgentTools, EditorCaller, AgentToolSession } from "../../src/acp/service/tools/agent-tools.ts";
+import type { AgentTools, EditorCaller, ToolServerOptions } from "../../src/acp/service/tools/agent-tools.ts";
 
 interface FakeCall {
   readonly name: string;
@@ -11,7 +11,7 @@ interface FakeCall {
 export interface FakeTools extends AgentTools {
   readonly calls: FakeCall[];
   /** Every server that was opened, with its session, if known, and whether it is closed. */
-  readonly servers: (AgentToolSession & { sessionId: string | undefined; isClosed: boolean })[];
+  readonly servers: (ToolServerOptions & { sessionId: string | undefined; isClosed: boolean })[];
   /** The sessions whose turn was cancelled. */
   readonly cancelled: (string | undefined)[];
   /** How often `prepare` was called. */

@@ -6,7 +6,7 @@ import type { FunctionTool } from "openai/resources/beta";
 import { type OpenSkillsOptions, type Skills, openSkills } from "../../src/index.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { toWireError } from "../../src/wire/error-table.ts";
-import { describeDoors, doorSkills } from "../transports.ts";
+import { describeTransports, transportSkills } from "../transports.ts";
 
 let directory = "";
 const opened: Skills[] = [];
@@ -46,8 +46,8 @@ async function namesOf(skills: Skills): Promise<string[]> {
   return answer.skills.map(({ name }) => name);
 }
 
-describeDoors("in process", async (project) => {
-  for (const [file, text] of Object.entries(doorSkills)) write(`skills/${file}`, text);
+describeTransports("in process", async (project) => {
+  for (const [file, text] of Object.entries(transportSkills)) write(`skills/${file}`, text);
   const skills = await open({ directories: [path.join(directory, "skills")], defaultRoots: false });
   return {
     call: (tool, args) =>

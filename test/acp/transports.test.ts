@@ -6,7 +6,7 @@ import { wrapAgentCommand } from "../../src/acp/wrap-command.ts";
 import { runProxy } from "../../src/acp/run-proxy.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { SkillsOptions } from "../../src/runtime/options.ts";
-import { type OpenDoor, describeDoors, doorSkills } from "../transports.ts";
+import { type OpenTransport, describeTransports, transportSkills } from "../transports.ts";
 import { connectChain } from "./relay/relay-chain/conductor.ts";
 import { choose } from "./permission-answers.ts";
 import { openStdioClient } from "../mcp/stdio-client.ts";
@@ -56,10 +56,10 @@ const chained: Mount = (options) => {
 };
 
 /** An editor with a session open. */
-async function open(mount: Mount, directory: string): Promise<OpenDoor> {
+async function open(mount: Mount, directory: string): Promise<OpenTransport> {
   // This editor is asked, which nobody is about a secret that is missing.
   vi.stubEnv("ACP_SKILLS_ABSENT_KEY", "a value");
-  for (const [file, text] of Object.entries(doorSkills)) project.write(`skills/${file}`, text);
+  for (const [file, text] of Object.entries(transportSkills)) project.write(`skills/${file}`, text);
   const { input, output, ended } = mount({
     dataDirectory: project.at("data"),
     directories: [project.at("skills")],
@@ -85,5 +85,5 @@ async function open(mount: Mount, directory: string): Promise<OpenDoor> {
   };
 }
 
-describeDoors("ACP, for an editor", (directory) => open(wrapped, directory), "people");
-describeDoors("ACP, for an editor before a chain of proxies", (directory) => open(chained, directory), "people");
+describeTransports("ACP, for an editor", (directory) => open(wrapped, directory), "people");
+describeTransports("ACP, for an editor before a chain of proxies", (directory) => open(chained, directory), "people");

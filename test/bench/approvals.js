@@ -34,7 +34,7 @@ export async function measureApprovals({ folder }) {
   mkdirSync(join(folder, "floor"));
 
   const { skill: name, digest, capabilities: wants } = grantOf(grants - 1);
-  const access = { subject: { name, digest }, wants };
+  const access = { skill: { name, digest }, wants };
   const check = async (/** @type {import("../../.build/runtime/trust/approvals.js").ApprovalStore} */ from) => {
     if (!(await from.read(project)).grants.some((grant) => allows(grant, access, 0))) throw new Error("No such grant.");
   };

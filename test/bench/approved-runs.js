@@ -45,7 +45,7 @@ export async function measureApprovedRuns(folder) {
   const caller = /** @type {import("../../.build/runtime/runs/run-caller.js").RunCaller} */ (
     /** @type {unknown} */ ({
       owner: "local",
-      door: "in-process",
+      transport: "in-process",
       skills: viewSkills(snapshot, undefined),
       sourceOf: () => source,
       hashFiles: (/** @type {{ directory: string }} */ { directory }, /** @type {AbortSignal} */ abort) =>

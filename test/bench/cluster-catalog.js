@@ -130,7 +130,7 @@ function openServer(database, dataDirectory) {
   const catalog = openClusterCatalog(database, packs, settings);
   const app = openApp(settings, { addSkills: catalog.addSkills });
   const session = app.openSession({});
-  const caller = createCaller(session, { sessionId: "bench", owner: "bench", door: "in-process" });
+  const caller = createCaller(session, { sessionId: "bench", owner: "bench", transport: "in-process" });
   const list = () => app.toolbox.call("list_skills", { detail: "summary", limit: 50 }, caller);
   /** Until so many skills are offered. @param {number} count */
   const offers = async (count) => {

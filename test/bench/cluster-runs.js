@@ -10,7 +10,7 @@ import { openJobQueue, migrateQueue } from "../../.build/cluster/runs/job-queue.
 import { insertRun } from "../../.build/cluster/runs/run-rows.js";
 import { openLeases } from "../../.build/cluster/worker/leases.js";
 import { takeRuns } from "../../.build/cluster/worker/take-runs.js";
-import { openParts } from "../../.build/given-ports.js";
+import { openGivenPorts } from "../../.build/given-ports.js";
 import { openApp } from "../../.build/runtime/app.js";
 import { createCaller } from "../../.build/runtime/caller.js";
 import { readOptions } from "../../.build/runtime/options.js";
@@ -150,10 +150,10 @@ async function measureQueue(database) {
  */
 async function openRunner(dataDirectory, cluster) {
   const settings = readOptions({ dataDirectory, defaultRoots: false, log: silent, ...(cluster && { cluster }) });
-  const app = openApp(settings, await openParts(settings));
+  const app = openApp(settings, await openGivenPorts(settings));
   const session = app.openSession({});
   await session.catalog.ready;
-  const caller = createCaller(session, { door: "mcp" });
+  const caller = createCaller(session, { transport: "mcp" });
   return {
     run: async () => {
       const result = /** @type {{ output?: unknown }} */ (await app.toolbox.call("run_code", empty, caller));

@@ -40,7 +40,7 @@ export async function openRuns(folder) {
   );
   const app = openApp(settings);
   await app.load();
-  const caller = createCaller(app.openSession({ cwd: folder }), { door: "in-process" });
+  const caller = createCaller(app.openSession({ cwd: folder }), { transport: "in-process" });
   const call = (/** @type {string} */ tool, /** @type {object} */ input) => app.toolbox.call(tool, input, caller);
   const hello = async () => {
     const started = performance.now();

@@ -35,8 +35,8 @@ export async function openTools(root, dataDirectory) {
   const session = { catalog, directory: undefined };
   const facts = { sessionId: "bench", owner: "bench" };
   return {
-    call: (tool, input) => app.toolbox.call(tool, input, createCaller(session, { ...facts, door: "in-process" })),
-    openMcp: () => mcp.open(createCaller(session, { ...facts, door: "mcp" })),
+    call: (tool, input) => app.toolbox.call(tool, input, createCaller(session, { ...facts, transport: "in-process" })),
+    openMcp: () => mcp.open(createCaller(session, { ...facts, transport: "mcp" })),
     async close() {
       await mcp.close();
       await Promise.all([app.close(), catalog.close()]);

@@ -14,7 +14,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { RunEvent } from "../../src/wire/run-event.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
 
-/** A server as the doors see it. */
+/** A server as transports see it. */
 export interface OpenServer {
   readonly app: App;
   readonly caller: Caller;
@@ -100,7 +100,10 @@ export async function openMembers({ through, postgresIn }: MemberOptions = {}): 
       const session = app.openSession({});
       await session.catalog.ready;
       const events: RunEvent[] = [];
-      const caller = { ...createCaller(session, { door: "mcp", onEvent: (event) => events.push(event) }), ...facts };
+      const caller = {
+        ...createCaller(session, { transport: "mcp", onEvent: (event) => events.push(event) }),
+        ...facts,
+      };
       const close = async (): Promise<void> => {
         session.close();
         await app.close();

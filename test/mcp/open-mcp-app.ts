@@ -82,7 +82,7 @@ export async function openMcpApp(
     version: "0.0.0-test",
   };
   const caller: McpCaller = {
-    door: "mcp",
+    transport: "mcp",
     owner: "me",
     sessionId: "s1",
     skills: catalog,

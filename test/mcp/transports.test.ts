@@ -3,22 +3,28 @@ import { runBridge } from "../../src/mcp/bridge.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";
-import { type OpenDoor as OpenWay, describeDoors, doorScript, doorSkills } from "../transports.ts";
+import { type OpenTransport as OpenWay, describeTransports, transportScript, transportSkills } from "../transports.ts";
 import { manualClock } from "../manual-clock.ts";
 import { type OpenMcpApp, openMcpApp } from "./open-mcp-app.ts";
 import { legacyCall, modernRequest, rawRequest } from "./raw-request.ts";
 import { type StdioClient, openStdioClient } from "./stdio-client.ts";
 
-type DoorReply = Awaited<ReturnType<OpenWay["call"]>>;
+type TransportReply = Awaited<ReturnType<OpenWay["call"]>>;
 
 const openMcp = (project: string): Promise<OpenMcpApp> =>
-  openMcpApp(Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])), {
-    runs: openMemoryRuns(doorScript).runs,
+  openMcpApp(Object.fromEntries(Object.entries(transportSkills).map(([file, text]) => [`/skills/${file}`, text])), {
+    runs: openMemoryRuns(transportScript).runs,
     project,
   });
 
 /** The outcome of a call from a tool result: its structured content, which its text repeats. */
-function toReply({ result, error }: { readonly result?: Record<string, unknown>; readonly error?: object }): DoorReply {
+function toReply({
+  result,
+  error,
+}: {
+  readonly result?: Record<string, unknown>;
+  readonly error?: object;
+}): TransportReply {
   if (result === undefined) throw new Error(`not the answer of a tool: ${JSON.stringify(error)}`);
   const [{ text }] = result.content as [{ text: string }];
   const content = JSON.parse(text) as unknown;
@@ -26,12 +32,12 @@ function toReply({ result, error }: { readonly result?: Record<string, unknown>;
   return result.isError === true ? { error: content as { code: number; data: object } } : { result: content };
 }
 
-function callOver(client: StdioClient): (tool: string, args: object) => Promise<DoorReply> {
+function callOver(client: StdioClient): (tool: string, args: object) => Promise<TransportReply> {
   let id = 0;
   return async (tool, args) => toReply(await client.ask(legacyCall(tool, args, ++id) as { id: number }));
 }
 
-describeDoors("MCP over HTTP, before 2026-07-28", async (project) => {
+describeTransports("MCP over HTTP, before 2026-07-28", async (project) => {
   const { server, caller } = await openMcp(project);
   const address = await server.open(caller);
   return {
@@ -40,7 +46,7 @@ describeDoors("MCP over HTTP, before 2026-07-28", async (project) => {
   };
 });
 
-describeDoors("MCP over HTTP, since 2026-07-28", async (project) => {
+describeTransports("MCP over HTTP, since 2026-07-28", async (project) => {
   const { server, caller } = await openMcp(project);
   const address = await server.open(caller);
   return {
@@ -50,7 +56,7 @@ describeDoors("MCP over HTTP, since 2026-07-28", async (project) => {
   };
 });
 
-describeDoors("MCP over the bridge", async (project) => {
+describeTransports("MCP over the bridge", async (project) => {
   const { sockets, caller } = await openMcp(project);
   const { path } = await sockets.open(caller);
   const [input, output] = [new PassThrough(), new PassThrough()];
@@ -66,7 +72,7 @@ describeDoors("MCP over the bridge", async (project) => {
   };
 });
 
-describeDoors("MCP over stdio", async (project) => {
+describeTransports("MCP over stdio", async (project) => {
   const { app, caller } = await openMcp(project);
   const [input, output] = [new PassThrough(), new PassThrough()];
   const ended = serveMcp(app, caller, { input, output });

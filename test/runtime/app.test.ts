@@ -82,8 +82,8 @@ describe("the app", () => {
 
   test("stores blobs and the ledger in a private directory", async () => {
     const { toolbox, ledger } = open();
-    await toolbox.call("create_blob", { content: "x", kind: "text/plain" }, { owner: "me", door: "cli", skills });
-    await toolbox.call("describe_skill", { name: "alpha" }, { owner: "me", door: "acp", skills, sessionId: "s1" });
+    await toolbox.call("create_blob", { content: "x", kind: "text/plain" }, { owner: "me", transport: "cli", skills });
+    await toolbox.call("describe_skill", { name: "alpha" }, { owner: "me", transport: "acp", skills, sessionId: "s1" });
     expect(await readAll(ledger)).toEqual([
       { at: time, tool: "create_blob", caller: userName(), door: "cli", outcome: "completed" },
       {
@@ -139,7 +139,7 @@ describe("the app", () => {
       mkdirSync(path.dirname(file), { recursive: true });
       writeFileSync(file, "");
       const { toolbox } = open(path.join(directory, "data"));
-      const caller = { owner: "me", door: "cli", skills } as const;
+      const caller = { owner: "me", transport: "cli", skills } as const;
       const create = () => toolbox.call("create_blob", { content: "x", kind: "text/plain" }, caller);
       await expect(create()).rejects.toMatchObject({ code: "QUOTA_EXCEEDED", facts: { limit: "disk" } });
       expect(told).toContainEqual(expect.stringMatching(/^warning Blobs cannot be stored: .* E\w+: .*data/));
@@ -153,7 +153,7 @@ describe("the app", () => {
     mkdirSync(data, { mode: 0o700 });
     writeFileSync(path.join(data, "ledger"), "");
     const { toolbox, ledger } = open(data);
-    const guide = () => toolbox.call("load_skills_protocol_guide", {}, { owner: "me", door: "cli", skills });
+    const guide = () => toolbox.call("load_skills_protocol_guide", {}, { owner: "me", transport: "cli", skills });
     await guide();
     expect(told).toEqual([expect.stringMatching(/^warning Uses of skills cannot be recorded in /)]);
     rmSync(path.join(data, "ledger"));
@@ -166,11 +166,13 @@ describe("the app", () => {
     async () => {
       const { toolbox } = open("/proc/acp-skills-test/data");
       const input = { content: "x", kind: "text/plain" };
-      await expect(toolbox.call("create_blob", input, { owner: "me", door: "cli", skills })).rejects.toMatchObject({
-        code: "QUOTA_EXCEEDED",
-        facts: { limit: "disk" },
-      });
-      await toolbox.call("load_skills_protocol_guide", {}, { owner: "me", door: "cli", skills });
+      await expect(toolbox.call("create_blob", input, { owner: "me", transport: "cli", skills })).rejects.toMatchObject(
+        {
+          code: "QUOTA_EXCEEDED",
+          facts: { limit: "disk" },
+        },
+      );
+      await toolbox.call("load_skills_protocol_guide", {}, { owner: "me", transport: "cli", skills });
     },
   );
 
@@ -185,7 +187,7 @@ describe("the app", () => {
       ),
     );
     opened.push(app);
-    const caller = { owner: "me", door: "cli", skills } as const;
+    const caller = { owner: "me", transport: "cli", skills } as const;
     const create = (content: string) => app.toolbox.call("create_blob", { content, kind: "text/plain" }, caller);
     await create("xyz");
     await expect(create("x")).rejects.toMatchObject({
@@ -208,10 +210,10 @@ describe("the app", () => {
     const app = openApp(readOptions({ dataDirectory: path.join(directory, "data") }, { clock }), { source });
     opened.push(app);
     const caller = { owner: "me", skills };
-    await app.toolbox.call("describe_skill", { name: "alpha" }, { ...caller, door: "cli" });
+    await app.toolbox.call("describe_skill", { name: "alpha" }, { ...caller, transport: "cli" });
     expect(hashed).toBe(1);
     const server = openLoopbackServer(app);
-    const address = await server.open({ ...caller, door: "mcp" });
+    const address = await server.open({ ...caller, transport: "mcp" });
     const { message } = await rawRequest(address, modernRequest("skills/list"));
     expect(message.result?.skills).toMatchObject([{ uri: "skill://alpha/SKILL.md" }]);
     expect(hashed).toBe(1);

@@ -6,8 +6,8 @@ const { catalog } = memorySkillset().openSession({});
 const session = { catalog, directory: "/project", identity: { device: "1", inode: "2" } };
 
 test("passes the session's skills and directory to the caller", () => {
-  expect(createCaller(session, { door: "acp", sessionId: "s", agent: "an agent" })).toEqual({
-    door: "acp",
+  expect(createCaller(session, { transport: "acp", sessionId: "s", agent: "an agent" })).toEqual({
+    transport: "acp",
     owner: expect.stringMatching(/^session:s@[0-9a-f]{16}$/) as string,
     sessionId: "s",
     label: "an agent",
@@ -19,7 +19,7 @@ test("passes the session's skills and directory to the caller", () => {
 
 test("derives the owner from session id, agent and directory, and uses local without an id", () => {
   const ownerOf = (facts: object, directory = "/project"): string =>
-    createCaller({ ...session, directory }, { door: "acp", sessionId: "s", agent: "an agent", ...facts }).owner;
+    createCaller({ ...session, directory }, { transport: "acp", sessionId: "s", agent: "an agent", ...facts }).owner;
   const owners = [ownerOf({}), ownerOf({ agent: "another" }), ownerOf({ sessionId: "t" }), ownerOf({}, "/elsewhere")];
   expect(new Set(owners).size).toBe(owners.length);
   expect(ownerOf({})).toBe(owners[0]);
@@ -28,10 +28,10 @@ test("derives the owner from session id, agent and directory, and uses local wit
 });
 
 test("gives a caller without a session id a temporary owner until the id is known", () => {
-  const { caller, begin } = createOpeningCaller(session, { door: "mcp", agent: "an agent" });
+  const { caller, begin } = createOpeningCaller(session, { transport: "mcp", agent: "an agent" });
   expect(caller.sessionId).toBeUndefined();
   expect(caller.owner).toMatch(/^opening:/);
   begin("s");
-  const known = createCaller(session, { door: "mcp", sessionId: "s", agent: "an agent" });
+  const known = createCaller(session, { transport: "mcp", sessionId: "s", agent: "an agent" });
   expect({ ...caller }).toEqual(known);
 });

@@ -56,7 +56,7 @@ test("takes the policy file of the configuration from the option, else from the 
   vi.unstubAllEnvs();
 });
 
-test("validates options of a single door together with the others", () => {
+test("validates options of a single transport together with the others", () => {
   const own = { cwd: { expected: "a path", accepts: (value: unknown) => typeof value === "string" } };
   expect(() => readOptions({ cwd: 1 }, { rules: own })).toThrow("Option cwd: expected a path, got number.");
   expect(() => readOptions({ cw: "/" }, { rules: own })).toThrow('Did you mean "cwd"?');

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ApprovalStore } from "../../src/runtime/trust/approvals.ts";
 import type { CopiedFile } from "../../src/skills/files.ts";
 import { ConfiguredGrants } from "../../src/runtime/trust/configured-grants.ts";
-import type { Asker, FullTrustRequest } from "../../src/runtime/trust.ts";
+import type { TrustCaller, FullTrustRequest } from "../../src/runtime/trust.ts";
 import { type Capabilities, noCapabilities } from "../../src/skills/permissions.ts";
 import type { Answer, Ask, Question, Reply } from "../../src/runtime/question.ts";
 import { manualClock } from "../manual-clock.ts";
@@ -13,7 +13,7 @@ import { openTrust } from "./trust/open-trust.ts";
 const { signal } = new AbortController();
 const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
 const network: Capabilities = { ...noCapabilities, network: ["https://api.example"] };
-const subject = {
+const judged = {
   name: "deploy",
   slug: "deploy",
   version: "1.2.0",
@@ -29,7 +29,7 @@ function fileOf(path: string, text: string): CopiedFile {
 
 function requestOf(changes: Partial<FullTrustRequest> = {}): FullTrustRequest {
   return {
-    subject,
+    skill: judged,
     needs: network,
     wants: network,
     files: () => Promise.resolve([fileOf("SKILL.md", "Deploys.\n")]),
@@ -38,7 +38,7 @@ function requestOf(changes: Partial<FullTrustRequest> = {}): FullTrustRequest {
 }
 
 /** A person in a session of an editor, with the answers that they give in turn; then none. */
-function personWith(...replies: readonly (Answer | Reply)[]): Asker & { readonly asked: Question[] } {
+function personWith(...replies: readonly (Answer | Reply)[]): TrustCaller & { readonly asked: Question[] } {
   const asked: Question[] = [];
   const left = [...replies];
   const ask: Ask = (question) => {
@@ -46,10 +46,10 @@ function personWith(...replies: readonly (Answer | Reply)[]): Asker & { readonly
     const next = left.shift() ?? { missing: "nobody" };
     return Promise.resolve(typeof next === "string" ? { answer: next } : next);
   };
-  return { owner: "session:1", directory: "/work/shop", door: "mcp", sessionId: "s1", ask, asked };
+  return { owner: "session:1", directory: "/work/shop", transport: "mcp", sessionId: "s1", ask, asked };
 }
 
-const nobody: Asker = { owner: "session:1", directory: "/work/shop", door: "mcp" };
+const nobody: TrustCaller = { owner: "session:1", directory: "/work/shop", transport: "mcp" };
 
 describe("what needs no answer", () => {
   test("a run that needs nothing beyond its sandbox is allowed, and nobody is asked", async () => {
@@ -129,14 +129,14 @@ describe("an answer", () => {
     const { trust } = openTrust();
     await trust.authorize(requestOf({ wants: network }), personWith("trust"), signal);
     const ofProject = {
-      ...subject,
+      ...judged,
       version: "1.2.1",
       digest: digest("b"),
       isOwn: false,
       directory: "/work/shop/deploy",
     };
     const person = personWith("trust");
-    await trust.authorize(requestOf({ subject: ofProject, wants: network }), person, signal);
+    await trust.authorize(requestOf({ skill: ofProject, wants: network }), person, signal);
     expect(person.asked[0]?.title).toContain(
       "run deploy, not your own skill deploy, 1.2.1 (bbbbbbbbbbbb, from this project)",
     );
@@ -144,16 +144,16 @@ describe("an answer", () => {
     expect(person.asked[0]).toMatchObject({ changed: [], widened: [] });
 
     const next = personWith("not-now");
-    await trust.authorize(requestOf({ subject: { ...ofProject, digest: digest("c") }, wants: network }), next, signal);
+    await trust.authorize(requestOf({ skill: { ...ofProject, digest: digest("c") }, wants: network }), next, signal);
     expect(next.asked[0]?.title).toContain("changed since 1.2.1 (bbbbbbbbbbbb) was approved");
     const own = personWith("not-now");
-    await trust.authorize(requestOf({ subject: { ...subject, digest: digest("d") }, wants: network }), own, signal);
+    await trust.authorize(requestOf({ skill: { ...judged, digest: digest("d") }, wants: network }), own, signal);
     expect(own.asked[0]?.title).toContain("not the skill deploy of this project");
     expect(own.asked[0]?.title).toContain("changed since 1.2.0");
   });
 
   test.each([
-    ["came with a project", requestOf({ subject: { ...subject, isOwn: false } })],
+    ["came with a project", requestOf({ skill: { ...judged, isOwn: false } })],
     ["wants the project", requestOf({ wants: { ...network, project: "write" }, needs: network })],
   ])("trust in a skill that %s is for this project only", async (_, request) => {
     const { trust, store } = openTrust();
@@ -198,7 +198,7 @@ describe("an answer", () => {
     expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
     expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
     trust.newTurn(person.owner);
-    const changed = requestOf({ subject: { ...subject, digest: digest("b") } });
+    const changed = requestOf({ skill: { ...judged, digest: digest("b") } });
     expect(await trust.authorize(changed, person, signal)).toMatchObject({
       ...refused,
       hint: expect.stringMatching(/They are asked again in this session if they write \/deploy\.$/) as string,
@@ -206,7 +206,7 @@ describe("an answer", () => {
     expect(person.asked).toHaveLength(1);
     trust.consent(person.owner, "/elsewhere");
     expect(await trust.authorize(changed, person, signal)).toMatchObject(refused);
-    trust.consent(person.owner, subject.directory);
+    trust.consent(person.owner, judged.directory);
     expect(await trust.authorize(changed, person, signal)).toEqual({ allowed: true, by: "once" });
   });
 
@@ -215,7 +215,7 @@ describe("an answer", () => {
     const { trust } = openTrust({ log: (_level, message) => void logged.push(message) });
     const person = personWith("not-now", "once", "not-now", "not-now", "once");
     const of = (place: number): FullTrustRequest =>
-      requestOf({ subject: { ...subject, name: `deploy-${place}`, directory: `/skills/deploy-${place}` } });
+      requestOf({ skill: { ...judged, name: `deploy-${place}`, directory: `/skills/deploy-${place}` } });
     for (let place = 1; place <= 60; place += 1)
       expect(await trust.authorize(of(place), person, signal)).toMatchObject({ allowed: place === 2 });
     expect(person.asked).toHaveLength(4);
@@ -223,7 +223,7 @@ describe("an answer", () => {
       "Three questions of this turn were not answered with yes: no more are asked until the user writes again.";
     expect(await trust.authorize(of(60), person, signal)).toMatchObject({ allowed: false, why });
     expect(
-      await trust.mayRead({ ...subject, isOwn: false, source: "/work/shop/.agents/skills" }, person, signal),
+      await trust.mayRead({ ...judged, isOwn: false, source: "/work/shop/.agents/skills" }, person, signal),
     ).toMatchObject({ allowed: false, why });
     expect(await trust.questionFor(of(60), person)).toBeUndefined();
     expect(logged.filter((line) => line === why)).toHaveLength(1);
@@ -236,7 +236,7 @@ describe("an answer", () => {
     const { trust } = openTrust();
     const person = personWith("once", "not-now", { missing: "cancelled" }, "block", "once");
     const outcomes = Array.from({ length: 60 }, (_, place) => {
-      const request = requestOf({ subject: { ...subject, name: `deploy-${place}`, directory: `/skills/${place}` } });
+      const request = requestOf({ skill: { ...judged, name: `deploy-${place}`, directory: `/skills/${place}` } });
       return trust.authorize(request, person, new AbortController().signal);
     });
     expect((await Promise.all(outcomes)).filter(({ allowed }) => allowed)).toHaveLength(1);
@@ -246,7 +246,7 @@ describe("an answer", () => {
   test("that was not asked for, a block in the browser, does not end the questions", async () => {
     const { trust } = openTrust();
     for (const name of ["a", "b", "c", "d"])
-      await trust.answered(requestOf({ subject: { ...subject, name } }), nobody, { answer: "block" });
+      await trust.answered(requestOf({ skill: { ...judged, name } }), nobody, { answer: "block" });
     expect(await trust.authorize(requestOf(), personWith("once"), signal)).toMatchObject({ allowed: true });
   });
 
@@ -255,9 +255,9 @@ describe("an answer", () => {
     const blocked = { allowed: false, why: "The user blocked the skill deploy." };
     expect(await trust.authorize(requestOf(), personWith("block"), signal)).toMatchObject(blocked);
     const person = personWith("trust");
-    const newer = requestOf({ subject: { ...subject, digest: digest("b") }, needs: noCapabilities });
+    const newer = requestOf({ skill: { ...judged, digest: digest("b") }, needs: noCapabilities });
     expect(await trust.authorize(newer, { ...person, owner: "session:2" }, signal)).toMatchObject(blocked);
-    const ofProject = requestOf({ subject: { ...subject, isOwn: false } });
+    const ofProject = requestOf({ skill: { ...judged, isOwn: false } });
     expect(await trust.authorize(ofProject, person, signal)).toMatchObject({ allowed: true });
     await store.change("everywhere", (approvals) => ({ ...approvals, blocks: [] }));
     expect(await trust.authorize(newer, person, signal)).toMatchObject({ allowed: true });
@@ -327,9 +327,9 @@ describe("an answer", () => {
       },
     };
     const { trust, events } = openTrust({ store });
-    const skill = { ...subject, isOwn: false, source: "/work/shop/.agents/skills" };
+    const skill = { ...judged, isOwn: false, source: "/work/shop/.agents/skills" };
     const asked = personWith(answer);
-    if (about === "run") await trust.authorize(requestOf({ subject: skill }), asked, signal);
+    if (about === "run") await trust.authorize(requestOf({ skill: skill }), asked, signal);
     else await trust.mayRead(skill, asked, signal);
     expect([recorded, answered()]).toEqual([[1], 1]);
 
@@ -351,7 +351,7 @@ describe("a version that changed", () => {
     const person = personWith("not-now");
     const wants = { ...network, network: [...network.network, "https://evil.example"], secrets: ["API_KEY"] };
     const changed = requestOf({
-      subject: { ...subject, version: "1.3.0", digest: digest("b") },
+      skill: { ...judged, version: "1.3.0", digest: digest("b") },
       needs: wants,
       wants,
       files: () => Promise.resolve([after, fileOf("new.py", "print()\n")]),
@@ -549,11 +549,11 @@ describe("skills that came with a project", () => {
 });
 
 test.each([
-  ["one of the person's own", subject],
-  ["one of a further directory of the session", { ...subject, isOwn: false, source: "/work/other/.agents/skills" }],
+  ["one of the person's own", judged],
+  ["one of a further directory of the session", { ...judged, isOwn: false, source: "/work/other/.agents/skills" }],
 ])("a skill that a person blocked when it was to run is not read by models either: %s", async (_, skill) => {
   const { trust } = openTrust();
-  await trust.authorize(requestOf({ subject: skill }), personWith("block"), signal);
+  await trust.authorize(requestOf({ skill: skill }), personWith("block"), signal);
   expect(await trust.mayRead(skill, personWith("trust"), signal)).toMatchObject({
     allowed: false,
     why: expect.stringContaining("The user blocked the skill deploy") as string,
@@ -564,10 +564,10 @@ test("every question, answer and refusal is recorded", async () => {
   const { trust, events } = openTrust();
   await trust.authorize(requestOf(), personWith("not-now"), signal);
   await trust.authorize(requestOf(), nobody, signal);
-  trust.consent(nobody.owner, subject.directory);
+  trust.consent(nobody.owner, judged.directory);
   await trust.authorize(requestOf(), personWith("once"), signal);
   await trust.authorize(requestOf(), nobody, signal);
-  expect(events.map(({ type, answer, subject: { digest: bytes } }) => [type, answer, bytes])).toEqual([
+  expect(events.map(({ type, answer, skill: { digest: bytes } }) => [type, answer, bytes])).toEqual([
     ["asked", undefined, digest("a")],
     ["answered", "not-now", digest("a")],
     ["refused", undefined, digest("a")],
@@ -579,9 +579,9 @@ test("every question, answer and refusal is recorded", async () => {
 
 test("a block of a skill of another directory of the session counts for its runs, too", async () => {
   const { trust } = openTrust();
-  const skill = { ...subject, isOwn: false, source: "/work/other/.agents/skills" };
+  const skill = { ...judged, isOwn: false, source: "/work/other/.agents/skills" };
   await trust.mayRead(skill, personWith("block"), signal);
-  expect(await trust.authorize(requestOf({ subject: skill, needs: noCapabilities }), nobody, signal)).toMatchObject({
+  expect(await trust.authorize(requestOf({ skill: skill, needs: noCapabilities }), nobody, signal)).toMatchObject({
     allowed: false,
     why: "The user blocked the skill deploy, which came with this project.",
   });
@@ -591,22 +591,22 @@ test("a block counts wherever the project of the skill begins now, until it is t
   let top = "/work";
   const { trust } = openTrust({ projectOf: () => top });
   const source = "/work/shop/.agents/skills";
-  const skill = { ...subject, isOwn: false, source, directory: `${source}/deploy` };
+  const skill = { ...judged, isOwn: false, source, directory: `${source}/deploy` };
   const session = { ...nobody, directory: "/work/shop" };
-  await trust.authorize(requestOf({ subject: skill }), { ...session, ask: personWith("block").ask }, signal);
+  await trust.authorize(requestOf({ skill: skill }), { ...session, ask: personWith("block").ask }, signal);
   const standing = {
-    subject: skill,
+    skill: skill,
     needs: noCapabilities,
     hasCode: false,
     digest: () => Promise.resolve(digest("a")),
   };
   for (top of ["/work", "/work/shop", "/work/shop/.agents"]) {
     const blocked = { allowed: false, why: expect.stringContaining("The user blocked the skill deploy") as string };
-    expect(await trust.authorize(requestOf({ subject: skill, needs: noCapabilities }), session, signal)).toMatchObject(
+    expect(await trust.authorize(requestOf({ skill: skill, needs: noCapabilities }), session, signal)).toMatchObject(
       blocked,
     );
     expect(await trust.mayRead(skill, session, signal)).toMatchObject(blocked);
-    expect(await trust.standings([standing, { ...standing, subject: { ...skill, name: "other" } }], session)).toEqual([
+    expect(await trust.standings([standing, { ...standing, skill: { ...skill, name: "other" } }], session)).toEqual([
       "blocked",
       "ready",
     ]);
@@ -616,9 +616,9 @@ test("a block counts wherever the project of the skill begins now, until it is t
 });
 
 describe("a caller from elsewhere, with grants of its own", () => {
-  const remote = (...grants: readonly string[]): Asker => ({
+  const remote = (...grants: readonly string[]): TrustCaller => ({
     owner: "http:ci",
-    door: "http",
+    transport: "http",
     grants: new ConfiguredGrants(grants),
   });
   const granted = `deploy@${digest("a").slice("sha256:".length)}`;
@@ -629,7 +629,7 @@ describe("a caller from elsewhere, with grants of its own", () => {
       allowed: true,
       by: `granted ${granted}`,
     });
-    const changed = requestOf({ subject: { ...subject, digest: digest("b") } });
+    const changed = requestOf({ skill: { ...judged, digest: digest("b") } });
     expect(await trust.authorize(changed, remote(granted), signal)).toMatchObject({ allowed: false });
     expect(await trust.authorize(requestOf(), remote(`${granted}:secrets`), signal)).toMatchObject({ allowed: false });
   });

@@ -15,7 +15,7 @@ import { callerConfig, tokenOf } from "./caller-config.ts";
 export const localToken = tokenOf(localCaller);
 
 export interface OpenHttp extends HttpServer {
-  readonly door: OpenMcpApp;
+  readonly mcpApp: OpenMcpApp;
   readonly app: App;
   /** `fetch` of a path, with the token of `local` unless `token` is given; null: without credentials. */
   get(path: string, options?: RequestInit & { readonly token?: string | null }): Promise<Response>;
@@ -23,7 +23,7 @@ export interface OpenHttp extends HttpServer {
   rpc(body: unknown, options?: { readonly token?: string | null }): Promise<unknown>;
 }
 
-/** The HTTP door over skills in memory, without an app and its disk, on a free port of loopback. */
+/** HTTP over skills in memory, without an app and its disk, on a free port of loopback. */
 export async function openHttp({
   skills,
   config = {},
@@ -49,11 +49,11 @@ export async function openHttp({
   readonly trust?: Trust;
   readonly wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">;
 } = {}): Promise<OpenHttp> {
-  const door = await openMcpApp(skills, { clock, ...rest });
+  const mcpApp = await openMcpApp(skills, { clock, ...rest });
   const ledger = { record: () => undefined };
-  const app = { ...door.app, blobs: door.blobs, ledger, load: () => Promise.resolve() } as unknown as App;
+  const app = { ...mcpApp.app, blobs: mcpApp.blobs, ledger, load: () => Promise.resolve() } as unknown as App;
   const session = {
-    catalog: reading === undefined ? door.catalog : readLater(door.catalog, reading),
+    catalog: reading === undefined ? mcpApp.catalog : readLater(mcpApp.catalog, reading),
     directory: project,
     problems: [],
     close: () => undefined,
@@ -71,7 +71,7 @@ export async function openHttp({
     });
   return {
     ...server,
-    door,
+    mcpApp,
     app,
     get,
     async rpc(body, { token = localToken } = {}) {

@@ -17,7 +17,7 @@ export interface ServedOptions extends Omit<MemoryRunsOptions, "records"> {
   readonly records?: RunStore;
 }
 
-export interface Served extends Pick<OpenHttp, "url" | "close" | "door"> {
+export interface Served extends Pick<OpenHttp, "url" | "close" | "mcpApp"> {
   readonly records: RunStore;
   /** Of the programs. */
   readonly clock: ManualClock;
@@ -64,7 +64,7 @@ export async function openServed({
   return {
     url: opened.url,
     close: () => opened.close(),
-    door: opened.door,
+    mcpApp: opened.mcpApp,
     records,
     clock,
     async get(path, { as, ...init } = {}) {

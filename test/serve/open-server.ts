@@ -26,7 +26,7 @@ interface Sent {
   readonly body?: string | Buffer;
 }
 
-/** A whole app behind the HTTP door, over skills in a temporary directory. */
+/** A whole app behind HTTP, over skills in a temporary directory. */
 export interface OpenServer {
   readonly url: string;
   readonly app: App;

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { serveHttp } from "../../src/serve/serve-http.ts";
-import { doorScript } from "../transports.ts";
+import { transportScript } from "../transports.ts";
 import { manualClock } from "../manual-clock.ts";
 import { type RawAnswer, type RawOptions, rawRequest } from "../mcp/raw-request.ts";
 import { waitingToolbox } from "../mcp/waiting-toolbox.ts";
@@ -193,7 +193,7 @@ describe("replies of /rpc", () => {
     ["list_skills", { namespace: "DEEP" }],
     ["list_skills", { unknown: { a: "DEEP" } }],
   ])("deep parameters of %s %j are refused, alone and in a batch, and the server goes on", async (method, params) => {
-    const server = await open({ runs: openMemoryRuns(doorScript).runs });
+    const server = await open({ runs: openMemoryRuns(transportScript).runs });
     const levels = '{"a":'.repeat(50_000) + "1" + "}".repeat(50_000);
     const call = JSON.stringify(rpcCall(method, params)).replace('"DEEP"', levels);
     const error = { data: { code: "VALIDATION_ERROR" } };
@@ -324,7 +324,7 @@ describe("callers", () => {
 describe("listening", () => {
   test("on an address that others reach is refused without callers", async () => {
     const server = await open();
-    const session = { catalog: server.door.catalog, directory: undefined, problems: [], close: () => undefined };
+    const session = { catalog: server.mcpApp.catalog, directory: undefined, problems: [], close: () => undefined };
     await expect(serveHttp(server.app, session, defaultConfig, { host: "0.0.0.0", port: 0 })).rejects.toMatchObject({
       code: "INVALID_OPTIONS",
       message: expect.stringContaining("--config") as string,
@@ -334,7 +334,7 @@ describe("listening", () => {
   test("on a port in use is refused with what to do", async () => {
     const server = await open();
     const { port } = new URL(server.url);
-    const session = { catalog: server.door.catalog, directory: undefined, problems: [], close: () => undefined };
+    const session = { catalog: server.mcpApp.catalog, directory: undefined, problems: [], close: () => undefined };
     await expect(
       serveHttp(server.app, session, defaultConfig, { host: "127.0.0.1", port: Number(port) }),
     ).rejects.toMatchObject({

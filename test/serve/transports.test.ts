@@ -1,25 +1,25 @@
-import { type OpenDoor, describeDoors, doorScript, doorSkills } from "../transports.ts";
+import { type OpenTransport, describeTransports, transportScript, transportSkills } from "../transports.ts";
 import { legacyCall } from "../mcp/raw-request.ts";
 import { openMemoryRuns } from "../runtime/runs/memory-runs.ts";
 import { type OpenHttp, openHttp, rpcCall } from "./open-http.ts";
 
-type DoorReply = Awaited<ReturnType<OpenDoor["call"]>>;
+type TransportReply = Awaited<ReturnType<OpenTransport["call"]>>;
 
 const open = (project: string): Promise<OpenHttp> =>
   openHttp({
-    skills: Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])),
-    runs: openMemoryRuns(doorScript).runs,
+    skills: Object.fromEntries(Object.entries(transportSkills).map(([file, text]) => [`/skills/${file}`, text])),
+    runs: openMemoryRuns(transportScript).runs,
     project,
   });
 
-describeDoors(
+describeTransports(
   "HTTP",
   async (project) => {
     const server = await open(project);
     return {
       call: async (tool, args) => {
         const { result, error } = (await server.rpc(rpcCall(tool, args))) as { result?: unknown; error?: unknown };
-        return (error === undefined ? { result } : { error }) as DoorReply;
+        return (error === undefined ? { result } : { error }) as TransportReply;
       },
       close: async () => {
         await server.close();
@@ -29,7 +29,7 @@ describeDoors(
   "people",
 );
 
-describeDoors("MCP over HTTP, for remote clients", async (project) => {
+describeTransports("MCP over HTTP, for remote clients", async (project) => {
   const server = await open(project);
   return {
     call: async (tool, args) => {
@@ -41,7 +41,7 @@ describeDoors("MCP over HTTP, for remote clients", async (project) => {
       const [, text = "{}"] = /^data: ?(.*)$/m.exec(await answer.text()) ?? [];
       const { result } = JSON.parse(text) as { result: { structuredContent: object; isError?: boolean } };
       const content = result.structuredContent;
-      return (result.isError === true ? { error: content } : { result: content }) as DoorReply;
+      return (result.isError === true ? { error: content } : { result: content }) as TransportReply;
     },
     close: async () => {
       await server.close();

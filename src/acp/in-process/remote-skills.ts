@@ -33,11 +33,11 @@ export interface NewSession {
 
 interface RemoteSkillsOptions extends NewSession {
   readonly visible?: ((skill: Skill) => boolean) | undefined;
-  readonly ask?: AskPerson | undefined;
+  readonly ask?: AskUser | undefined;
 }
 
 /** Asks the user. Resolves with undefined if the user did not answer. `signal` is aborted when the answer is no longer needed. */
-export type AskPerson = (question: Question, signal: AbortSignal) => Promise<Answer | undefined>;
+export type AskUser = (question: Question, signal: AbortSignal) => Promise<Answer | undefined>;
 
 /** The tools of a service on another thread, with the skills of one session. */
 export class RemoteSkills {
@@ -67,7 +67,7 @@ export class RemoteSkills {
     const opening: Opening = {
       cwd: resolve(cwd),
       additionalDirectories: additionalDirectories.map((directory) => resolve(directory)),
-      ...{ asksVisible: visible !== undefined, hasPerson: ask !== undefined },
+      ...{ asksVisible: visible !== undefined, canAsk: ask !== undefined },
     };
     this.#thread = new ThreadClient<ToSkills, FromSkills>({
       openChannel: portChannel((port) => serve(port, opening)),
@@ -150,7 +150,7 @@ export class RemoteSkills {
         this.#print(message.call, message.text);
         break;
       case "ask":
-        void this.#askPerson(message.question, message.asked);
+        void this.#askUser(message.question, message.asked);
         break;
       case "withdrawn":
         this.#questions.get(message.question)?.abort();
@@ -161,7 +161,7 @@ export class RemoteSkills {
     }
   }
 
-  async #askPerson(number: number, question: Question): Promise<void> {
+  async #askUser(number: number, question: Question): Promise<void> {
     const controller = new AbortController();
     this.#questions.set(number, controller);
     let reply: Reply;
@@ -216,7 +216,7 @@ export interface SkillsHandle extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-interface HandleParts {
+interface HandleOptions {
   /** Called when the skills are first used. */
   readonly open: () => RemoteSkills;
   readonly openSession: (session: NewSession) => RemoteSkills;
@@ -227,7 +227,7 @@ interface HandleParts {
 /** Adds a handle's properties to an object, except those that the object already has. */
 export function withHandle<Target extends object>(
   target: Target,
-  { open, openSession, close }: HandleParts,
+  { open, openSession, close }: HandleOptions,
 ): Target & SkillsHandle {
   let opened: RemoteSkills | undefined;
   const remote = (): RemoteSkills => (opened ??= open());

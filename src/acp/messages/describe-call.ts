@@ -79,20 +79,20 @@ function runTitle(name: string | undefined, args: JsonRecord, blobs: KnownBlobs)
 /** Names the input of a call: short texts, files that were made blobs, and other blobs together. */
 function on(values: readonly unknown[], { input_blobs: inputs }: JsonRecord, blobs: KnownBlobs): string {
   const texts = values.filter(
-    (value): value is string => typeof value === "string" && value !== "" && value.length <= maxSubjectLength,
+    (value): value is string => typeof value === "string" && value !== "" && value.length <= maxTargetLength,
   );
   const given = [...texts.filter(isBlob), ...(Array.isArray(inputs) ? (inputs as unknown[]) : [])];
   const unnamed = [...new Set(given)].filter((id) => typeof id === "string" && blobs.get(id)?.path === undefined);
   const [first] = unnamed;
   const together = unnamed.length < 2 ? [] : [describeBlobs(unnamed.map((id) => blobs.get(String(id))))];
-  const subjects = [...texts, ...given].flatMap((text) => {
+  const targets = [...texts, ...given].flatMap((text) => {
     if (typeof text !== "string") return [];
     if (!isBlob(text)) return [quoted(text)];
     const known = blobs.get(text);
     if (known?.path !== undefined || unnamed.length < 2) return [describeBlob(known)];
     return text === first ? together : [];
   });
-  const shown = [...new Set(subjects)].slice(0, maxSubjects);
+  const shown = [...new Set(targets)].slice(0, maxTargets);
   return shown.length === 0 ? "" : ` on ${shown.join(", ")}`;
 }
 
@@ -134,12 +134,12 @@ function withSkills(mounted: unknown): string {
     return name === undefined ? [] : [name];
   });
   if (names.length === 0) return "";
-  const more = names.length > maxSubjects ? ` and ${names.length - maxSubjects} more` : "";
-  return ` with ${names.slice(0, maxSubjects).join(", ")}${more}`;
+  const more = names.length > maxTargets ? ` and ${names.length - maxTargets} more` : "";
+  return ` with ${names.slice(0, maxTargets).join(", ")}${more}`;
 }
 
-const maxSubjectLength = 60;
-const maxSubjects = 3;
+const maxTargetLength = 60;
+const maxTargets = 3;
 const maxTitleLength = 200;
 
 function word(value: unknown): string | undefined {
@@ -198,7 +198,7 @@ function textIn(part: unknown): string {
 }
 
 /** Amends a call of a tool of acp-skills, so that the editor shows a title instead of the tool's name and text instead of JSON. */
-export function describeToPerson(toolCall: JsonRecord, path: Path, call: OwnCall): Amendment[] {
+export function describeForUser(toolCall: JsonRecord, path: Path, call: OwnCall): Amendment[] {
   const { title, kind } = describeCall(call.tool, call.input, call.blobs);
   const { status } = toolCall;
   const result = status === "completed" || status === "failed" ? resultIn(toolCall) : undefined;

@@ -1,5 +1,5 @@
 import type { OnceLog } from "../../base/log.ts";
-import { type Answer, type Question, type Reply, asPerson, toLine } from "../../runtime/question.ts";
+import { type Answer, type Question, type Reply, asUserReply, toLine } from "../../runtime/question.ts";
 import { isRecord, type JsonRecord, recordAt } from "./raw-message.ts";
 
 /** The essential fields of the editor's response to a question of acp-skills, which is a permission request or a form. */
@@ -73,7 +73,7 @@ export function fromEditorReply(
   asked: AskedAs,
   { elapsedMs, logOnce }: { readonly elapsedMs: number } & Pick<OnceLog, "logOnce">,
 ): Reply {
-  const reply = asPerson(meaningOf(given, asked), elapsedMs);
+  const reply = asUserReply(meaningOf(given, asked), elapsedMs);
   if (reply.answer === undefined || reply.byItself !== true) return reply;
   const isAllowed = reply.answer === "once" || reply.answer === "trust";
   if (asked.about !== "read" || !isAllowed) {

@@ -4,7 +4,7 @@ import type { Amendment, Path } from "./amend.ts";
 import { isRecord, type JsonRecord } from "./raw-message.ts";
 
 /** The transport between an agent and the MCP server of acp-skills. */
-export type Transport = "http" | "stdio";
+export type McpTransport = "http" | "stdio";
 
 /** The program that connects stdio to the MCP server of acp-skills: the package's command line with the command `mcp-bridge`. */
 const bridge = {

@@ -43,7 +43,9 @@ async function answerSkillRun(
   const isAsked = app.policyFor(directory).runs === "ask" || offered.remote !== undefined;
   if (isAsked || !isNothing(permissionsOf(skill))) return "decided";
   if (existsSync(path.join(skill.directory, requirementsFile))) return undefined;
-  const [{ subjectOfOffered }, trust] = await Promise.all([import("../../runtime/runs.ts"), app.trust()]);
-  const asker = { owner, directory, door: "acp" };
-  return (await trust.mayRunUnasked(subjectOfOffered(offered, app.source, skill), asker)) ? "sandboxed" : undefined;
+  const [{ offeredToJudged }, trust] = await Promise.all([import("../../runtime/runs.ts"), app.trust()]);
+  const trustCaller = { owner, directory, transport: "acp" };
+  return (await trust.mayRunUnasked(offeredToJudged(offered, app.source, skill), trustCaller))
+    ? "sandboxed"
+    : undefined;
 }

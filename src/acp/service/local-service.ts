@@ -13,7 +13,7 @@ import { readInstructions } from "./prompt/read-instructions.ts";
 import { EditorQuestions } from "./ask/editor-questions.ts";
 import { type AgentTools, type OpenServers, openAgentTools } from "./tools/agent-tools.ts";
 import { EditorCalls, type Response } from "./tools/editor-calls.ts";
-import { ServedSession, type ServedSessionContext } from "./served-session.ts";
+import { ServedSession, type ServiceContext } from "./served-session.ts";
 import type { Directories, Instructions, ServiceConnection, SessionKey, SkillService } from "../skill-service.ts";
 import type { GivenPorts } from "../../runtime/ports.ts";
 import type { Trust } from "../../runtime/trust.ts";
@@ -104,7 +104,7 @@ function noSkills(problem: string): SessionSkills {
 
 /** Serves the skills and tools of one ACP connection. */
 function openConnection(
-  options: Omit<ServedSessionContext, "send" | "logProblems" | "shown" | "questions">,
+  options: Omit<ServiceContext, "send" | "logProblems" | "shown" | "questions">,
   openSkills: (directories: Directories) => SessionSkills,
 ): ServiceConnection {
   const { tools, outlet, settings } = options;
@@ -120,7 +120,7 @@ function openConnection(
     return bytes.length;
   }
   const questions = new EditorQuestions(outlet, clock);
-  const context: ServedSessionContext = {
+  const context: ServiceContext = {
     ...options,
     send,
     questions,

@@ -4,7 +4,7 @@ import { createOnceLog } from "../../base/log.ts";
 import type { ThreadReply } from "../../base/processes/threads.ts";
 import type { Settings } from "../../runtime/options.ts";
 import type { GivenPorts } from "../../runtime/ports.ts";
-import { openParts } from "../../given-ports.ts";
+import { openGivenPorts } from "../../given-ports.ts";
 import { reportFault } from "../messages/amend.ts";
 import { EarlyServers } from "./tools/early-servers.ts";
 import type { FromService, FromSkills, ServiceConnection, SkillService, ToService } from "../skill-service.ts";
@@ -15,7 +15,7 @@ type Ask = Extract<ToService, { kind: "ask" }>;
 /** The delay between `initialize` and loading, if the editor opens no session. An agent that waits for its tools gets them at once. */
 const quietMs = 100;
 
-const openGiven = async (settings: Settings): Promise<GivenPorts> => await openParts(settings, "wrapper");
+const openGiven = async (settings: Settings): Promise<GivenPorts> => await openGivenPorts(settings, "wrapper");
 
 /** Refuses a request for the skills of a service that could not be loaded. */
 function refuseSkills(message: ToService, error: PlainError | undefined): void {

@@ -82,18 +82,18 @@ async function serve(port: MessagePort, opening: Opening, { app, settings }: Ser
   async function callTool({ call, name, args, visible, ...facts }: Extract<ToSkills, { kind: "call" }>): Promise<void> {
     const controller = new AbortController();
     running.set(call, controller);
-    const { cwd, hasPerson } = opening;
+    const { cwd, canAsk } = opening;
     const { sessionId, owner, project = cwd } = facts;
     try {
       const own = project === cwd ? session : { catalog, directory: project, identity: undefined };
       const caller = createCaller(own, {
-        door: "in-process",
+        transport: "in-process",
         sessionId,
         owner,
         onEvent: (event) => {
           if (event.type === "printed") post({ kind: "print", call, text: event.text });
         },
-        ...(hasPerson && { ask }),
+        ...(canAsk && { ask }),
         ...(visible && { visible: seenBy(visible) }),
       });
       answer(call, { value: await app.toolbox.call(name, args, caller, controller.signal) });

@@ -36,7 +36,7 @@ import type {
 const readingMs = 2_000;
 
 /** The context that the sessions of one connection share. */
-export interface ServedSessionContext extends SessionContext {
+export interface ServiceContext extends SessionContext {
   /** The tools; undefined if none are served. */
   readonly tools: AgentTools | undefined;
   /** The receiver of the user's actions. */
@@ -53,7 +53,7 @@ export interface ServedSessionContext extends SessionContext {
 /** The skills and tools of one session, from the request that opens it. */
 export class ServedSession {
   readonly #key: SessionKey;
-  readonly #context: ServedSessionContext;
+  readonly #context: ServiceContext;
   readonly #skills: SessionSkills;
   /** The calls that the editor knows. */
   readonly calls = new ClaimedCalls();
@@ -73,7 +73,7 @@ export class ServedSession {
   #isOpen = true;
   #stopListening = (): void => undefined;
 
-  constructor(key: SessionKey, skills: SessionSkills, context: ServedSessionContext) {
+  constructor(key: SessionKey, skills: SessionSkills, context: ServiceContext) {
     this.#key = key;
     this.#skills = skills;
     this.#context = context;
@@ -97,8 +97,17 @@ export class ServedSession {
       const { protocol, showsForms } = request.negotiation;
       const askIn = (id: string): Ask => questions.askIn({ id, protocol, showsForms });
       const { clock } = settings;
-      const blobKept = (id: string, facts: BlobFacts): void => this.#context.outlet.blob(this.#key, id, facts);
-      const session = { tools, skills: this.#skills, calls: this.calls, toolsListed, askIn, blobKept, clock, send };
+      const blobStored = (id: string, facts: BlobFacts): void => this.#context.outlet.blob(this.#key, id, facts);
+      const session = {
+        tools,
+        skills: this.#skills,
+        calls: this.calls,
+        toolsListed,
+        askIn,
+        blobStored,
+        clock,
+        send,
+      };
       const opened = await equipSession({ ...request, transport }, session);
       if (!this.#isOpen) {
         opened.close();

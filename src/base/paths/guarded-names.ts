@@ -52,7 +52,7 @@ const atTop = new Set(guardedAtTop);
 const unseen = new RegExp(`[${unseenCharacters}]`, "gu");
 
 /** The start of a path, relative to a project, up to its first guarded name in any spelling; undefined if it has none. */
-export function guardedPart(path: string): string | undefined {
+export function guardedSegment(path: string): string | undefined {
   const segments = path.split(/[\\/]/).filter((segment) => segment !== "" && segment !== ".");
   const at = segments.findIndex((segment, index) => {
     const name = foldName(segment);

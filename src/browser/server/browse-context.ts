@@ -14,7 +14,7 @@ import type { BrowseSettings } from "../server.ts";
 import type { Machine } from "../../skills/environment.ts";
 
 /** The context of the routes of the skill browser. */
-export interface BrowseDoor extends BrowseSettings {
+export interface BrowseContext extends BrowseSettings {
   readonly app: App;
   readonly session: SessionSkills;
   /** The skills as the page lists them. */
@@ -34,7 +34,7 @@ export interface BrowseDoor extends BrowseSettings {
 }
 
 /** Routes of one concern. */
-export type MountBrowse = (door: BrowseDoor) => BrowseRoutes;
+export type MountBrowse = (context: BrowseContext) => BrowseRoutes;
 
 /**
  * The routes for browsers that have the cookie, by method and path. A segment that starts with a colon stands for any one segment,

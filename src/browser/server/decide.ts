@@ -5,32 +5,32 @@ import { inShort } from "../../skills/permissions.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
 import type { Ask } from "../../runtime/question.ts";
 import type { Authorization, FullTrustRequest } from "../../runtime/trust.ts";
-import { subjectOfOffered } from "../../runtime/runs.ts";
+import { offeredToJudged } from "../../runtime/runs.ts";
 import type { DecisionRequest } from "../wire/skills.ts";
-import type { BrowseDoor } from "./browse-context.ts";
+import type { BrowseContext } from "./browse-context.ts";
 import { requestOf } from "./detail/show-skill.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 
-type Deciding = Pick<BrowseDoor, "app" | "session" | "skills" | "once" | "directory">;
+type Deciding = Pick<BrowseContext, "app" | "session" | "skills" | "once" | "directory">;
 
 /** Carries out a decision; callers check first that it is about the bytes shown. Rejects with PERMISSION_DENIED if a policy forbids it. */
 export async function decide(
   { decision, digest, grant, reach }: Omit<DecisionRequest, "nonce">,
   offered: OfferedSkill,
-  door: Deciding,
+  context: Deciding,
   signal: AbortSignal,
 ): Promise<void> {
-  const { app, once, directory } = door;
+  const { app, once, directory } = context;
   const { skill } = offered;
   const { name, version } = skill;
   const trust = await app.trust();
-  const asker = { owner: localOwner, directory, door: "browser" };
+  const caller = { owner: localOwner, directory, transport: "browser" };
   const ofSkill = { skill: name, version, ...(digest !== undefined && { digest }) };
-  const subject = { ...whoAndWhere({ project: directory }), ...ofSkill };
+  const entrySkill = { ...whoAndWhere({ project: directory }), ...ofSkill };
   const record = (entry: Pick<LedgerEntry, "event"> & Partial<LedgerEntry>): void =>
-    void app.ledger.record({ at: Date.now(), tool: "approvals", ...subject, door: "browser", ...entry });
+    void app.ledger.record({ at: Date.now(), tool: "approvals", ...entrySkill, door: "browser", ...entry });
   const exactly = (): FullTrustRequest => {
-    if (digest !== undefined) return requestOf(door, { skill, digest }, signal);
+    if (digest !== undefined) return requestOf(context, { skill, digest }, signal);
     throw new SkillsError("SKILL_NOT_READY", `The files of ${name} cannot all be read: it cannot be approved.`);
   };
 
@@ -42,7 +42,7 @@ export async function decide(
         if (outcome.allowed && outcome.by !== "once")
           record({ event: "answer", outcome: "allowed", answer: "trust", grant: outcome.by, about });
       };
-      const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach, notify });
+      const authorization = await trust.answered(request, caller, { answer: "trust" }, { reach, notify });
       if (!authorization.allowed) throw denied(authorization);
       const why = `The policy lets you approve ${name} for one run only.`;
       if (authorization.by === "once") throw denied({ why, hint: "Allow it once, then run it." });
@@ -50,28 +50,28 @@ export async function decide(
     }
     case "once": {
       const request = exactly();
-      const decided = await trust.decide(request, asker);
-      if (decided === undefined) once.allow({ name, digest: request.subject.digest });
+      const decided = await trust.decide(request, caller);
+      if (decided === undefined) once.allow({ name, digest: request.skill.digest });
       else if (!decided.allowed) throw denied(decided);
       break;
     }
     case "block": {
       // A block is for all versions, so a skill that cannot be read gets a digest of zeros.
-      const request = requestOf(door, { skill, digest: digest ?? `sha256:${"0".repeat(64)}` }, signal);
+      const request = requestOf(context, { skill, digest: digest ?? `sha256:${"0".repeat(64)}` }, signal);
       const notify = (): void => record({ event: "answer", outcome: "denied", answer: "block" });
-      await trust.answered(request, asker, { answer: "block" }, { notify });
+      await trust.answered(request, caller, { answer: "block" }, { notify });
       break;
     }
     case "unblock": {
-      const blocksOf = subjectOfOffered(offered, app.source);
-      await trust.takeBack({ blocksOf }, asker, () => record({ event: "revoke", about: "block" }));
+      const blocksOf = offeredToJudged(offered, app.source);
+      await trust.takeBack({ blocksOf }, caller, () => record({ event: "revoke", about: "block" }));
       break;
     }
     case "revoke":
       if (grant === undefined) throw new SkillsError("VALIDATION_ERROR", "Name the grant to revoke.");
-      await trust.takeBack({ grant }, asker, () => record({ event: "revoke", grant }));
+      await trust.takeBack({ grant }, caller, () => record({ event: "revoke", grant }));
   }
-  await door.skills.refreshStandings();
+  await context.skills.refreshStandings();
 }
 
 function denied({ why, hint }: { readonly why: string; readonly hint: string }): SkillsError {

@@ -7,10 +7,10 @@ import type { BrowseOptions, BrowseServer } from "../server.ts";
 import type { Reset } from "../wire/skills.ts";
 import { closeServer, listen } from "../../serve/listen.ts";
 import { Nonces } from "./admission/nonces.ts";
-import { type PageSessions, createPageSessions } from "./admission/admit-page.ts";
+import { type SignedInPages, createSignedInPages } from "./admission/admit-page.ts";
 import { answerPage } from "./answer/answer-page.ts";
 import { browseRoutes } from "./api/routes.ts";
-import type { BrowseDoor, BrowseRoutes } from "./browse-context.ts";
+import type { BrowseContext, BrowseRoutes } from "./browse-context.ts";
 import { AllowedNext } from "./decide.ts";
 import { openLiveEvents } from "./live/live-events.ts";
 import { openTouchedSkills } from "./live/touched-skills.ts";
@@ -57,7 +57,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     },
   });
   const touched = openTouchedSkills({ app, skills, events, dataDirectory });
-  const door: BrowseDoor = {
+  const context: BrowseContext = {
     app,
     session,
     skills,
@@ -75,7 +75,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   };
   const isUsed = (): boolean => events.connected() > 0 || running.size > 0 || held.size > 0;
   const idle = watchIdle(clock, idleMinutes * 60_000, isUsed, ended);
-  async function closeParts(): Promise<void> {
+  async function closeAll(): Promise<void> {
     idle.stop();
     events.close();
     skills.close();
@@ -83,26 +83,26 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     await touched.close();
   }
   let own = "";
-  let sessions: PageSessions | undefined;
-  const openSessions = (): PageSessions => (sessions ??= createPageSessions(listening.port, clock));
-  const answer = answerPage(door, {
+  let sessions: SignedInPages | undefined;
+  const openSessions = (): SignedInPages => (sessions ??= createSignedInPages(listening.port, clock));
+  const answer = answerPage(context, {
     host: () => own,
     files,
     sessions: openSessions,
-    routes: Object.assign({}, ...browseRoutes.map((mount) => mount(door))) as BrowseRoutes,
+    routes: Object.assign({}, ...browseRoutes.map((mount) => mount(context))) as BrowseRoutes,
     running,
     used: idle.touch,
     isOwnPeer: isOwnPeer ?? createPeerCheck(log, "the skill browser"),
   });
   const listening = await listen({ host, port }, limits, app, answer).catch(async (error: unknown) => {
-    await closeParts();
+    await closeAll();
     throw error;
   });
   own = new URL(listening.url).host;
 
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
-    await closeParts();
+    await closeAll();
     const cancel = (): void => stopped.abort();
     await closeServer(listening.server, { clock, drainMs, running, held, cancel });
     stopped.abort();

@@ -1,7 +1,7 @@
 import { SkillsError, undefinedIfOurs } from "../../base/errors.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
 import type { DecisionRequest } from "../wire/skills.ts";
-import type { BrowseDoor, BrowseRefusal } from "./browse-context.ts";
+import type { BrowseContext, BrowseRefusal } from "./browse-context.ts";
 import { hashShown } from "./detail/show-skill.ts";
 
 /**
@@ -11,14 +11,14 @@ import { hashShown } from "./detail/show-skill.ts";
 export async function shownVersion(
   id: string,
   { digest, nonce }: Pick<DecisionRequest, "digest" | "nonce">,
-  door: Pick<BrowseDoor, "app" | "skills" | "nonces">,
+  context: Pick<BrowseContext, "app" | "skills" | "nonces">,
   signal: AbortSignal,
 ): Promise<{ readonly offered: OfferedSkill } | { readonly refused: BrowseRefusal }> {
-  const { offered, row } = await door.skills.find(id);
+  const { offered, row } = await context.skills.find(id);
   if (offered === undefined)
     throw new SkillsError("NOT_EXECUTABLE", `${row.name} is not offered; its problems say why.`);
   // The skill may have been moved or removed since the list was made.
-  const current = await hashShown(door, offered.skill, signal).catch(undefinedIfOurs);
-  const refused = door.nonces.faultOf({ id, digest, nonce }, current?.digest);
+  const current = await hashShown(context, offered.skill, signal).catch(undefinedIfOurs);
+  const refused = context.nonces.faultOf({ id, digest, nonce }, current?.digest);
   return refused === undefined ? { offered } : { refused };
 }

@@ -1,4 +1,4 @@
-import type { EvalRun, SessionLine } from "../../evals/recorded-runs.ts";
+import type { EvalRun, TranscriptLine } from "../../evals/recorded-runs.ts";
 import type { Benchmark } from "../../evals/statistics.ts";
 
 /** A run with `rate`, the weighted share of its assertions that hold; absent if no assertion was judged. */
@@ -20,5 +20,5 @@ export interface SkillEvals {
 
 /** `GET /api/skills/ID/evals/session?iteration=N&id=CASE&withSkill=true&number=N`. */
 export interface EvalSessionLog {
-  readonly lines: readonly SessionLine[];
+  readonly lines: readonly TranscriptLine[];
 }

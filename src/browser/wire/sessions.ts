@@ -56,6 +56,6 @@ export interface AgentBudget {
 export const sessionHeader = "x-acp-skills-session";
 
 /** The answer to `POST /api/session`. */
-export interface BrowseSessionResponse {
+export interface SignInResponse {
   readonly key: string;
 }

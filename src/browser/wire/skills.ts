@@ -133,7 +133,7 @@ export interface SkillPermissions {
 }
 
 /** A section of a skill's detail that `?part` can request, besides the fields of every answer. */
-export type SkillPart = "overview" | "manifest" | "problems" | "permissions" | "environment" | "license" | "run";
+export type DetailSection = "overview" | "manifest" | "problems" | "permissions" | "environment" | "license" | "run";
 
 /**
  * `GET /api/skills/ID?part=PART&…`: the named sections about one skill; all of them without `?part`. Answers with one digest are about the

@@ -114,7 +114,7 @@ export function inWordsOfRun(error: unknown, name: string, catalog: Catalog): un
     return new SkillsError(error.code, noSuchSkill(name, catalog.snapshot), { cause: error });
   const { violations, hint } = error.facts;
   const own = (text: string): string =>
-    toPerson(
+    toUserWords(
       words.reduce((reworded, [pattern, word]) => reworded.replace(pattern, () => word.replace("NAME", name)), text),
     );
   const message = Array.isArray(violations)
@@ -151,7 +151,7 @@ const words: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Phrases about the user, each with the form that addresses the user. */
-const personal: readonly (readonly [RegExp, string])[] = [
+const forUsers: readonly (readonly [RegExp, string])[] = [
   [/\bIf the user trusts it, they can\b/, "If you trust it, you can"],
   [/\bthe user has\b/, "you have"],
   [/\bthe user's\b/g, "your"],
@@ -161,6 +161,6 @@ const personal: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Rewrites a text about the user so that it addresses the user. */
-export function toPerson(text: string): string {
-  return personal.reduce((reworded, [pattern, words]) => reworded.replace(pattern, words), text);
+export function toUserWords(text: string): string {
+  return forUsers.reduce((reworded, [pattern, words]) => reworded.replace(pattern, words), text);
 }

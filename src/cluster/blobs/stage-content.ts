@@ -1,5 +1,5 @@
 import { createHash, hash, randomUUID } from "node:crypto";
-import { inParts } from "../../base/text/byte-chunks.ts";
+import { inChunks } from "../../base/text/byte-chunks.ts";
 import { blobTooLarge } from "../../runtime/blobs.ts";
 import type { Queries } from "../database.ts";
 import { BlobSourceFailure } from "./blob-failure.ts";
@@ -47,7 +47,7 @@ export async function withContent<Result>(
   let size = 0;
   let upload: StagedUpload | undefined;
   try {
-    for await (const chunk of inParts(fromSource(content, limitBytes, signal), partBytes)) {
+    for await (const chunk of inChunks(fromSource(content, limitBytes, signal), partBytes)) {
       size += chunk.length;
       whole.update(chunk);
       digests.push(hash("sha256", chunk, "buffer"));

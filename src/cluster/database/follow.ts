@@ -61,8 +61,8 @@ export function follow(
       log("warning", `The ${what} of the cluster cannot be read; ${known}: ${String(error)}`);
     },
   );
-  const look = (): void => void again();
-  const stopListening = database.listen(channel, look, look);
+  const readAgain = (): void => void again();
+  const stopListening = database.listen(channel, readAgain, readAgain);
   const stopPolling = every(clock, pollEveryMs, again);
   return {
     first: withinTime(again(), clock, firstReadMs),

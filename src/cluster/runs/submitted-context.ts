@@ -43,7 +43,7 @@ export function toSubmittedContext({ caller, by, facts }: SubmittedRun): Submitt
     by,
     calls: facts.calls,
     refused: facts.refused,
-    ...(caller.caller !== undefined && { caller: caller.caller }),
+    ...(caller.callerName !== undefined && { caller: caller.callerName }),
     ...(caller.grants !== undefined && { grants: caller.grants.exactTexts }),
     ...(caller.secrets !== undefined && { secrets: caller.secrets }),
     ...(caller.project !== undefined && { project: caller.project }),

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { SkillsError } from "../../base/errors.ts";
 import { openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
-import { inParts } from "../../base/text/byte-chunks.ts";
+import { inChunks } from "../../base/text/byte-chunks.ts";
 import { beginsAsScript } from "../../base/text/content.ts";
 import type { HashedFile } from "../../skills/hash.ts";
 import { signatureFile } from "../../skills/skill.ts";
@@ -53,7 +53,7 @@ export async function insertPack(database: Database, pack: PackToStore, signal: 
     );
     if (inserted.length === 0) return;
     let part = 0;
-    for await (const whole of inParts(bytes, partBytes)) {
+    for await (const whole of inChunks(bytes, partBytes)) {
       signal.throwIfAborted();
       await queries.query("insert into acp_skills.skill_parts values ($1, $2, $3)", [
         digestBytes(digest),

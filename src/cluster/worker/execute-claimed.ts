@@ -11,7 +11,7 @@ import { openRunReport } from "./run-report.ts";
 import { RunTakenAway } from "./leases.ts";
 import { toSubmittedCaller } from "./submitted-caller.ts";
 
-export interface WorkerRooms {
+export interface WorkerStores {
   readonly app: App;
   readonly packs: SkillPacks;
   readonly database: Database;
@@ -25,10 +25,10 @@ const lastEventsMs = 5_000;
 /** Executes a run that this worker has claimed. Resolves with its end; undefined if the worker has lost the run. */
 export async function executeClaimed(
   claimed: ClaimedRun,
-  rooms: WorkerRooms,
+  stores: WorkerStores,
   abort: AbortSignal,
 ): Promise<RunEnding | undefined> {
-  const { app, packs, database, clock, log } = rooms;
+  const { app, packs, database, clock, log } = stores;
   let spec: RunSpec, context: SubmittedContext;
   try {
     spec = runSpec.parse(JSON.parse(claimed.spec));

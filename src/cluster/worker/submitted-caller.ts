@@ -14,7 +14,7 @@ import type { SubmittedSkill, SubmittedContext } from "../runs/submitted-context
 export async function toSubmittedCaller(
   spec: RunSpec,
   context: SubmittedContext,
-  rooms: {
+  stores: {
     readonly app: App;
     readonly packs: SkillPacks;
     readonly clock: Clock;
@@ -22,11 +22,11 @@ export async function toSubmittedCaller(
     readonly signal: AbortSignal;
   },
 ): Promise<RunCaller> {
-  const { app, packs, onEvent, signal } = rooms;
+  const { app, packs, onEvent, signal } = stores;
   const found: { readonly skill: Skill; readonly submitted: SubmittedSkill }[] = [];
   for (const submitted of context.skills) {
     const directory = await duringOutages(() => packs.ensure(submitted.digest, submitted.slug, signal), {
-      clock: rooms.clock,
+      clock: stores.clock,
       signal,
     });
     found.push({ skill: await readSkill(directory, submitted, app), submitted });
@@ -39,11 +39,11 @@ export async function toSubmittedCaller(
   const { caller, grants, secrets, project } = context;
   return {
     owner: spec.owner,
-    door: spec.door,
+    transport: spec.door,
     sessionId: spec.session,
     subagent: spec.subagent,
     label: spec.label,
-    caller,
+    callerName: caller,
     project,
     secrets,
     onEvent,

@@ -165,15 +165,15 @@ export const skillEntryRules = defineRules([
       "A skill that is sent as a skill entry is not sent as a command, too, nor in a list of skills that the client did not opt in to.",
     ),
     check: function* (exchange) {
-      const isTold = new Set(sentSkillEntries(exchange).map(({ command }) => command["name"]));
+      const isSent = new Set(sentSkillEntries(exchange).map(({ command }) => command["name"]));
       const twice = (name: unknown): string => `${quote(name)} is sent as a skill entry, too`;
       for (const { line, command } of sentCommands(exchange))
-        if (!isSkillEntry(command) && isTold.has(slugOf(command)))
+        if (!isSkillEntry(command) && isSent.has(slugOf(command)))
           yield { line, message: `the command ${twice(command["name"])}` };
       if (exchange.negotiation?.optIn !== undefined) return;
       for (const { line, skill } of sentSkills(exchange)) {
         const name = fieldsOf(skill)?.["name"];
-        if (isTold.has(name)) yield { line, message: `the skill ${twice(name)}` };
+        if (isSent.has(name)) yield { line, message: `the skill ${twice(name)}` };
       }
     },
   },

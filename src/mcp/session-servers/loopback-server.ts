@@ -28,7 +28,7 @@ export interface LoopbackAddress {
 }
 
 /** The MCP server of one caller, which requests reach with its path and token. */
-type LoopbackSession = HttpMcp & { readonly tokenDigest: Buffer };
+type LoopbackMcp = HttpMcp & { readonly tokenDigest: Buffer };
 
 /** The maximum number of connections, far more than an agent opens. Further ones are closed at once, to save file descriptors. */
 const maxConnections = 512;
@@ -52,7 +52,7 @@ const notServed: HttpRefusal = Object.freeze({
  * systems that reveal the user of a connection, only this user and root are answered.
  */
 export function openLoopbackServer(app: McpApp, peers?: PeerUsers): CallerServers<LoopbackAddress> {
-  const sessions = new Map<string, LoopbackSession>();
+  const sessions = new Map<string, LoopbackMcp>();
   const isOwnPeer = createPeerCheck(app.log, "the MCP server", peers);
   let listening: Promise<Server> | undefined;
   let isClosed = false;
@@ -164,8 +164,8 @@ function toPathKey(path: string): string {
 function admitRequest(
   request: IncomingMessage,
   port: number,
-  paths: ReadonlyMap<string, LoopbackSession>,
-): LoopbackSession | HttpRefusal {
+  paths: ReadonlyMap<string, LoopbackMcp>,
+): LoopbackMcp | HttpRefusal {
   const { method, url, headers } = request;
   const refusal = checkHostAndOrigin(request, { hosts: [`127.0.0.1:${port}`, `localhost:${port}`] });
   if (refusal !== undefined) return refusal;

@@ -36,22 +36,25 @@ export function createLocalTrust(
 /** The tools that most often lead to each kind of question. */
 const toolsOf = { run: "execute_skill", read: "read_skill_file" } as const;
 
-function toLedgerEntry({ type, asker, about, subject, allowed, answer, detail }: TrustEvent, at: number): LedgerEntry {
-  const { name: skill, version, digest } = subject;
+function toLedgerEntry(
+  { type, caller, about, skill: judged, allowed, answer, detail }: TrustEvent,
+  at: number,
+): LedgerEntry {
+  const { name: skill, version, digest } = judged;
   const outcome = type === "asked" ? "asked" : allowed === true ? "allowed" : "denied";
   return {
     at,
     event: ({ asked: "ask", answered: "answer", refused: "refusal" } as const)[type],
     tool: toolsOf[about],
-    ...whoAndWhere({ caller: asker.caller, project: asker.directory }),
+    ...whoAndWhere({ callerName: caller.callerName, project: caller.directory }),
     skill,
     version,
     ...(digest !== undefined && { digest }),
     outcome,
     ...(answer !== undefined && { answer }),
     ...(detail !== undefined && (outcome === "allowed" ? { grant: detail } : { about: detail })),
-    ...(asker.sessionId !== undefined && { sessionId: asker.sessionId }),
-    ...(asker.subagent !== undefined && { subagent: asker.subagent }),
-    door: asker.door,
+    ...(caller.sessionId !== undefined && { sessionId: caller.sessionId }),
+    ...(caller.subagent !== undefined && { subagent: caller.subagent }),
+    door: caller.transport,
   };
 }

@@ -9,7 +9,7 @@ import { byCodePoint } from "../../base/text/code-points.ts";
 import { guideSkill } from "./guide.ts";
 import type { CallerSkills } from "../runs/run-caller.ts";
 import { type Policy, deniedSkills } from "../trust/policy.ts";
-import type { Door } from "../../wire/tools.ts";
+import type { Transport } from "../../wire/tools.ts";
 
 /** A skill with the versions that the caller sees. */
 interface SeenOffer {
@@ -39,7 +39,7 @@ export interface SeenSkills {
 /** Finds the skills that a caller sees now. `policy`: of the caller's project; `source`: the files of all skills. */
 export function seeSkills(
   caller: {
-    readonly door: Door;
+    readonly transport: Transport;
     readonly skills: { readonly snapshot: Snapshot };
     readonly visible?: IsVisible | undefined;
   },
@@ -47,7 +47,7 @@ export function seeSkills(
   source: SkillSource,
 ): SeenSkills {
   const { snapshot } = caller.skills;
-  const visible = visibleTo(caller.door, snapshot, { visible: caller.visible, policy });
+  const visible = visibleTo(caller.transport, snapshot, { visible: caller.visible, policy });
   let visibleSource: SkillSource | undefined;
   return {
     skills: viewSkills(snapshot, visible),
@@ -197,10 +197,10 @@ function firstFrom(offers: readonly OfferedSkill[], name: string): number {
 }
 
 /** The transports through which models call; the user calls through the others. */
-const doorsOfModels: readonly Door[] = ["mcp", "in-process"];
+const modelTransports: readonly Transport[] = ["mcp", "in-process"];
 
-export function isDoorOfModels(door: Door): boolean {
-  return doorsOfModels.includes(door);
+export function isModelTransport(transport: Transport): boolean {
+  return modelTransports.includes(transport);
 }
 
 const hasHidden = new WeakMap<Snapshot, boolean>();
@@ -210,13 +210,13 @@ const hasHidden = new WeakMap<Snapshot, boolean>();
  * denies. Callers over HTTP, whose identity is unknown, see none that the policy denies.
  */
 export function visibleTo(
-  door: Door,
+  transport: Transport,
   snapshot: Snapshot,
   { visible, policy }: { readonly visible: IsVisible | undefined; readonly policy: Policy },
 ): IsVisible | undefined {
-  if (!isDoorOfModels(door) && door !== "http") return visible;
+  if (!isModelTransport(transport) && transport !== "http") return visible;
   const denied = deniedSkills(policy, snapshot);
-  const isHidden = isDoorOfModels(door) && hidesAny(snapshot);
+  const isHidden = isModelTransport(transport) && hidesAny(snapshot);
   if (denied.size === 0 && !isHidden) return visible;
   return (skill) => (!isHidden || isForModels(skill)) && !denied.has(skill) && visible?.(skill) !== false;
 }

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { systemCode } from "../../base/failures/system-error.ts";
 import type { Log } from "../../base/log.ts";
 import type { Ledger, LedgerEntry } from "../ledger.ts";
-import { LedgerRoom } from "./ledger-space.ts";
+import { LedgerDirectory } from "./ledger-space.ts";
 import { userName } from "../../base/processes/live-process.ts";
 import type { Clock } from "../../base/clock.ts";
 
@@ -25,15 +25,15 @@ export interface DiskLedgerOptions {
 }
 
 /** The sections of the ledger, which fill up separately, with the paths of their files below the ledger's directory. */
-export const roomDirectories = { decisions: "decisions", runs: "runs", uses: "." } as const;
+export const ledgerDirectories = { decisions: "decisions", runs: "runs", uses: "." } as const;
 
-export type RoomName = keyof typeof roomDirectories;
+export type LedgerDirectoryName = keyof typeof ledgerDirectories;
 
 /** Tools that run code. */
 const running: ReadonlySet<string> = new Set(["execute_skill", "run_code", "replay"]);
 
 /** The section of an entry: decisions and changes; runs; or reads and refusals, of which everybody can cause any number. */
-function roomOf({ event, tool, outcome }: LedgerEntry): RoomName {
+function directoryNameOf({ event, tool, outcome }: LedgerEntry): LedgerDirectoryName {
   if (event === "start" || event === "send") return "runs";
   if (event === "refusal") return "uses";
   if (event !== undefined) return "decisions";
@@ -43,65 +43,69 @@ function roomOf({ event, tool, outcome }: LedgerEntry): RoomName {
 const dayMs = 24 * 60 * 60 * 1_000;
 
 /**
- * A ledger in a directory shared by any number of processes; see {@link LedgerRoom}. Reads and refusals take at most twice `maxFileBytes`.
+ * A ledger in a directory shared by any number of processes; see {@link LedgerDirectory}. Reads and refusals take at most twice `maxFileBytes`.
  * The directory is created with the first entry; reading changes nothing.
  */
 export function diskLedger(directory: string, options: DiskLedgerOptions): Ledger {
   const { log, user, maxFileBytes = 1024 * 1024, maxBytes = 64 * 1024 * 1024, maxAgeMs = 90 * dayMs } = options;
   const { now = Date.now, audit } = options;
-  let [isTold, isDropTold, isOpen] = [false, false, true];
+  let [isReported, isDropReported, isOpen] = [false, false, true];
   const writeAudit = openAudit(audit, log);
-  const toRoom = (name: RoomName): LedgerRoom =>
-    new LedgerRoom(path.join(directory, roomDirectories[name]), {
+  const openDirectory = (name: LedgerDirectoryName): LedgerDirectory =>
+    new LedgerDirectory(path.join(directory, ledgerDirectories[name]), {
       maxFileBytes,
       maxBytes: name === "uses" ? 2 * maxFileBytes : maxBytes,
       maxAgeMs,
       now,
       dropped: (about) => {
         // Reads and refusals are removed all the time, and rows of the ledger record it.
-        if (name === "uses" || isDropTold) return;
+        if (name === "uses" || isDropReported) return;
         log("warning", `Old rows of the ledger are removed: ${name}, ${about}.`);
-        isDropTold = true;
+        isDropReported = true;
       },
     });
-  const rooms = { decisions: toRoom("decisions"), runs: toRoom("runs"), uses: toRoom("uses") };
+  const directories = {
+    decisions: openDirectory("decisions"),
+    runs: openDirectory("runs"),
+    uses: openDirectory("uses"),
+  };
 
   return {
     record(entry) {
       if (!isOpen) return "it was closed";
       try {
-        const room = roomOf(entry);
-        writeAudit(entry, rooms[room].record({ ...(user !== undefined && { caller: user }), ...entry }));
-        isTold = false;
+        const name = directoryNameOf(entry);
+        writeAudit(entry, directories[name].record({ ...(user !== undefined && { caller: user }), ...entry }));
+        isReported = false;
         return undefined;
       } catch (error) {
-        if (!isTold) log("warning", `Uses of skills cannot be recorded in ${directory}: ${String(error)}`);
-        isTold = true;
+        if (!isReported) log("warning", `Uses of skills cannot be recorded in ${directory}: ${String(error)}`);
+        isReported = true;
         return systemCode(error) || "see the log";
       }
     },
-    read: () => byTime(Object.values(rooms).map((room) => room.read())),
+    read: () => byTime(Object.values(directories).map((room) => room.read())),
     close() {
       isOpen = false;
-      for (const room of Object.values(rooms)) room.close();
+      for (const room of Object.values(directories)) room.close();
     },
   };
 }
 
 /** Returns a function that writes each line to `audit`, too, with the section of its entry; see `DiskLedgerOptions`. Never throws. */
 export function openAudit(audit: DiskLedgerOptions["audit"], log: Log): (entry: LedgerEntry, line: string) => void {
-  let isTold = false;
+  let isReported = false;
   return (entry, line) => {
     if (audit === undefined) return;
-    const text = `{"room":"${roomOf(entry)}",${line.slice(1)}\n`;
+    const text = `{"room":"${directoryNameOf(entry)}",${line.slice(1)}\n`;
     try {
       if (typeof audit === "string" && audit !== "-") appendTo(audit, text);
       else if (audit === "-") log("info", `ledger: ${text.trimEnd()}`);
       else audit(text.trimEnd());
-      isTold = false;
+      isReported = false;
     } catch (error) {
-      if (!isTold) log("error", `The audit cannot be written: ${String(error)}`);
-      isTold = true;
+      if (!isReported) log("error", `The audit cannot be written: ${String(error)}`);
+      isReported = true;
     }
   };
 }

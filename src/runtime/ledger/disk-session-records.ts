@@ -32,7 +32,7 @@ export function diskSessionRecords(directory: string, { clock, log }: DiskSessio
   let stopTimer: (() => void) | undefined;
   let writing = Promise.resolve();
   let isSwept = false;
-  let isTold = false;
+  let isReported = false;
   let isOpen = true;
 
   async function write(): Promise<void> {
@@ -45,8 +45,8 @@ export function diskSessionRecords(directory: string, { clock, log }: DiskSessio
       if (!isSwept) await sweep(directory, own);
       isSwept = true;
     } catch (error) {
-      if (!isTold) log("warning", `Sessions cannot be recorded in ${directory}: ${String(error)}`);
-      isTold = true;
+      if (!isReported) log("warning", `Sessions cannot be recorded in ${directory}: ${String(error)}`);
+      isReported = true;
     }
   }
 

@@ -168,9 +168,9 @@ export function unreadable(directory: string, cause: unknown): SkillsError {
   return new SkillsError("UNREADABLE", message, { cause, facts: { path: directory } });
 }
 
-type WhoAndWhere = Partial<Record<"caller" | "project", string | undefined>>;
+type WhoAndWhere = Partial<Record<"callerName" | "project", string | undefined>>;
 
 /** The fields of an entry for its caller and its project. */
-export function whoAndWhere({ caller, project }: WhoAndWhere): Pick<LedgerEntry, "caller" | "project"> {
+export function whoAndWhere({ callerName: caller, project }: WhoAndWhere): Pick<LedgerEntry, "caller" | "project"> {
   return { ...(caller !== undefined && { caller }), ...(project !== undefined && { project }) };
 }

@@ -18,7 +18,7 @@ import {
   wholeLines,
 } from "./ledger-line.ts";
 
-export interface RoomOptions {
+export interface LedgerDirectoryOptions {
   /** A new file is started at this size. */
   readonly maxFileBytes: number;
   /** Beyond this size, the oldest files are removed. */
@@ -44,7 +44,7 @@ interface OpenFile {
 const appendFlags = constants.O_RDWR | constants.O_APPEND | guardedOpen;
 const newFlags = appendFlags | constants.O_CREAT | constants.O_EXCL;
 /** How often the last file is searched for again while other processes start new ones. */
-const maxLooks = 20;
+const maxAttempts = 20;
 const seal = { event: "sealed", tool: "ledger", door: "ledger" } as const;
 
 /**
@@ -54,19 +54,19 @@ const seal = { event: "sealed", tool: "ledger", door: "ledger" } as const;
  * process that appended after the seal appends again, to the next file. Before rows are removed, a row names them. `newest.json` has the
  * end of the chain, as far as the process that wrote last knew it.
  */
-export class LedgerRoom {
+export class LedgerDirectory {
   readonly #directory: string;
-  readonly #options: RoomOptions;
+  readonly #options: LedgerDirectoryOptions;
   #current: OpenFile | undefined;
 
-  constructor(directory: string, options: RoomOptions) {
+  constructor(directory: string, options: LedgerDirectoryOptions) {
     this.#directory = directory;
     this.#options = options;
   }
 
   /** Records an entry and returns its line. Throws if it cannot be written. */
   record(entry: LedgerEntry): string {
-    for (let look = 0; look < maxLooks; look++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const file = (this.#current ??= this.#openLast());
       if (this.#isUsable(file)) {
         const line = this.#append(file, entry);
@@ -126,7 +126,7 @@ export class LedgerRoom {
 
   #openLast(): OpenFile {
     makeOwnDirectories(this.#directory, 0o700);
-    for (let look = 0; look < maxLooks; look++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const { files, next } = filesIn(this.#directory);
       const last = files.at(-1);
       const opened = last === undefined ? undefined : this.#open(last, files.at(-2));

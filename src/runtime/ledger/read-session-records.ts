@@ -4,7 +4,7 @@ import * as z from "zod";
 import { namesIn } from "../../base/paths/directories.ts";
 import { isRunning } from "../../base/processes/live-process.ts";
 import { SkillsError } from "../../base/errors.ts";
-import { type KnownSession, maxTextLength, maxReportedNames, maxForms, maxSessions } from "../ledger.ts";
+import { type ListedSession, maxTextLength, maxReportedNames, maxForms, maxSessions } from "../ledger.ts";
 
 const maxFiles = 1_000;
 const maxFileBytes = 4 * 1024 * 1024;
@@ -40,11 +40,11 @@ const fileSchema = z.object({
 });
 
 /** The records of every process of this user: open sessions first, then the newest. Throws UNREADABLE. */
-export async function readSessionRecords(directory: string): Promise<readonly KnownSession[]> {
-  const known: KnownSession[] = [];
+export async function readSessionRecords(directory: string): Promise<readonly ListedSession[]> {
+  const known: ListedSession[] = [];
   for (const name of recordFiles(directory).slice(0, maxFiles))
     known.push(...(await readFileOf(path.join(directory, name))));
-  const end = ({ isOpen, closedAt, openedAt }: KnownSession): number => (isOpen ? Infinity : (closedAt ?? openedAt));
+  const end = ({ isOpen, closedAt, openedAt }: ListedSession): number => (isOpen ? Infinity : (closedAt ?? openedAt));
   return known.sort((one, other) => end(other) - end(one) || other.openedAt - one.openedAt);
 }
 
@@ -58,7 +58,7 @@ function recordFiles(directory: string): readonly string[] {
 }
 
 /** The sessions in a file; empty if it is damaged, too large, gone meanwhile, or of another program. */
-async function readFileOf(file: string): Promise<readonly KnownSession[]> {
+async function readFileOf(file: string): Promise<readonly ListedSession[]> {
   try {
     const { size, mtimeMs } = await stat(file);
     if (size > maxFileBytes) return [];

@@ -3,7 +3,7 @@ import { lstatSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { isObject, parseIfJson } from "../../base/json/json-value.ts";
-import { type RoomName, roomDirectories } from "./disk-ledger.ts";
+import { type LedgerDirectoryName, ledgerDirectories } from "./disk-ledger.ts";
 import {
   type ChainEnd,
   chainStart,
@@ -16,8 +16,8 @@ import {
 } from "./ledger-line.ts";
 import { newestName } from "./ledger-space.ts";
 
-export interface VerifiedRoom {
-  readonly room: RoomName;
+export interface VerifiedDirectory {
+  readonly room: LedgerDirectoryName;
   /** The first and the last existing row, counted from 1; rows before the first were removed by age or size. */
   readonly first: number;
   readonly last: number;
@@ -38,7 +38,10 @@ const maxAtOnce = 10_000;
  * Checks that no row of a ledger was changed, removed or moved. `audits`: lines of files that were written by `--audit`, whose chain ends
  * must be those of the ledger, too. Throws UNREADABLE.
  */
-export async function verifyLedger(directory: string, audits: Iterable<string> = []): Promise<readonly VerifiedRoom[]> {
+export async function verifyLedger(
+  directory: string,
+  audits: Iterable<string> = [],
+): Promise<readonly VerifiedDirectory[]> {
   const known = new Map<string, Map<number, string>>();
   for (const line of audits) {
     const value = parseIfJson(line);
@@ -48,9 +51,11 @@ export async function verifyLedger(directory: string, audits: Iterable<string> =
     const ends = known.get(room) ?? new Map<number, string>();
     known.set(room, ends.set(before.rows, before.digest));
   }
-  const verified: VerifiedRoom[] = [];
-  for (const room of Object.keys(roomDirectories) as RoomName[])
-    verified.push(await verifyRoom(room, path.join(directory, roomDirectories[room]), known.get(room) ?? new Map()));
+  const verified: VerifiedDirectory[] = [];
+  for (const room of Object.keys(ledgerDirectories) as LedgerDirectoryName[])
+    verified.push(
+      await verifyDirectory(room, path.join(directory, ledgerDirectories[room]), known.get(room) ?? new Map()),
+    );
   return verified;
 }
 
@@ -59,7 +64,7 @@ interface Row {
   readonly line: Uint8Array;
 }
 
-async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<number, string>) {
+async function verifyDirectory(room: LedgerDirectoryName, directory: string, known: ReadonlyMap<number, string>) {
   const newest = await newestOf(directory);
   const numbers = numbersIn(directory).filter((number) => lstatSync(fileOf(directory, number)).isFile());
   /** The chain digests after the last rows, by number of rows. */
@@ -71,14 +76,14 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
   let isStarted = false;
   /** The last row whose digest did not fit the chain. */
   let doubted: Row | undefined;
-  let fault: VerifiedRoom["fault"];
+  let fault: VerifiedDirectory["fault"];
   let handled = 0;
 
   const fail = (row: number, why: string): void => {
     fault ??= { row, why };
   };
   /** Decides which row is at fault: an earlier one if the next row confirms the doubted row, else the doubted row itself. */
-  function settle(next: ChainEnd | undefined): void {
+  function finish(next: ChainEnd | undefined): void {
     if (doubted === undefined) return;
     const { before, line } = doubted;
     const claimed = fromLedgerLine(Buffer.from(line).toString()).before;
@@ -95,7 +100,7 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
       digests.set(end.rows, end.digest);
     }
     isStarted = true;
-    settle(before);
+    finish(before);
     if (before === undefined) {
       if (unchained === end.rows) unchained += entry === undefined ? 0 : 1;
       else if (entry !== undefined) fail(end.rows + 1, "it has no digest of the rows before it");
@@ -127,7 +132,7 @@ async function verifyRoom(room: RoomName, directory: string, known: ReadonlyMap<
     }
     if (fault !== undefined) break;
   }
-  settle(undefined);
+  finish(undefined);
   let maxRows = newest?.rows ?? 0;
   for (const rows of known.keys()) maxRows = Math.max(maxRows, rows);
   if (dropped < first - 1)

@@ -1,6 +1,14 @@
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Asker, Authorization, Blocker, CallingSkill, FullTrustRequest, PolicyRefusal, Trust } from "../trust.ts";
+import type {
+  TrustCaller,
+  Authorization,
+  Blocker,
+  CallingSkill,
+  FullTrustRequest,
+  PolicyRefusal,
+  Trust,
+} from "../trust.ts";
 import { type Capabilities, isNothing, permissionsOf, noCapabilities } from "../../skills/permissions.ts";
 import { checkDeclared, skillTooLarge } from "./plan/plan-run.ts";
 import { presentDependenciesOf, programOf } from "./plan/plan-skill-run.ts";
@@ -12,15 +20,15 @@ export {
   type Standings,
   createGrantPins,
   findStandings,
-  subjectOf,
-  subjectOfOffered,
+  toJudgedSkill,
+  offeredToJudged,
   trustRequest,
 } from "./authorize/trust-request.ts";
 
 /** Reduces a caller to the facts that trust knows. */
-export function askerOf(who: Requester): Asker {
-  const { owner, caller, project, door, sessionId, subagent, ask, grants } = who;
-  return { owner, caller, directory: project, door, sessionId, subagent, ask, grants };
+export function toTrustCaller(who: Requester): TrustCaller {
+  const { owner, callerName, project, transport, sessionId, subagent, ask, grants } = who;
+  return { owner, callerName, directory: project, transport, sessionId, subagent, ask, grants };
 }
 
 /** The keys of requests that were allowed only for one run and for the runs that it calls, see `callKey`. */
@@ -47,24 +55,24 @@ export interface AuthorizeOptions {
 export async function authorize(spec: RunSpec, caller: RunCaller, options: AuthorizeOptions): Promise<string> {
   const { trust, signal, once } = options;
   let { checkMachine } = options;
-  const asker = askerOf(caller);
-  const { code: refusal } = trust.policyFor(asker.directory);
+  const trustCaller = toTrustCaller(caller);
+  const { code: refusal } = trust.policyFor(trustCaller.directory);
   if (refusal !== undefined) throw denied(refusal);
   let by: string | undefined;
   for await (const { request, isCall, program } of requestsOf(spec, caller, options)) {
     const key = callKey(request);
     if (once.has(key)) continue;
-    if (!isCall && options.refused?.has(key) === true) throw denied(refusedThere(request.subject.name));
-    if (isCall && asker.ask === undefined) continue;
-    const isUndecided = (await trust.decide(request, asker)) === undefined;
-    const isAsked = asker.ask !== undefined && isUndecided;
+    if (!isCall && options.refused?.has(key) === true) throw denied(refusedThere(request.skill.name));
+    if (isCall && trustCaller.ask === undefined) continue;
+    const isUndecided = (await trust.decide(request, trustCaller)) === undefined;
+    const isAsked = trustCaller.ask !== undefined && isUndecided;
     if (isCall && !isUndecided) continue;
     if (isUndecided && !(await isSupported(program, request, isCall, options))) continue;
-    if (isAsked && checkMachine !== undefined && (await trust.questionFor(request, asker)) !== undefined) {
+    if (isAsked && checkMachine !== undefined && (await trust.questionFor(request, trustCaller)) !== undefined) {
       await checkMachine();
       checkMachine = undefined;
     }
-    const authorization = await trust.authorize(request, asker, signal);
+    const authorization = await trust.authorize(request, trustCaller, signal);
     if (!authorization.allowed && !isCall) throw denied(authorization);
     if (authorization.allowed && authorization.by === "once") once.add(key);
     if (authorization.allowed && !isCall) by ??= authorization.by;
@@ -98,23 +106,23 @@ export async function authorizationFacts(
     once,
   }: Pick<AuthorizeOptions, "signal" | "once"> & { readonly trust: Pick<Trust, "decide" | "blockersOf"> },
 ): Promise<AuthorizationFacts> {
-  const asker = askerOf(caller);
+  const trustCaller = toTrustCaller(caller);
   const grants = new Set<string>();
   const calls = new Set<string>(once);
   const refused = new Set<string>();
   const blockers: Blocker[] = [];
   for await (const { request, isCall } of requestsOf(spec, caller, { signal })) {
     const key = callKey(request);
-    const decided = await trust.decide(request, asker);
+    const decided = await trust.decide(request, trustCaller);
     const isStored = decided?.allowed === true && grantId.test(decided.by);
     if (isCall) {
       if (decided?.allowed === true && !isStored) calls.add(key);
       if (decided?.allowed !== true && !once.has(key)) refused.add(key);
       continue;
     }
-    if (decided?.allowed !== true && !once.has(key)) throw denied(decided ?? takenBack(request.subject.name));
+    if (decided?.allowed !== true && !once.has(key)) throw denied(decided ?? takenBack(request.skill.name));
     if (isStored) grants.add(decided.by);
-    blockers.push(...trust.blockersOf(request.subject, asker));
+    blockers.push(...trust.blockersOf(request.skill, trustCaller));
   }
   return {
     grants: [...grants],
@@ -144,8 +152,8 @@ async function skillsOf(spec: RunSpec, caller: RunCaller, signal: AbortSignal): 
   return [...digests].map(([skill, digest]) => ({ skill, digest }));
 }
 
-function callKey({ subject, calledBy }: Pick<FullTrustRequest, "subject" | "calledBy">): string {
-  return JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest]);
+function callKey({ skill, calledBy }: Pick<FullTrustRequest, "skill" | "calledBy">): string {
+  return JSON.stringify([skill.name, skill.digest, calledBy?.name, calledBy?.digest]);
 }
 
 /** Whether a request can run here, so that the user is not asked in vain. Throws if the run cannot; a call fails when it is made. */
@@ -174,21 +182,21 @@ export async function expectAuthorization(
   options: AuthorizeOptions,
 ): Promise<ExpectedAuthorization> {
   const { trust } = options;
-  const asker = askerOf(caller);
-  const { code: refusal } = trust.policyFor(asker.directory);
+  const trustCaller = toTrustCaller(caller);
+  const { code: refusal } = trust.policyFor(trustCaller.directory);
   if (refusal !== undefined) return { allowed: false, ...refusal };
   let by: string | undefined;
   for await (const { request, isCall } of requestsOf(spec, caller, options)) {
     if (isCall) break;
-    const decided = await trust.decide(request, asker);
+    const decided = await trust.decide(request, trustCaller);
     if (decided?.allowed === true) {
       by ??= decided.by;
       continue;
     }
     if (decided !== undefined) return decided;
-    const question = await trust.questionFor(request, asker);
+    const question = await trust.questionFor(request, trustCaller);
     if (question !== undefined) return { allowed: "ask", question: question.title };
-    return await trust.authorize(request, { ...asker, ask: undefined }, options.signal);
+    return await trust.authorize(request, { ...trustCaller, ask: undefined }, options.signal);
   }
   return { allowed: true, by: by ?? "sandbox" };
 }

@@ -5,7 +5,7 @@ import type { HashedSkill } from "../../skills/hash.ts";
 import type { RemoteOrigin } from "../../skills/skillset.ts";
 import type { Signatures } from "../../skills/signature.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Asker } from "../trust.ts";
+import type { TrustCaller } from "../trust.ts";
 import type { RunListener } from "../../wire/run-event.ts";
 
 /** The skills that a caller sees. */
@@ -27,7 +27,7 @@ export interface CallerSkills {
 }
 
 /** A caller as trust knows it, with the project, the secrets and the listener of its runs. */
-export interface Requester extends Omit<Asker, "directory"> {
+export interface Requester extends Omit<TrustCaller, "directory"> {
   /** The name by which the user knows the caller, such as the agent's name. */
   readonly label?: string | undefined;
   /** The session's directory, on which a skill with permission for the project works. */

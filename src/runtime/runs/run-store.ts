@@ -107,7 +107,7 @@ class DiskRunStore implements RunStore {
   #sweptAt = -Infinity;
   /** The identity of this process, for records of runs that have not ended. */
   #process: ReturnType<typeof identifyProcess> | undefined;
-  #isTold = false;
+  #isReported = false;
 
   constructor(directory: string, { now = Date.now, log, ...retention }: DiskRunStoreOptions) {
     this.#directory = directory;
@@ -167,9 +167,9 @@ class DiskRunStore implements RunStore {
     } catch (error) {
       failure = String(error);
     }
-    if (failure !== undefined && !this.#isTold)
+    if (failure !== undefined && !this.#isReported)
       this.#options.log("warning", `Runs cannot be recorded in ${this.#directory}: ${failure}`);
-    this.#isTold = failure !== undefined;
+    this.#isReported = failure !== undefined;
   }
 
   async #store(run: StoredRun): Promise<void> {

@@ -71,16 +71,16 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
 
   const reachTarget = async (
     target: Target,
-    asker: Duplex | ServerResponse,
+    client: Duplex | ServerResponse,
     reply: Reply,
   ): Promise<Socket | undefined> => {
     const left = new AbortController();
-    asker.once("close", () => left.abort());
+    client.once("close", () => left.abort());
     const reached = await reach(target, { resolve, connect, clock, judge: judgeAddresses }, left.signal);
     if (reached.type === "connected") {
       const { socket } = reached;
       socket.on("error", () => socket.destroy());
-      asker.once("close", () => socket.destroy());
+      client.once("close", () => socket.destroy());
       if (!left.signal.aborted) return socket;
       socket.destroy();
     } else if (reached.type === "refused") {

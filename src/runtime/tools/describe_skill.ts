@@ -10,7 +10,7 @@ import type { HashedSkill } from "../../skills/hash.ts";
 import { callsOf } from "../runs.ts";
 import { maxMountedBytes } from "../runs/run-limits.ts";
 import { type UsedSkill, defineTool } from "./tool.ts";
-import type { FilePart, SkillSource } from "../../skills/files.ts";
+import type { FileHead, SkillSource } from "../../skills/files.ts";
 import { maxListedFiles, maxListedVersions, maxReplyBytes } from "../../wire/tools.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
@@ -84,12 +84,12 @@ export const describeSkill = defineTool({
 });
 
 /** Reads SKILL.md; undefined if it does not exist or a link leads outside the skill's directory. */
-function readSkillMd({ files, bytes }: SkillSource, { file, directory }: Skill): FilePart | undefined {
+function readSkillMd({ files, bytes }: SkillSource, { file, directory }: Skill): FileHead | undefined {
   const real = files.resolve(file);
   return real !== undefined && isWithin(real, directory) ? bytes.head(real, maxReplyBytes) : undefined;
 }
 
-function textOf({ bytes, size }: FilePart): { skill_md_content: string; skill_md_truncated?: true } {
+function textOf({ bytes, size }: FileHead): { skill_md_content: string; skill_md_truncated?: true } {
   const isCut = bytes.length < size;
   const { content, encoding } = toContent(bytes, { end: isCut });
   const text = encoding === "utf-8" ? content : Buffer.from(bytes).toString("utf8");

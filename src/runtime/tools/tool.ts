@@ -5,12 +5,12 @@ import type { Requester, RunCaller } from "../runs/run-caller.ts";
 import type { Runs } from "../runs.ts";
 import type { ProjectFiles } from "./project-files.ts";
 import type { SkillView } from "../caller/skill-view.ts";
-import type { Door, ToolName } from "../../wire/tools.ts";
+import type { Transport, ToolName } from "../../wire/tools.ts";
 import type { ToolLimits } from "../blobs/blob-rules.ts";
 
 /** The caller of a tool, and what it may see and use. */
 export interface ToolCaller extends Requester {
-  readonly door: Door;
+  readonly transport: Transport;
   /** The skills of the caller's session; a call awaits `ready` first. A catalog satisfies this. */
   readonly skills: { readonly snapshot: Snapshot; readonly ready?: Promise<unknown> };
   /** Whether a version exists for the caller. Default: all exist. Must not throw. */

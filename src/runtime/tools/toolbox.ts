@@ -5,11 +5,11 @@ import { asAvailable, nearest } from "../../base/text/nearest.ts";
 import type { BlobStore } from "../blobs.ts";
 import { SkillsError, isSkillsError } from "../../base/errors.ts";
 import { type LedgerEntry, whoAndWhere } from "../ledger.ts";
-import { askerOf, denied } from "../runs/authorize.ts";
+import { toTrustCaller, denied } from "../runs/authorize.ts";
 import { maxMountedBytes } from "../runs/run-limits.ts";
 import type { Replay } from "../runs/replay.ts";
 import type { RunEvent, RunListener } from "../../wire/run-event.ts";
-import { type Runs, subjectOf } from "../runs.ts";
+import { type Runs, toJudgedSkill } from "../runs.ts";
 import type { SkillSource } from "../../skills/files.ts";
 import { type SkillHasher, recordedDigest } from "../../skills/hash.ts";
 import { openSignatures } from "../../skills/signature.ts";
@@ -20,7 +20,7 @@ import { inputFault } from "./toolbox/input-fault.ts";
 import { projectFilesOf } from "./project-files.ts";
 import type { RunContext, Tool, ToolCaller, UsedSkill } from "./tool.ts";
 import { allTools, availableTools } from "../tools.ts";
-import { type SeenSkills, isDoorOfModels, seeSkills } from "../caller/skill-view.ts";
+import { type SeenSkills, isModelTransport, seeSkills } from "../caller/skill-view.ts";
 import type { ToolName } from "../../wire/tools.ts";
 import { type ToolLimits, defaultToolLimits } from "../blobs/blob-rules.ts";
 
@@ -149,12 +149,12 @@ export class Toolbox {
     skill: UsedSkill | undefined,
   ): void {
     const { onUse, now = Date.now } = this.#options;
-    const { sessionId, subagent, door } = caller;
+    const { sessionId, subagent, transport } = caller;
     const digest = skill?.digest;
     const used = skill && { skill: skill.name, version: skill.version, ...(digest !== undefined && { digest }) };
     try {
       const session = { ...(sessionId !== undefined && { sessionId }), ...(subagent !== undefined && { subagent }) };
-      onUse?.({ at: now(), tool, ...whoAndWhere(caller), ...used, ...ending, ...session, door });
+      onUse?.({ at: now(), tool, ...whoAndWhere(caller), ...used, ...ending, ...session, door: transport });
     } catch (error) {
       // The call does not fail because of the ledger.
       toInternalError(error, this.#options);
@@ -202,9 +202,9 @@ export class Toolbox {
         return see().skills;
       },
       mayRead: async (skill, signal) => {
-        if (!isDoorOfModels(caller.door) || skill === guideSkill.skill) return;
-        const subject = subjectOf(skill, { skills: see().skills, sourceOf });
-        const authorization = await trust.mayRead(subject, askerOf(caller), signal);
+        if (!isModelTransport(caller.transport) || skill === guideSkill.skill) return;
+        const subject = toJudgedSkill(skill, { skills: see().skills, sourceOf });
+        const authorization = await trust.mayRead(subject, toTrustCaller(caller), signal);
         if (!authorization.allowed) throw denied(authorization);
       },
       digestOf: (skill, signal) => recordedDigest(hasher, sourceOf(skill), skill, signal),

@@ -1,9 +1,9 @@
 import { type Capabilities, noCapabilities, together } from "../../skills/permissions.ts";
-import type { Subject } from "./grants.ts";
+import type { JudgedSkill } from "./grants.ts";
 import { type ConfiguredGrant, type PermissionName, parseGrant } from "../../wire/grant-text.ts";
 
 /** A skill that the process has found, but not hashed yet. */
-type SeenSkill = Pick<Subject, "name" | "slug" | "isOwn" | "directory">;
+type SeenSkill = Pick<JudgedSkill, "name" | "slug" | "isOwn" | "directory">;
 
 interface Granted {
   readonly capabilities: Capabilities;
@@ -18,7 +18,7 @@ export class ConfiguredGrants {
   readonly #pinned = new Map<string, Granted[]>();
   /** Grants by name that have pinned a skill. */
   readonly #used = new Set<ConfiguredGrant>();
-  readonly #settled = new Set<ConfiguredGrant>();
+  readonly #resolved = new Set<ConfiguredGrant>();
 
   /** Parses the texts of the configuration, whose paths are real paths. Text that cannot be parsed grants nothing. */
   constructor(texts: readonly string[]) {
@@ -39,13 +39,13 @@ export class ConfiguredGrants {
 
   /** Whether a grant by name or path is for this skill, so that its bytes must be pinned. */
   concerns(skill: SeenSkill): boolean {
-    return this.#grants.some((grant) => !this.#settled.has(grant) && isFor(grant, skill));
+    return this.#grants.some((grant) => !this.#resolved.has(grant) && isFor(grant, skill));
   }
 
   /** Pins the bytes of a skill that a grant concerns. */
   pin(skill: SeenSkill, digest: string, wants: Capabilities): void {
     const key = JSON.stringify([skill.name, digest]);
-    for (const grant of this.#grants.filter((one) => !this.#settled.has(one) && isFor(one, skill))) {
+    for (const grant of this.#grants.filter((one) => !this.#resolved.has(one) && isFor(one, skill))) {
       const kinds = grant.form === "path" ? undefined : grant.kinds;
       if (grant.form === "name") this.#used.add(grant);
       const before = (this.#pinned.get(key) ?? []).filter(({ text }) => text !== grant.text);
@@ -54,13 +54,13 @@ export class ConfiguredGrants {
   }
 
   /** Ends pinning by name once all skills have been seen: a skill that has such a name later is another one. */
-  settle(): void {
-    for (const grant of this.#used) this.#settled.add(grant);
+  resolve(): void {
+    for (const grant of this.#used) this.#resolved.add(grant);
   }
 
   /** The capabilities granted to exactly this version, and the texts of the grants. `wants`: all that the skill declares. */
   capabilitiesOf(
-    { name, slug, digest }: Subject,
+    { name, slug, digest }: JudgedSkill,
     wants: Capabilities,
   ): { readonly capabilities: Capabilities; readonly texts: string } | undefined {
     const byDigest = this.#grants.flatMap((grant) => {

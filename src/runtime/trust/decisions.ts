@@ -2,8 +2,8 @@ import path from "node:path";
 import { upwards } from "../../base/paths/location.ts";
 import type { Log } from "../../base/log.ts";
 import type { ApprovalScope, ApprovalStore } from "./approvals.ts";
-import type { Asker } from "../trust.ts";
-import { type Block, type Grant, type Reach, type Subject, blocks, kindOf } from "./grants.ts";
+import type { TrustCaller } from "../trust.ts";
+import { type Block, type Grant, type Reach, type JudgedSkill, blocks, kindOf } from "./grants.ts";
 import type { Policy } from "./policy.ts";
 import type { Reply } from "../question.ts";
 import { type DeniedAuthorization, enoughAsked, sessionDirectoryOf } from "./refusals.ts";
@@ -28,11 +28,11 @@ export interface DecisionsOptions {
 const maxRefusals = 3;
 
 /** A skill whose bytes do not count. */
-type Versionless = Omit<Subject, "digest">;
+type Versionless = Omit<JudgedSkill, "digest">;
 
 /** The user's decisions: in the files of each scope, and for the sessions of this process. */
 export class Decisions {
-  readonly sessions = new SessionTrusts();
+  readonly sessions = new DecisionsByOwner();
   readonly #options: DecisionsOptions;
   readonly #listeners = new Set<() => void>();
 
@@ -58,7 +58,7 @@ export class Decisions {
 
   /** The blocked skills. A block of a project's skill is stored for that project, which may have begun at any directory above the skill. */
   async blockedOf<Skill extends Versionless>(
-    subjects: readonly Skill[],
+    skills: readonly Skill[],
     stored: readonly Approvals[],
     policy: Policy,
   ): Promise<ReadonlySet<Skill>> {
@@ -66,17 +66,17 @@ export class Decisions {
     const above = memoized((directory: string) =>
       Promise.all(this.#locationsAbove(directory, policy).map((project) => this.read({ project }))),
     );
-    for (const subject of subjects) {
-      const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
-      const locations = blockLocations(subject);
-      if (stored.some(isIn) || (await Promise.all(locations.map(above))).flat().some(isIn)) blocked.add(subject);
+    for (const skill of skills) {
+      const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, skill));
+      const locations = blockLocations(skill);
+      if (stored.some(isIn) || (await Promise.all(locations.map(above))).flat().some(isIn)) blocked.add(skill);
     }
     return blocked;
   }
 
   /** The scopes that can contain a block of this skill. */
-  scopesOfBlocks(subject: Versionless, directory: string | undefined, policy: Policy): readonly ApprovalScope[] {
-    const above = blockLocations(subject).flatMap((location) => this.#locationsAbove(location, policy));
+  scopesOfBlocks(skill: Versionless, directory: string | undefined, policy: Policy): readonly ApprovalScope[] {
+    const above = blockLocations(skill).flatMap((location) => this.#locationsAbove(location, policy));
     const own = directory === undefined ? [] : [this.#options.projectOf(directory, policy.worktrees)];
     return ["everywhere", ...[...new Set([...own, ...above])].map((project) => ({ project }))];
   }
@@ -93,9 +93,9 @@ export class Decisions {
   }
 
   /** The signature of a decision made now: the user's name, the time and the transport. */
-  signature({ door }: Pick<Asker, "door">): Pick<Grant, "who" | "when" | "via"> {
+  signature({ transport }: Pick<TrustCaller, "transport">): Pick<Grant, "who" | "when" | "via"> {
     const { who, now } = this.#options;
-    return { who, when: new Date(now()).toISOString(), via: door };
+    return { who, when: new Date(now()).toISOString(), via: transport };
   }
 
   /** Stores a change. `notify` is called before it takes effect. Throws what `ApprovalStore.change` throws. */
@@ -131,29 +131,29 @@ export class Decisions {
     return this.left(owner) > 0 ? undefined : enoughAsked;
   }
 
-  /** Stores a block permanently, and any other refusal in `SessionTrust.refused`. `place`: see `questionKey`. */
+  /** Stores a block permanently, and any other refusal in `OwnerDecisions.refused`. `place`: see `questionKey`. */
   async refuse(
     location: string,
-    subject: Versionless,
-    asker: Asker,
+    skill: Versionless,
+    caller: TrustCaller,
     reply: Reply,
     { policy, reach, notify }: { readonly policy: Policy; readonly reach?: Reach | undefined; readonly notify?: (() => void) | undefined }, // prettier-ignore
   ): Promise<void> {
     if (reply.answer === undefined && reply.missing === "nobody") return;
-    const session = this.sessions.of(asker.owner);
+    const session = this.sessions.of(caller.owner);
     const { refused } = session;
     // A block that the user sets unasked is no answer to a question.
-    if (asker.ask !== undefined && ++session.refusals === maxRefusals) this.#options.log("warning", enoughAsked.why);
+    if (caller.ask !== undefined && ++session.refusals === maxRefusals) this.#options.log("warning", enoughAsked.why);
     if (reply.answer !== "block") {
       refused.set(location, reply);
       return;
     }
-    const { name } = subject;
-    const block = { skill: name, from: kindOf(subject), ...this.signature(asker) } as const;
+    const { name } = skill;
+    const block = { skill: name, from: kindOf(skill), ...this.signature(caller) } as const;
     // The project of the skill, which may be in a further directory of the session.
     const isOfProject = block.from === "project";
     const isHere = (reach ?? (isOfProject ? "project" : "everywhere")) !== "everywhere";
-    const directory = isOfProject ? sessionDirectoryOf(subject.source) : asker.directory;
+    const directory = isOfProject ? sessionDirectoryOf(skill.source) : caller.directory;
     const scope = this.scopeOf(isHere ? "project" : "everywhere", directory, policy);
     const change = ({ blocks: before, ...approvals }: Approvals): Approvals => ({
       ...approvals,
@@ -165,10 +165,10 @@ export class Decisions {
   /** Removes a grant, or the blocks of a skill, from all scopes and from the session: see `Trust.takeBack`. */
   async takeBack(
     what: { readonly grant: string } | { readonly blocksOf: Versionless },
-    { directory, owner }: Pick<Asker, "directory" | "owner">,
+    { directory, owner }: Pick<TrustCaller, "directory" | "owner">,
     { policy, notify }: { readonly policy: Policy; readonly notify?: (() => void) | undefined },
   ): Promise<boolean> {
-    const isKept = {
+    const stays = {
       grant: ({ id }: Pick<Grant, "id">): boolean => !("grant" in what && id === what.grant),
       block: (block: Block): boolean => !("blocksOf" in what && blocks(block, what.blocksOf)),
     };
@@ -181,11 +181,11 @@ export class Decisions {
     let isFound = false;
     for (const scope of new Map(scopes.map((one) => [JSON.stringify(one), one])).values()) {
       const { grants, blocks: blocked } = await this.#options.store.read(scope);
-      if (grants.every(isKept.grant) && blocked.every(isKept.block)) continue;
+      if (grants.every(stays.grant) && blocked.every(stays.block)) continue;
       isFound = true;
       await this.#options.store.change(scope, (before) => {
         notifyOnce();
-        return { ...before, grants: before.grants.filter(isKept.grant), blocks: before.blocks.filter(isKept.block) };
+        return { ...before, grants: before.grants.filter(stays.grant), blocks: before.blocks.filter(stays.block) };
       });
     }
     const session = this.sessions.get(owner);
@@ -208,8 +208,8 @@ export class Decisions {
   }
 }
 
-function blockLocations(subject: Versionless): readonly string[] {
-  return kindOf(subject) === "project" ? [subject.source, path.dirname(subject.directory)] : [];
+function blockLocations(skill: Versionless): readonly string[] {
+  return kindOf(skill) === "project" ? [skill.source, path.dirname(skill.directory)] : [];
 }
 
 /** Returns a function that passes on only its first call. */
@@ -237,7 +237,7 @@ const maxSessions = 1_000;
 const maxRefused = 1_000;
 
 /** The decisions of one session. */
-class SessionTrust {
+class OwnerDecisions {
   readonly grants: Grant[] = [];
   /** Projects whose skills may be read. */
   readonly projects = new Set<string>();
@@ -252,13 +252,13 @@ class SessionTrust {
 }
 
 /** The decisions of this process's sessions, by owner. At most 1,000 sessions are stored: the oldest is forgotten, and asked again. */
-class SessionTrusts extends LimitedMap<string, SessionTrust> {
+class DecisionsByOwner extends LimitedMap<string, OwnerDecisions> {
   constructor() {
     super(maxSessions);
   }
 
-  of(owner: string): SessionTrust {
-    const session = this.get(owner) ?? new SessionTrust();
+  of(owner: string): OwnerDecisions {
+    const session = this.get(owner) ?? new OwnerDecisions();
     this.set(owner, session);
     return session;
   }

@@ -1,7 +1,7 @@
 import type { Skill } from "../../skills/skill.ts";
 import { type Capabilities, covers } from "../../skills/permissions.ts";
 import type { Block, Grant } from "./approvals/scope-approvals.ts";
-import type { Asker } from "../trust.ts";
+import type { TrustCaller } from "../trust.ts";
 import type { Policy } from "./policy.ts";
 
 export type { Block, Grant } from "./approvals/scope-approvals.ts";
@@ -22,7 +22,7 @@ export interface PublishedOrigin {
 }
 
 /** Exactly one version of one skill. */
-export interface Subject extends Pick<Skill, "name" | "slug" | "version" | "directory"> {
+export interface JudgedSkill extends Pick<Skill, "name" | "slug" | "version" | "directory"> {
   /** `sha256:…` of all its files, as describe_skill shows it. */
   readonly digest: string;
   /** Whether the skill is in one of the user's own roots; otherwise it came with a project, or from its `origin`. */
@@ -42,16 +42,16 @@ export interface Subject extends Pick<Skill, "name" | "slug" | "version" | "dire
 
 /** The access that a skill wants, and the skill that calls it. */
 export interface AccessRequest {
-  readonly subject: Pick<Subject, "name" | "digest">;
+  readonly skill: Pick<JudgedSkill, "name" | "digest">;
   readonly wants: Capabilities;
   readonly calledBy?: { readonly name: string; readonly digest: string } | undefined;
 }
 
 /** Whether a grant allows all that is wanted at `now`, in milliseconds since 1970. */
-export function allows(grant: Grant, { subject, wants, calledBy }: AccessRequest, now: number): boolean {
+export function allows(grant: Grant, { skill, wants, calledBy }: AccessRequest, now: number): boolean {
   return (
-    grant.skill === subject.name &&
-    grant.digest === subject.digest &&
+    grant.skill === skill.name &&
+    grant.digest === skill.digest &&
     grant.calledBy?.skill === calledBy?.name &&
     grant.calledBy?.digest === calledBy?.digest &&
     (grant.expires === undefined || now < Date.parse(grant.expires)) &&
@@ -59,20 +59,20 @@ export function allows(grant: Grant, { subject, wants, calledBy }: AccessRequest
   );
 }
 
-export function blocks({ skill, from }: Block, subject: Pick<Subject, "name" | "isOwn" | "origin">): boolean {
-  return skill === subject.name && from === kindOf(subject);
+export function blocks({ skill, from }: Block, judged: Pick<JudgedSkill, "name" | "isOwn" | "origin">): boolean {
+  return skill === judged.name && from === kindOf(judged);
 }
 
 /** Whether a grant was given to a skill of the same origin. */
 export function isOfOrigin(
   { from = "own", source }: Pick<Grant, "from" | "source">,
-  subject: Pick<Subject, "isOwn" | "origin">,
+  skill: Pick<JudgedSkill, "isOwn" | "origin">,
 ): boolean {
-  return from === kindOf(subject) && (from !== "remote" || source === subject.origin?.source);
+  return from === kindOf(skill) && (from !== "remote" || source === skill.origin?.source);
 }
 
 /** The kind of a skill's origin, as blocks and grants name it. */
-export function kindOf({ isOwn, origin }: Pick<Subject, "isOwn" | "origin">): Block["from"] {
+export function kindOf({ isOwn, origin }: Pick<JudgedSkill, "isOwn" | "origin">): Block["from"] {
   return isOwn ? "own" : origin === undefined ? "project" : "remote";
 }
 
@@ -89,11 +89,11 @@ export function least(one: Reach, other: Policy["approvals"]): Reach {
  * everywhere because it is for exact bytes.
  */
 export function reachOf(
-  { subject, wants }: { readonly subject: Pick<Subject, "isOwn" | "origin">; readonly wants: Capabilities },
-  { directory }: Pick<Asker, "directory">,
+  { skill, wants }: { readonly skill: Pick<JudgedSkill, "isOwn" | "origin">; readonly wants: Capabilities },
+  { directory }: Pick<TrustCaller, "directory">,
   policy: Policy,
 ): Reach {
-  const isAnywhere = kindOf(subject) !== "project" && wants.project === "none";
+  const isAnywhere = kindOf(skill) !== "project" && wants.project === "none";
   const natural = isAnywhere ? "everywhere" : directory === undefined ? "session" : "project";
   return least(natural, policy.approvals);
 }

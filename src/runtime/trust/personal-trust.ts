@@ -3,7 +3,7 @@ import { type Steps, runInSlices } from "../../base/promises.ts";
 import { type Capabilities, isNothing } from "../../skills/permissions.ts";
 import type { Question, Reply } from "../question.ts";
 import type {
-  Asker,
+  TrustCaller,
   Authorization,
   Blocker,
   FullTrustRequest,
@@ -14,7 +14,7 @@ import type {
 } from "../trust.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 import { Decisions, onlyOnce, questionKey } from "./decisions.ts";
-import { type Grant, type Subject, kindOf, reachIndex } from "./grants.ts";
+import { type Grant, type JudgedSkill, kindOf, reachIndex } from "./grants.ts";
 import { Questions } from "./questions.ts";
 import { approvalToRead } from "./read-approval.ts";
 import { onlyPolicy } from "./refusals.ts";
@@ -35,61 +35,61 @@ export class Trust {
   }
 
   /** Decides about a run, and asks the user if nothing decides it. Rejects only with the reason of `signal`. */
-  async authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    return await this.#questions.resolve(approvalToRun(request, asker, this.#context), signal);
+  async authorize(request: FullTrustRequest, caller: TrustCaller, signal: AbortSignal): Promise<Authorization> {
+    return await this.#questions.resolve(approvalToRun(request, caller, this.#context), signal);
   }
 
   /** Decides like `authorize`, but without asking or recording; undefined if the user would be asked. */
-  async decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined> {
-    return await decideRun(request, asker, this.#context);
+  async decide(request: TrustRequest, caller: TrustCaller): Promise<Authorization | undefined> {
+    return await decideRun(request, caller, this.#context);
   }
 
   /** Every block that would refuse this skill to this caller. */
-  blockersOf(subject: Omit<Subject, "digest">, { directory }: Pick<Asker, "directory">): readonly Blocker[] {
-    const scopes = this.#decisions.scopesOfBlocks(subject, directory, this.policyFor(directory));
-    return scopes.map((scope) => ({ scope, skill: subject.name, from: kindOf(subject) }));
+  blockersOf(skill: Omit<JudgedSkill, "digest">, { directory }: Pick<TrustCaller, "directory">): readonly Blocker[] {
+    const scopes = this.#decisions.scopesOfBlocks(skill, directory, this.policyFor(directory));
+    return scopes.map((scope) => ({ scope, skill: skill.name, from: kindOf(skill) }));
   }
 
   /** The question that `authorize` would ask; undefined if none may be asked. */
-  async questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined> {
-    return await approvalToRun(request, asker, this.#context).question();
+  async questionFor(request: FullTrustRequest, caller: TrustCaller): Promise<Question | undefined> {
+    return await approvalToRun(request, caller, this.#context).question();
   }
 
   /** Applies the user's answer to a question that was asked elsewhere, like `authorize` does. */
   async answered(
     request: FullTrustRequest,
-    asker: Asker,
+    caller: TrustCaller,
     reply: Reply,
     { notify, ...terms }: GrantTerms = {},
   ): Promise<Authorization> {
     const notifyOnce = onlyOnce(notify);
-    const outcome = await approvalToRun(request, asker, this.#context).answer(reply, notifyOnce, terms);
+    const outcome = await approvalToRun(request, caller, this.#context).answer(reply, notifyOnce, terms);
     notifyOnce(outcome);
     return outcome;
   }
 
   /** Whether a model may read a skill that came with a project. `directory`: of the skill. */
-  async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    return await this.#questions.resolve(approvalToRead(skill, asker, this.#context), signal);
+  async mayRead(skill: ReadSkill, caller: TrustCaller, signal: AbortSignal): Promise<Authorization> {
+    return await this.#questions.resolve(approvalToRead(skill, caller, this.#context), signal);
   }
 
   /**
    * Whether a run inside the sandbox needs no question. Then the skill is not from the network and models may read it. No policy demands an
    * approval, and the user has not answered "not now".
    */
-  async mayRunUnasked(skill: ReadSkill, asker: Asker): Promise<boolean> {
-    const refused = this.#decisions.sessions.get(asker.owner)?.refused;
-    if (this.policyFor(asker.directory).runs !== "sandbox" || skill.origin !== undefined) return false;
+  async mayRunUnasked(skill: ReadSkill, caller: TrustCaller): Promise<boolean> {
+    const refused = this.#decisions.sessions.get(caller.owner)?.refused;
+    if (this.policyFor(caller.directory).runs !== "sandbox" || skill.origin !== undefined) return false;
     if (refused?.has(questionKey("run", skill.directory)) === true) return false;
-    return (await approvalToRead(skill, asker, this.#context).decide())?.allowed === true;
+    return (await approvalToRead(skill, caller, this.#context).decide())?.allowed === true;
   }
 
   /** Lets models read the skills that came with the project of a directory, because the user allows it. */
-  async trustProject(directory: string, asker: Asker): Promise<Authorization> {
+  async trustProject(directory: string, caller: TrustCaller): Promise<Authorization> {
     const { policyFor, projectOf } = this.#context;
     const policy = policyFor(directory);
     if (reachIndex(policy.approvals) < reachIndex("project")) return onlyPolicy(`the skills of ${directory}`);
-    const trusted = this.#decisions.signature(asker);
+    const trusted = this.#decisions.signature(caller);
     const scope = { project: projectOf(directory, policy.worktrees) };
     await this.#decisions.store(scope, (approvals) => ({ ...approvals, trusted }));
     return { allowed: true, by: "project" };
@@ -113,33 +113,34 @@ export class Trust {
   /** The standing of each skill, in the same order; nobody is asked. Names decide most; only skills that want something are hashed. */
   async standings(
     skills: readonly StandingSkill[],
-    asker: Pick<Asker, "owner" | "directory">,
+    caller: Pick<TrustCaller, "owner" | "directory">,
   ): Promise<readonly Standing[]> {
-    const policy = this.policyFor(asker.directory);
-    const stored = await this.#decisions.stored(asker.directory, policy);
-    const subjects = skills.map(({ subject }) => subject);
-    const blocked = await this.#decisions.blockedOf(subjects, stored, policy);
+    const policy = this.policyFor(caller.directory);
+    const stored = await this.#decisions.stored(caller.directory, policy);
+    const judgedSkills = skills.map(({ skill }) => skill);
+    const blocked = await this.#decisions.blockedOf(judgedSkills, stored, policy);
     const standings: Standing[] = [];
     const findByDigest = async (skill: StandingSkill, isFree: boolean, index: number): Promise<void> => {
-      const { subject, needs, digest: digestOf, signature = noSignature } = skill;
+      const { skill: judged, needs, digest: digestOf, signature = noSignature } = skill;
       const digest = await digestOf();
       if (digest === undefined) return;
       const signed = (): Promise<Signature> => signature(digest);
-      if ((await policy.deniesSigner?.(subject, signed)) !== undefined) {
+      if ((await policy.deniesSigner?.(judged, signed)) !== undefined) {
         standings[index] = "denied";
         return;
       }
-      const request = { subject: { ...subject, digest }, needs, wants: needs, signature: signed };
+      const request = { skill: { ...judged, digest }, needs, wants: needs, signature: signed };
       if (isFree) standings[index] = "ready";
-      else if ((await this.decide(request, { ...asker, door: "cli" }))?.allowed === true) standings[index] = "ready";
+      else if ((await this.decide(request, { ...caller, transport: "cli" }))?.allowed === true)
+        standings[index] = "ready";
     };
 
     function* find(): Steps<void> {
       for (const [index, skill] of skills.entries()) {
-        const { subject, needs, hasCode } = skill;
-        const isFree = isNothing(needs) && (!hasCode || (policy.runs === "sandbox" && subject.origin === undefined));
-        if (policy.denies(subject, needs) !== undefined) standings[index] = "denied";
-        else if (blocked.has(subject)) standings[index] = "blocked";
+        const { skill: judged, needs, hasCode } = skill;
+        const isFree = isNothing(needs) && (!hasCode || (policy.runs === "sandbox" && judged.origin === undefined));
+        if (policy.denies(judged, needs) !== undefined) standings[index] = "denied";
+        else if (blocked.has(judged)) standings[index] = "blocked";
         else if (isFree && policy.deniesSigner === undefined) standings[index] = "ready";
         else {
           // With approvals "none", nobody can approve it.
@@ -169,11 +170,11 @@ export class Trust {
    * `notify` is called before it is taken back. Throws UNREADABLE if the change cannot be stored.
    */
   async takeBack(
-    what: { readonly grant: string } | { readonly blocksOf: Omit<Subject, "digest"> },
-    asker: Asker,
+    what: { readonly grant: string } | { readonly blocksOf: Omit<JudgedSkill, "digest"> },
+    caller: TrustCaller,
     notify?: () => void,
   ): Promise<boolean> {
-    return await this.#decisions.takeBack(what, asker, { policy: this.policyFor(asker.directory), notify });
+    return await this.#decisions.takeBack(what, caller, { policy: this.policyFor(caller.directory), notify });
   }
 
   /** Calls `listener` when an answer may have changed the standing of skills. It must not throw. Returns a function that ends this. */
@@ -186,7 +187,7 @@ export class Trust {
 export type Standing = "ready" | "needs-approval" | "blocked" | "denied";
 
 export interface StandingSkill {
-  readonly subject: Omit<Subject, "digest">;
+  readonly skill: Omit<JudgedSkill, "digest">;
   /** The capabilities that its runs need. */
   readonly needs: Capabilities;
   /** Whether it has code that runs: a policy may demand an approval for it. */

@@ -1,6 +1,6 @@
 import type { Capabilities } from "../../skills/permissions.ts";
 import type { Signature } from "../../skills/signature.ts";
-import type { Reach, Subject } from "./grants.ts";
+import type { Reach, JudgedSkill } from "./grants.ts";
 import type { SignedSkill } from "./policy/signer-demands.ts";
 
 export {
@@ -16,7 +16,7 @@ export type { PolicyLayer } from "./policy/layers.ts";
 export { type PolicyDecision, explainPolicies } from "./policy/explain-policy.ts";
 
 /** A skill as such, whatever its files are. */
-export type NamedSkill = Pick<Subject, "name" | "slug" | "isOwn" | "source" | "directory" | "origin">;
+export type NamedSkill = Pick<JudgedSkill, "name" | "slug" | "isOwn" | "source" | "directory" | "origin">;
 
 /** The merged policies of the organisation, the configuration and the project: of two rules the stricter one counts. */
 export interface Policy {
@@ -40,7 +40,7 @@ export interface Policy {
    * The refusal of the rule that denies this; undefined if none does. With `noCapabilities`, only rules about the skill as such count:
    * models do not see a skill that they deny.
    */
-  denies(subject: Omit<Subject, "digest">, wants: Capabilities): PolicyRefusal | undefined;
+  denies(skill: Omit<JudgedSkill, "digest">, wants: Capabilities): PolicyRefusal | undefined;
   /**
    * Why models do not see a skill: its name, its source or its stated license (an SPDX expression, or `unknown`) is denied. Absent if no
    * skill can be denied as such.
@@ -58,7 +58,7 @@ export interface Policy {
   deniesLicense(license: string): PolicyRefusal | undefined;
   /** The capabilities that the policy grants to this version, with the file and its first rule; undefined if nothing. */
   readonly grants: (
-    subject: Subject,
+    skill: JudgedSkill,
   ) => { readonly capabilities: Capabilities; readonly file: string; readonly rule: string } | undefined;
 }
 

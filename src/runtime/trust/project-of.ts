@@ -29,7 +29,7 @@ export function projectOf(
   if (real === undefined) return without ?? path.resolve(directory);
   for (let top = real; ; top = path.dirname(top)) {
     const git = joinPath(top, ".git");
-    const found = lookAt(git);
+    const found = statAt(git);
     if (found === "not ours" || (found !== "missing" && isRepository(git))) {
       const isOfAll = top !== real && isWithin(realPathOf(home) ?? home, top);
       if (isOfAll || found === "not ours") return without ?? real;
@@ -66,7 +66,7 @@ function mainOf(top: string, git: string): string | undefined {
   if (path.basename(room) !== "worktrees" || followGitFile(joinPath(own, "commondir"), own) !== common)
     return undefined;
   // The repository itself names the worktree, because this file is inside the repository.
-  if (followGitFile(joinPath(own, "gitdir"), own) !== git || lookAt(common) === "not ours") return undefined;
+  if (followGitFile(joinPath(own, "gitdir"), own) !== git || statAt(common) === "not ours") return undefined;
   return path.basename(common) === ".git" ? path.dirname(common) : common;
 }
 
@@ -101,7 +101,7 @@ function realPathOf(file: string): string | undefined {
 }
 
 /** Reads the state of a path without following links. Files of other users do not count: git does not trust their repositories either. */
-function lookAt(file: string): Stats | "missing" | "not ours" {
+function statAt(file: string): Stats | "missing" | "not ours" {
   // `lstatSync` throws if the directory may not be searched.
   const found = attempt(() => lstatSync(file, { throwIfNoEntry: false }) ?? "missing", "not ours" as const);
   return typeof found === "string" || isOurs(found) ? found : "not ours";

@@ -1,5 +1,5 @@
 import { unlessAborted } from "../../base/promises.ts";
-import type { Asker, Authorization, TrustEvent } from "../trust.ts";
+import type { TrustCaller, Authorization, TrustEvent } from "../trust.ts";
 import { type Question, type Reply, answerWords } from "../question.ts";
 import { onlyOnce } from "./decisions.ts";
 import type { TrustContext } from "./run-approval.ts";
@@ -8,8 +8,8 @@ import type { TrustContext } from "./run-approval.ts";
 export type OutcomeListener = (outcome: Authorization) => void;
 
 /** A request that the user decides if nothing else has decided it. */
-export interface ApprovalRequest extends Pick<TrustEvent, "about" | "subject"> {
-  readonly asker: Asker;
+export interface ApprovalRequest extends Pick<TrustEvent, "about" | "skill"> {
+  readonly caller: TrustCaller;
   /** Equal for requests that share one question. */
   readonly key: string;
   /** Decides without asking; undefined if the user has to be asked. */
@@ -37,15 +37,15 @@ export class Questions {
 
   /** Decides, and asks if nothing has decided. Rejects only with the reason of the signal, or with what `answer` throws. */
   async resolve(request: ApprovalRequest, signal: AbortSignal): Promise<Authorization> {
-    const { key, asker } = request;
-    const { owner } = asker;
+    const { key, caller } = request;
+    const { owner } = caller;
     for (;;) {
       signal.throwIfAborted();
       const decided = await this.#decide(request);
       if (decided?.allowed === false) this.#record(request, { type: "refused", detail: decided.why });
       if (decided !== undefined) return decided;
       const open = this.#open.get(owner);
-      if (asker.ask === undefined || open === undefined) break;
+      if (caller.ask === undefined || open === undefined) break;
       const isFull = open.size >= this.#options.decisions.left(owner);
       const before = open.get(key) ?? (isFull ? Promise.race(open.values()) : undefined);
       if (before === undefined) break;
@@ -64,12 +64,12 @@ export class Questions {
   }
 
   async #decide(request: ApprovalRequest): Promise<Authorization | undefined> {
-    return (await request.decide()) ?? this.#options.decisions.enough(request.asker.owner);
+    return (await request.decide()) ?? this.#options.decisions.enough(request.caller.owner);
   }
 
   async #ask(request: ApprovalRequest, signal: AbortSignal): Promise<Authorization> {
     const question = await request.question();
-    if (question === undefined || request.asker.ask === undefined) {
+    if (question === undefined || request.caller.ask === undefined) {
       const refusal = await request.answer({ missing: "nobody" }, nothing);
       if (!refusal.allowed) this.#record(request, { type: "refused", detail: refusal.why });
       return refusal;
@@ -110,7 +110,7 @@ export class Questions {
     const checkAgain = (): void => void check().catch((error: unknown) => over.abort(error));
     let stop = clock.after(checkIntervalMs, checkAgain);
     try {
-      const { ask } = request.asker;
+      const { ask } = request.caller;
       return (await ask?.(question, AbortSignal.any([signal, over.signal]), shown)) ?? { missing: "nobody" };
     } catch (error) {
       signal.throwIfAborted();
@@ -122,13 +122,13 @@ export class Questions {
     }
   }
 
-  #record({ about, subject, asker }: ApprovalRequest, step: Omit<TrustEvent, "about" | "subject" | "asker">): void {
-    const { caller, directory, door, sessionId, subagent } = asker;
-    const { name, version, digest } = subject;
+  #record({ about, skill, caller }: ApprovalRequest, step: Omit<TrustEvent, "about" | "skill" | "caller">): void {
+    const { callerName, directory, transport, sessionId, subagent } = caller;
+    const { name, version, digest } = skill;
     const event = {
-      asker: { caller, directory, door, sessionId, subagent },
+      caller: { callerName, directory, transport, sessionId, subagent },
       about,
-      subject: { name, version, digest },
+      skill: { name, version, digest },
     };
     this.#options.record({ ...step, ...event });
   }

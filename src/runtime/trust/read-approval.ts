@@ -1,6 +1,6 @@
 import { noCapabilities } from "../../skills/permissions.ts";
 import { askAboutProject } from "../question.ts";
-import type { Asker, Authorization, ReadSkill } from "../trust.ts";
+import type { TrustCaller, Authorization, ReadSkill } from "../trust.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 import { questionKey } from "./decisions.ts";
 import { least, reachIndex } from "./grants.ts";
@@ -9,9 +9,9 @@ import { blocked, onlyPolicy, sessionDirectoryOf, untrustedInstructions, whyRefu
 import type { TrustContext } from "./run-approval.ts";
 
 /** The request for a model to read a skill. A project's skills need it, because an attacker could have written their instructions. */
-export function approvalToRead(skill: ReadSkill, asker: Asker, context: TrustContext): ApprovalRequest {
+export function approvalToRead(skill: ReadSkill, caller: TrustCaller, context: TrustContext): ApprovalRequest {
   const { policyFor, projectOf, repositoryAt, configured, decisions } = context;
-  const policy = policyFor(asker.directory);
+  const policy = policyFor(caller.directory);
   // The skill's project counts: another directory of the session may be another project.
   // A repository inside the project, or behind a link, is not what the user trusted.
   const around = projectOf(sessionDirectoryOf(skill.source), policy.worktrees);
@@ -23,12 +23,12 @@ export function approvalToRead(skill: ReadSkill, asker: Asker, context: TrustCon
   async function decide(): Promise<Authorization | undefined> {
     const refusal = policy.denies(skill, noCapabilities);
     if (refusal !== undefined) return { allowed: false, ...refusal };
-    const stored = await decisions.stored(asker.directory, policy);
+    const stored = await decisions.stored(caller.directory, policy);
     if ((await decisions.blockedOf([skill], stored, policy)).size > 0) return blocked(skill);
     if (skill.isOwn) return { allowed: true, by: "own" };
     // Only the user names sources, and thereby decides whose instructions models read.
     if (skill.origin !== undefined) return { allowed: true, by: "source" };
-    const session = decisions.sessions.get(asker.owner);
+    const session = decisions.sessions.get(caller.owner);
     if (session?.consents.has(skill.directory) === true) return { allowed: true, by: "consent" };
     if (policy.reads === "allow") return { allowed: true, by: "policy reads" };
     if (configured.trusts(project)) return { allowed: true, by: `--grant ${project}` };
@@ -43,12 +43,12 @@ export function approvalToRead(skill: ReadSkill, asker: Asker, context: TrustCon
 
   return {
     about: "read",
-    subject: skill,
-    asker,
+    skill: skill,
+    caller,
     key,
     decide,
     question() {
-      const isAsked = policy.prompts && asker.ask !== undefined;
+      const isAsked = policy.prompts && caller.ask !== undefined;
       return Promise.resolve(isAsked ? askAboutProject(project, skill, least("project", policy.approvals)) : undefined);
     },
     async answer(reply, notify) {
@@ -57,14 +57,14 @@ export function approvalToRead(skill: ReadSkill, asker: Asker, context: TrustCon
         const refusal =
           answer === "block" ? blocked(skill, reply) : untrustedInstructions(skill, project, whyRefused(reply));
         const terms = { policy, notify: () => notify(refusal) };
-        await decisions.refuse(questionKey("read", project), skill, asker, reply, terms);
+        await decisions.refuse(questionKey("read", project), skill, caller, reply, terms);
         return refusal;
       }
       // Another window may have blocked it meanwhile.
       const decided = await decide();
       if (decided?.allowed === false) return decided;
-      const session = decisions.sessions.of(asker.owner);
-      const trusted = decisions.signature(asker);
+      const session = decisions.sessions.of(caller.owner);
+      const trusted = decisions.signature(caller);
       const allowed = { allowed: true, by: answer === "once" ? "once" : "project" } as const;
       const trust = (approvals: Approvals): Approvals => ({ ...approvals, trusted });
       if (answer === "once") session.readable.add(key);

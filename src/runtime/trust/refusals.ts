@@ -1,6 +1,6 @@
 import type { Authorization, TrustRequest } from "../trust.ts";
 import { type Capabilities, inOnePhrase, isNothing } from "../../skills/permissions.ts";
-import type { Subject } from "./grants.ts";
+import type { JudgedSkill } from "./grants.ts";
 import type { Reply } from "../question.ts";
 import { quoted, shellWord } from "../../base/text/quoted.ts";
 
@@ -13,7 +13,7 @@ export const enoughAsked: DeniedAuthorization = {
 };
 
 export function blocked(
-  { name, isOwn, origin }: Pick<Subject, "name" | "isOwn" | "origin">,
+  { name, isOwn, origin }: Pick<JudgedSkill, "name" | "isOwn" | "origin">,
   reply?: Reply,
 ): DeniedAuthorization {
   const from = origin === undefined ? ", which came with this project" : `, which is from ${origin.source}`;
@@ -34,7 +34,7 @@ export function onlyPolicy(what: string): DeniedAuthorization {
 
 /** The refusal for a remote caller, for whom only the configuration of the server decides. */
 export function notGranted(
-  { name, digest }: Pick<Subject, "name" | "digest">,
+  { name, digest }: Pick<JudgedSkill, "name" | "digest">,
   needs: Capabilities,
 ): DeniedAuthorization {
   const action = isNothing(needs) ? "run" : inOnePhrase(needs);
@@ -46,22 +46,21 @@ export function notGranted(
 }
 
 export function refusalOf(request: TrustRequest, reply: Reply): DeniedAuthorization {
-  const { subject, needs, calledBy } = request;
-  if (reply.answer === "block") return blocked(subject, reply);
+  const { skill, needs, calledBy } = request;
+  if (reply.answer === "block") return blocked(skill, reply);
   const by = calledBy === undefined ? "" : `, called by ${calledBy.name},`;
   const forCaller = calledBy === undefined ? "" : ` --called-by ${calledBy.name}@${calledBy.digest}`;
   const action = isNothing(needs) ? "run" : inOnePhrase(needs);
-  const again =
-    reply.answer === undefined ? "" : ` They are asked again in this session if they write /${subject.slug}.`;
+  const again = reply.answer === undefined ? "" : ` They are asked again in this session if they write /${skill.slug}.`;
   return {
     allowed: false,
-    why: `The skill ${subject.name}${by} needs approval to ${action}. ${whyRefused(reply)}`,
-    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}${forCaller}${originInWords(subject)}${again && `.${again}`}`,
+    why: `The skill ${skill.name}${by} needs approval to ${action}. ${whyRefused(reply)}`,
+    hint: `The user can approve exactly this version with: acp-skills approvals grant ${skill.name}@${skill.digest}${forCaller}${originInWords(skill)}${again && `.${again}`}`,
   };
 }
 
 export function untrustedInstructions(
-  { name, slug }: Pick<Subject, "name" | "slug">,
+  { name, slug }: Pick<JudgedSkill, "name" | "slug">,
   project: string,
   why: string,
 ): DeniedAuthorization {
@@ -73,7 +72,7 @@ export function untrustedInstructions(
 }
 
 /** The option that names a skill's project or source, because the user may run the command in any directory. */
-function originInWords({ isOwn, source, origin }: Pick<Subject, "isOwn" | "source" | "origin">): string {
+function originInWords({ isOwn, source, origin }: Pick<JudgedSkill, "isOwn" | "source" | "origin">): string {
   if (origin !== undefined) return ` --source ${shellWord(origin.source)}`;
   return isOwn ? "" : ` --cwd ${shellWord(sessionDirectoryOf(source))}`;
 }

@@ -54,10 +54,10 @@ export function createCallers(
   ): McpCaller {
     const onEvent = onRunEvent(name);
     return {
-      door: "http",
+      transport: "http",
       owner: name === localCaller ? localOwner : `http:${name}`,
       label: name,
-      ...(name !== localCaller && { caller: name }),
+      ...(name !== localCaller && { callerName: name }),
       skills,
       ...(onEvent && { onEvent }),
       ...facts,

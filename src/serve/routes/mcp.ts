@@ -12,7 +12,7 @@ export function openMcpOfCallers({ app, config, metrics }: Pick<ServeContext, "a
 } {
   const servers = new Map<HttpCaller, HttpMcp>();
   const { source, hasher, log, clock, policyFor, version } = app;
-  const door: McpApp = {
+  const mcpApp: McpApp = {
     ...{ source, hasher, log, clock, policyFor, version },
     toolbox: {
       mayRead: (...given) => app.toolbox.mayRead(...given),
@@ -43,7 +43,7 @@ export function openMcpOfCallers({ app, config, metrics }: Pick<ServeContext, "a
       isOneClient: !caller.isAnonymous,
     };
     // Calls of this transport come from models.
-    const server = openHttpMcp(door, { ...caller.tools, door: "mcp" }, options);
+    const server = openHttpMcp(mcpApp, { ...caller.tools, transport: "mcp" }, options);
     servers.set(caller, server);
     return server;
   }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { SkillsError } from "../../base/errors.ts";
 import { attempt } from "../../base/failures/system-error.ts";
 import { type JsonNode, nodeAt, parseJsonNode, rangeOf, valueOf } from "../../base/json/json-text.ts";
-import { guardedPart } from "../../base/paths/guarded-names.ts";
+import { guardedSegment } from "../../base/paths/guarded-names.ts";
 import { counted } from "../../base/text/code-points.ts";
 import { nearest } from "../../base/text/nearest.ts";
 import { diskSkillBytes } from "../files/disk-skill-files.ts";
@@ -197,7 +197,7 @@ function faultsOf(cases: readonly z.output<typeof caseSchema>[], hasFile: (name:
     const isTwice = ids.has(id);
     ids.add(id);
     const faults = one.files.flatMap(({ path: file, target }, at): Fault[] => {
-      const guarded = guardedPart(target);
+      const guarded = guardedSegment(target);
       const message =
         guarded !== undefined
           ? `${file} is not copied: agents and editors obey ${guarded}`

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { systemCode, systemReason } from "../../base/failures/system-error.ts";
 import { undefinedIfOurs } from "../../base/errors.ts";
 import { openRegularFile } from "../../base/paths/at-real-path.ts";
-import { guardedPart, leadsIntoGit } from "../../base/paths/guarded-names.ts";
+import { guardedSegment, leadsIntoGit } from "../../base/paths/guarded-names.ts";
 import { isWithin } from "../../base/paths/location.ts";
 import type { RuleCode } from "../rules.ts";
 import { findFrontmatter, isYaml, maxFrontmatterBytes } from "../manifest/frontmatter.ts";
@@ -73,7 +73,7 @@ export async function fixFiles(
 /** Whether git, agents or editors trust the file at a real path below a directory. */
 function isTrusted(real: string, above: string): boolean {
   const isSkill = path.basename(real).toLowerCase() === "skill.md";
-  return leadsIntoGit(real, above) || (!isSkill && guardedPart(path.relative(above, real)) !== undefined);
+  return leadsIntoGit(real, above) || (!isSkill && guardedSegment(path.relative(above, real)) !== undefined);
 }
 
 /** The name that the frontmatter must have. With a skill.toml, the name in the frontmatter is only a display name. */

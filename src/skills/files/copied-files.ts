@@ -34,10 +34,10 @@ export function toCopy(files: readonly CopiedFile[]): readonly CopiedFile[] | un
     const limit = Math.min(maxTextBytes, bytesLeft);
     // A text has at least as many bytes as characters, so that long texts need not be encoded.
     const bytes = text === undefined || text.length > limit ? undefined : Buffer.from(text);
-    const isKept =
+    const isCopied =
       bytes !== undefined && bytes.length <= limit && createHash("sha256").update(bytes).digest("hex") === sha256;
-    if (isKept) bytesLeft -= bytes.length;
-    return { path, sha256, ...(isKept && { text }) };
+    if (isCopied) bytesLeft -= bytes.length;
+    return { path, sha256, ...(isCopied && { text }) };
   });
 }
 

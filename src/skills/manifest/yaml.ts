@@ -64,7 +64,7 @@ export function readYaml(text: string): YamlReading {
       : [notAMapping(whole.values)];
     return { values, faults: found.length === 0 ? noFaults : found, isClean: false, mends: noMends };
   }
-  const { values, faults, mends } = recoverYaml(text, whole, createPartLoader());
+  const { values, faults, mends } = recoverYaml(text, whole, createPieceLoader());
   const strict = whole.cause === "aliases" ? noFaults : strictFaults(text);
   const others = [...findCommentFaults(text, values), ...strict].filter(({ offset }) => !isInside(offset, faults));
   return { values, faults: [...faults, ...others], isClean: false, mends };
@@ -88,7 +88,7 @@ export type YamlAttempt = { readonly values: unknown } | YamlFailure;
 const tooMuch: YamlFailure = { reason: "too long", offset: 0, cause: "length" };
 
 /** Returns a function that reads sections of one document until its parsing limit is reached. Sections on the fast path do not count. */
-function createPartLoader(): (text: string, json?: boolean) => YamlAttempt {
+function createPieceLoader(): (text: string, json?: boolean) => YamlAttempt {
   let left = parsedLength;
   return (text, json) => {
     const plain = readPlainYaml(text);

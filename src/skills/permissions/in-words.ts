@@ -27,7 +27,7 @@ const shownLength = 38;
 
 /** Capabilities in one short text: `2 secrets, 8 hosts (API_KEY and DB_KEY; api.example.com …)`. */
 export function inShort(capabilities: Capabilities): string {
-  const { shown, names } = shortParts(capabilities);
+  const { shown, names } = shortPhrases(capabilities);
   return names === "" ? shown : `${shown} (${names})`;
 }
 
@@ -35,7 +35,7 @@ export function inShort(capabilities: Capabilities): string {
  * Capabilities for a title that may be cut off: secrets and hosts first. `shown`: `secret API_KEY, host api.example.com`, or numbers if
  * the names do not fit, `2 secrets, 8 hosts`; `names` contains the names then: `API_KEY and DB_KEY; api.example.com …`.
  */
-export function shortParts({ network, secrets, uses = [], project, isolation }: Capabilities): {
+export function shortPhrases({ network, secrets, uses = [], project, isolation }: Capabilities): {
   readonly shown: string;
   readonly names: string;
 } {

@@ -33,7 +33,7 @@ export function assemble(
   /** The first skill of each slug. */
   const firsts = new Map<string, FoundSkill>();
   /** All skills of each slug that several skills have. */
-  const rivals = new Map<string, FoundSkill[]>();
+  const conflicts = new Map<string, FoundSkill[]>();
   const problems = toProblems(findings, "lenient");
   const ownProblems = new Map<FoundSkill, readonly Problem[]>();
   for (const found of skills) {
@@ -45,25 +45,25 @@ export function assemble(
     }
     if (skill === undefined) continue;
     const first = firsts.get(skill.slug);
-    const others = rivals.get(skill.slug);
+    const others = conflicts.get(skill.slug);
     if (first === undefined) firsts.set(skill.slug, found);
-    else if (others === undefined) rivals.set(skill.slug, [first, found]);
+    else if (others === undefined) conflicts.set(skill.slug, [first, found]);
     else others.push(found);
   }
-  const settled = rivals.size > 0 ? resolveConflicts(rivals, new Set(firsts.keys())) : undefined;
-  for (const [found, own] of settled?.findings ?? none) {
+  const resolved = conflicts.size > 0 ? resolveConflicts(conflicts, new Set(firsts.keys())) : undefined;
+  for (const [found, own] of resolved?.findings ?? none) {
     const reported = toProblems(own, "lenient");
     problems.push(...reported);
     ownProblems.set(found, Object.freeze([...(ownProblems.get(found) ?? none), ...reported]));
   }
-  const entries = [...(settled?.entries ?? none)];
-  for (const [slug, first] of firsts) if (!rivals.has(slug)) entries.push({ slug, members: [first] });
+  const entries = [...(resolved?.entries ?? none)];
+  for (const [slug, first] of firsts) if (!conflicts.has(slug)) entries.push({ slug, candidates: [first] });
 
   const known = new Map(before?.skills.map((offer) => [offer.skill.slug, offer]));
   const sources = new Map<readonly Root[], readonly string[]>();
   const offers: OfferedSkill[] = [];
-  for (const { slug, members } of entries) {
-    const newest = members.length === 1 ? members : members.toSorted(byNewest);
+  for (const { slug, candidates } of entries) {
+    const newest = candidates.length === 1 ? candidates : candidates.toSorted(byNewest);
     const chosen = newest.find(isRelease) ?? newest[0];
     if (chosen?.record.skill === undefined) continue;
     const skill = withSlug(chosen.record.skill, slug);
@@ -74,7 +74,7 @@ export function assemble(
     const sourcePaths = sources.get(chosen.roots) ?? Object.freeze(chosen.roots.map((root) => root.path));
     sources.set(chosen.roots, sourcePaths);
     const remote = remoteOf(newest);
-    const problemsOf = (member: FoundSkill): readonly Problem[] => ownProblems.get(member) ?? none;
+    const problemsOf = (candidate: FoundSkill): readonly Problem[] => ownProblems.get(candidate) ?? none;
     const offer: OfferedSkill = Object.freeze({
       skill,
       sources: sourcePaths,
@@ -112,9 +112,9 @@ export function isOwnRoot({ origin }: Pick<Root, "origin">): boolean {
 }
 
 /** The origin of a skill, if all its versions were only found where they were published. The first of several sources counts. */
-function remoteOf(members: readonly FoundSkill[]): Root["remote"] {
-  const isLocal = members.some(({ roots }) => roots.some(({ origin }) => origin !== "remote"));
-  return isLocal ? undefined : members[0]?.roots[0]?.remote;
+function remoteOf(candidates: readonly FoundSkill[]): Root["remote"] {
+  const isLocal = candidates.some(({ roots }) => roots.some(({ origin }) => origin !== "remote"));
+  return isLocal ? undefined : candidates[0]?.roots[0]?.remote;
 }
 
 function byNewest(a: FoundSkill, b: FoundSkill): number {

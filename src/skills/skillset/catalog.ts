@@ -40,7 +40,7 @@ export class Catalog {
   readonly #log: Log;
   readonly #slice: number;
   readonly #scan: Scan;
-  readonly #settle: Debounce;
+  readonly #debounce: Debounce;
   readonly #hold: Hold;
   readonly #starvation: Starvation;
   readonly #watcher: SkillWatcher | undefined;
@@ -49,8 +49,8 @@ export class Catalog {
   #isReady = false;
   #isClosed = false;
   #lastFailure = "";
-  #lastLook: Promise<void> = Promise.resolve();
-  #isLookPlanned = false;
+  #lastRescan: Promise<void> = Promise.resolve();
+  #isRescanPlanned = false;
   #hints = 0;
   /** The number of directories that were known when the last scan ran out of time. */
   #reached = 0;
@@ -63,13 +63,13 @@ export class Catalog {
     [this.#roots, this.#clock, this.#log, this.#slice] = [roots, clock, log, slice];
     this.#ownRoots = Object.freeze(roots.filter(isOwnRoot).map(({ path }) => path));
     this.#snapshot = Object.freeze({ ...assemble({ skills: [], findings: [] }), ownRoots: this.#ownRoots });
-    this.#settle = openDebounce(clock, (ms) => {
+    this.#debounce = openDebounce(clock, (ms) => {
       this.#quiet = ms;
-      this.#planLook();
+      this.#planRescan();
     });
     this.#hold = openHold(clock, (directory) => {
       this.#scan.memory.markDirectoryStale(directory);
-      this.#planLook();
+      this.#planRescan();
     });
     const watcher = openWatcher?.(
       (directory, name) => this.#onHint(directory, name),
@@ -78,7 +78,7 @@ export class Catalog {
     this.#watcher = watcher;
     this.#starvation = openStarvation(files, clock, () => {
       this.#scan.memory.markAllStale();
-      this.#planLook();
+      this.#planRescan();
     });
     this.#scan = new Scan({
       roots,
@@ -91,7 +91,7 @@ export class Catalog {
         isHeld: (directory, before, now) => this.#hold.isHeld(directory, before, now, this.#quiet),
       }),
     });
-    this.ready = this.#look().then(() => {
+    this.ready = this.#rescan().then(() => {
       this.#isReady = true;
       return this.#snapshot;
     });
@@ -107,7 +107,7 @@ export class Catalog {
     await this.ready;
     this.#quiet = 0;
     this.#scan.memory.markAllStale();
-    await this.#look();
+    await this.#rescan();
     return this.#snapshot;
   }
 
@@ -131,7 +131,7 @@ export class Catalog {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#listeners.clear();
-    this.#settle.close();
+    this.#debounce.close();
     this.#starvation.close();
     this.#hold.close();
     await this.#watcher?.close();
@@ -141,23 +141,23 @@ export class Catalog {
     if (this.#isClosed || !this.#scan.memory.markStale(directory, name)) return;
     this.#hints++;
     this.#quiet = 0;
-    this.#settle.hint(directory);
+    this.#debounce.hint(directory);
   }
 
   /** Runs one scan at a time; a change during a scan leads to one more. */
-  #look(): Promise<void> {
-    this.#lastLook = this.#lastLook.then(() => this.#lookOnce());
-    return this.#lastLook;
+  #rescan(): Promise<void> {
+    this.#lastRescan = this.#lastRescan.then(() => this.#rescanOnce());
+    return this.#lastRescan;
   }
 
-  #planLook(): void {
-    if (this.#isLookPlanned) return;
-    this.#isLookPlanned = true;
-    void this.#look();
+  #planRescan(): void {
+    if (this.#isRescanPlanned) return;
+    this.#isRescanPlanned = true;
+    void this.#rescan();
   }
 
-  async #lookOnce(): Promise<void> {
-    this.#isLookPlanned = false;
+  async #rescanOnce(): Promise<void> {
+    this.#isRescanPlanned = false;
     if (this.#isClosed) return;
     if (this.#hints > manyHints) this.#scan.memory.markAllStale();
     this.#hints = 0;
@@ -175,7 +175,7 @@ export class Catalog {
   /** Scans again if time was too short, as long as each scan gets further. */
   #goOn({ findings }: ScanResult): void {
     const known = findings.some(({ code }) => code === "not-read-in-time") ? this.#scan.memory.directories : 0;
-    if (known > this.#reached) this.#planLook();
+    if (known > this.#reached) this.#planRescan();
     this.#reached = known;
   }
 

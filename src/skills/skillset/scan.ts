@@ -116,8 +116,8 @@ export class Scan {
       yield* this.#withinTime(root, found, this.#reportUnread(directories, found));
     }
     this.memory.endRun();
-    const { skills, rivals } = found;
-    const contents = rivals.size > 0 ? yield* this.#compareSkills(rivals.values()) : undefined;
+    const { skills, conflicts } = found;
+    const contents = conflicts.size > 0 ? yield* this.#compareSkills(conflicts.values()) : undefined;
     return { skills: contents === undefined ? skills : skills.map(withContent), findings: found.findings };
 
     function withContent(skill: FoundSkill): FoundSkill {

@@ -150,7 +150,7 @@ async function finish(where: InstallScope, skills: string | undefined, change: U
       : await writing(where, () => reopenStaging(skills, change));
   const left = staging === "foreign" ? undefined : staging;
   for (const one of change.changes)
-    if (skills === change.skills) await settle(where, skills, { ...one, left, id: change.id });
+    if (skills === change.skills) await complete(where, skills, { ...one, left, id: change.id });
   await writing(where, () => {
     left?.close();
     change.drop();
@@ -160,7 +160,7 @@ async function finish(where: InstallScope, skills: string | undefined, change: U
 type Settling = EntryChange & { readonly left: LeftStaging | undefined; readonly id: string };
 
 /** Finishes one change. If the lock has the old entry, a missing skill is put back, and an installed new skill gets its entry. */
-async function settle(where: InstallScope, skills: string | undefined, settling: Settling): Promise<void> {
+async function complete(where: InstallScope, skills: string | undefined, settling: Settling): Promise<void> {
   const { key, before, after, left, id } = settling;
   const entry = readLock(where).entries.get(key);
   const is = (other: LockEntry | undefined): boolean => isSameEntry(where, entry, other);

@@ -33,27 +33,27 @@ export interface Staging {
 /** The staging of a process that was killed. */
 export interface LeftStaging {
   /** Whether a skill is installed (`here`), still to be installed (`new`), or set aside (`old`). */
-  has(skill: string): Readonly<Record<"here" | Room, boolean>>;
+  has(skill: string): Readonly<Record<"here" | StagingName, boolean>>;
   /** Puts a skill that was set aside back into the skills directory, which must not have it. */
   putBack(skill: string): void;
   /** Removes the staging and everything in it. */
   close(): void;
 }
 
-type Room = "new" | "old";
+type StagingName = "new" | "old";
 
 /** Creates a staging for the skills directory at a real path, and notes its identity in the record. */
 export function openStaging(skills: string, record: ChangeRecord): Staging {
   const holding = holdStaging(skills, record.id);
   const { parent, target, name, real } = holding;
   let held: HeldDirectory;
-  let rooms: [HeldDirectory, HeldDirectory];
+  let directories: [HeldDirectory, HeldDirectory];
   try {
     mkdirSync(`${parent.path}/${name}`, { mode: 0o700 });
     held = holdChild(parent, name, real);
     const identity = directoryIdentityOf(held.path);
     if (identity !== undefined) record.noteStaging(identity);
-    rooms = (["new", "old"] as const).map((room) => {
+    directories = (["new", "old"] as const).map((room) => {
       mkdirSync(`${held.path}/${room}`, { mode: 0o700 });
       return holdChild(held, room, path.join(real, room));
     }) as [HeldDirectory, HeldDirectory];
@@ -62,7 +62,7 @@ export function openStaging(skills: string, record: ChangeRecord): Staging {
     holding.release();
     throw error;
   }
-  const [fresh, aside] = rooms;
+  const [fresh, aside] = directories;
   const written = new Set<string>();
   /** The skills that were moved away and cannot be put back. */
   const stranded = new Set<string>();
@@ -94,7 +94,7 @@ export function openStaging(skills: string, record: ChangeRecord): Staging {
       return () => putBack(written.has(skill));
     },
     close() {
-      for (const room of rooms) room.close();
+      for (const room of directories) room.close();
       if (stranded.size === 0) {
         remove(holding, held);
         return;
@@ -122,7 +122,8 @@ export function reopenStaging(
     holding.release();
     return held;
   }
-  const roomIn = (room: Room): HeldDirectory | undefined => ifThere(() => holdChild(held, room, path.join(real, room)));
+  const roomIn = (room: StagingName): HeldDirectory | undefined =>
+    ifThere(() => holdChild(held, room, path.join(real, room)));
   const [fresh, aside] = [roomIn("new"), roomIn("old")];
   const isIn = (room: HeldDirectory | undefined, skill: string): boolean =>
     room !== undefined && lstatSync(`${room.path}/${skill}`, { throwIfNoEntry: false }) !== undefined;

@@ -127,18 +127,18 @@ export interface ReadSourceOptions extends SeenBefore {
 export async function readSource(source: Source, reading: ReadSourceOptions): Promise<Read> {
   const { fetcher, signal, git, ...before } = reading;
   if (source.kind === "git") return await (await git()).readIndex(source, { signal, ...before });
-  const asker = createSourceClient({ fetcher, signal });
-  if (await asker.areUnchanged(before.etags ?? {})) return "unchanged";
-  return await readWeb(source, asker, reading);
+  const client = createSourceClient({ fetcher, signal });
+  if (await client.areUnchanged(before.etags ?? {})) return "unchanged";
+  return await readWeb(source, client, reading);
 }
 
-async function readWeb(source: Source, asker: SourceClient, reading: ReadSourceOptions): Promise<RemoteIndex> {
+async function readWeb(source: Source, client: SourceClient, reading: ReadSourceOptions): Promise<RemoteIndex> {
   const url = new URL(source.url);
   const archive = source.kind === "auto" ? archiveName(url) : undefined;
   if (archive !== undefined) return toArchiveIndex(source, archive);
   const tried: ListingResult[] = [];
   for (const addresses of addressesOf(source, url)) {
-    const found = await Promise.all(addresses.map((address) => readAddress(address, asker)));
+    const found = await Promise.all(addresses.map((address) => readAddress(address, client)));
     tried.push(...found);
     const listings = found.filter((one) => "skills" in one);
     if (listings.length > 0) return toIndex(source, listings, tried, reading);
@@ -177,10 +177,10 @@ function registryAddress(url: URL): string {
   return address.href;
 }
 
-async function readAddress(address: string, asker: SourceClient): Promise<ListingResult> {
-  const found = await readListing(address, asker);
+async function readAddress(address: string, client: SourceClient): Promise<ListingResult> {
+  const found = await readListing(address, client);
   if (found.form !== "nothing") return found;
-  const answer = await asker.ask(address);
+  const answer = await client.ask(address);
   return (answer.type === "text" ? readSkillMdListing(answer, address) : undefined) ?? found;
 }
 

@@ -34,8 +34,8 @@ interface NothingFound {
 export type ListingResult = FoundListing | FoundMarketplace | NothingFound;
 
 /** Requests a URL and reads the skills that it lists, page by page. */
-export async function readListing(address: string, asker: SourceClient): Promise<ListingResult> {
-  const answer = await asker.ask(address);
+export async function readListing(address: string, client: SourceClient): Promise<ListingResult> {
+  const answer = await client.ask(address);
   const first = await read(answer);
   if (first.form === "nothing" || first.form === "marketplace") return first;
   const { form } = first;
@@ -59,7 +59,7 @@ export async function readListing(address: string, asker: SourceClient): Promise
       break;
     }
     asked.add(next);
-    const following = await asker.ask(next);
+    const following = await client.ask(next);
     const page = await read(following);
     if (page.form === "nothing" || page.form === "marketplace") {
       isPartial = true;
@@ -136,7 +136,7 @@ export async function readDescriptors(
   skills: readonly RemoteSkill[],
   { fetcher, signal }: { readonly fetcher: Fetcher; readonly signal: AbortSignal },
 ): Promise<ReadDescriptors> {
-  const asker = createSourceClient({ fetcher, signal, maxBytes: indexLimits.descriptorBytes });
+  const client = createSourceClient({ fetcher, signal, maxBytes: indexLimits.descriptorBytes });
   const problems: string[] = [];
   let isPartial = false as boolean;
   let asked = 0;
@@ -144,7 +144,7 @@ export async function readDescriptors(
     if (skill.content.type !== "descriptor") return skill;
     if (++asked > indexLimits.descriptors) return skill;
     const { url } = skill.content;
-    const answer = await asker.ask(url);
+    const answer = await client.ask(url);
     if (answer.type === "failed") {
       isPartial = true;
       problems.push(`${skill.name}: ${answer.said}`);

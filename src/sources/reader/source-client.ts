@@ -33,7 +33,7 @@ export interface SourceClient {
   areUnchanged(etags: Readonly<Record<string, string>>): Promise<boolean>;
 }
 
-interface AskerOptions {
+interface SourceClientOptions {
   readonly fetcher: Fetcher;
   readonly signal: AbortSignal;
   readonly maxBytes?: number;
@@ -41,16 +41,16 @@ interface AskerOptions {
 
 const timeoutMs = 20_000;
 const concurrentRequests = 4;
-const maxKept = `${indexLimits.documentBytes / 1024 / 1024} MiB`;
+const maxSize = `${indexLimits.documentBytes / 1024 / 1024} MiB`;
 
 /** Creates a client that requests each document once. */
-export function createSourceClient(options: AskerOptions): SourceClient {
+export function createSourceClient(options: SourceClientOptions): SourceClient {
   const answers = new Map<string, Promise<SourceResponse>>();
   let stored = 0;
   /** Requests a URL within the limit of all documents: many pages, each within its own limit, would not fit into memory. */
   const askWithin = async (url: string, etag?: string): Promise<SourceResponse> => {
     if (stored >= indexLimits.documentBytes)
-      return { type: "absent", said: `${toLabel(url)} was not asked: what was read before has ${maxKept} together` };
+      return { type: "absent", said: `${toLabel(url)} was not asked: what was read before has ${maxSize} together` };
     const answer = await askOnce(url, etag, options);
     if (answer.type === "text") stored += answer.text.length;
     return answer;
@@ -75,7 +75,7 @@ export function createSourceClient(options: AskerOptions): SourceClient {
 async function askOnce(
   url: string,
   etag: string | undefined,
-  { fetcher, signal, maxBytes = indexLimits.bytes }: AskerOptions,
+  { fetcher, signal, maxBytes = indexLimits.bytes }: SourceClientOptions,
 ): Promise<SourceResponse> {
   const label = toLabel(url);
   const headers = { accept: "application/json, */*;q=0.1", ...(etag !== undefined && { "if-none-match": etag }) };

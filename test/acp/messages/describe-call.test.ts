@@ -1,11 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  type BlobFacts,
-  codeContent,
-  describeCall,
-  describeToPerson,
-} from "../../../src/acp/messages/describe-call.ts";
+import { type BlobFacts, codeContent, describeCall, describeForUser } from "../../../src/acp/messages/describe-call.ts";
 import { servedTools } from "../../../src/wire/tools.ts";
 
 const textPart = (text: string): object => ({ type: "text", text });
@@ -121,7 +116,7 @@ test.each<[string, object, boolean, readonly object[] | undefined]>([
     undefined,
   ],
 ])("shows the code of run_code as code in %s", (_what, toolCall, isNew, rest) => {
-  const amendments = describeToPerson({ toolCallId: "c", ...toolCall }, ["params"], { ...runsCode, isNew });
+  const amendments = describeForUser({ toolCallId: "c", ...toolCall }, ["params"], { ...runsCode, isNew });
   const content = amendments.filter(({ path }) => path[1] === "content");
   expect(content).toEqual(
     rest === undefined ? [] : [{ path: ["params", "content"], value: [contentPart(fenced), ...rest] }],
@@ -196,7 +191,7 @@ test.each<[string, object]>([
   ["fenced content only", { content: [contentPart(`\`\`\`json\n${json}\n\`\`\``)] }],
 ])("ends a run with what it printed and its summary, from %s", (_form, fields) => {
   const update = { sessionUpdate: "tool_call_update", toolCallId: "c", status: "completed", ...fields };
-  const amendments = describeToPerson(update, path, { tool: "execute_skill", input: { name: "rows" } });
+  const amendments = describeForUser(update, path, { tool: "execute_skill", input: { name: "rows" } });
   expect(amendments).toEqual([{ path: [...path, "content"], value: [contentPart("step 6 of 6\n3 rows.")] }]);
 });
 
@@ -206,9 +201,9 @@ test.each<[string, object, string]>([
 ])("puts the reason of a failed %s into its title", (_what, rawOutput, reason) => {
   const update = { sessionUpdate: "tool_call_update", toolCallId: "c", status: "failed", rawOutput };
   const call = { tool: "execute_skill", input: { name: "rows" } };
-  const [title, ended, ...more] = describeToPerson(update, path, call);
+  const [title, ended, ...more] = describeForUser(update, path, call);
   expect(title).toEqual({ path: [...path, "title"], value: `Run skill rows failed (${reason})` });
-  const completed = describeToPerson({ ...update, status: "completed" }, path, call);
+  const completed = describeForUser({ ...update, status: "completed" }, path, call);
   expect(completed).toEqual([title, { path: [...path, "status"], value: "failed" }, ended]);
   expect(ended).toMatchObject({ path: [...path, "content"] });
   expect(more).toEqual([]);
@@ -223,7 +218,7 @@ test.each<[string, object]>([
   ],
 ])("leaves the content of %s alone", (_what, fields) => {
   const update = { sessionUpdate: "tool_call_update", toolCallId: "c", ...fields };
-  expect(describeToPerson(update, path, { tool: "list_skills", input: {} })).toEqual([]);
+  expect(describeForUser(update, path, { tool: "list_skills", input: {} })).toEqual([]);
 });
 
 const silent = { ...run, summary: "Completed.", logs_preview: "" };
@@ -257,7 +252,7 @@ test.each<[string, object, string]>([
 ])("ends a call of %s with text for a person: %j", (tool, rawOutput, text) => {
   for (const output of [rawOutput, { content: JSON.stringify(rawOutput), structuredContent: rawOutput }]) {
     const update = { sessionUpdate: "tool_call_update", toolCallId: "c", status: "completed", rawOutput: output };
-    const amendments = describeToPerson(update, path, { tool, input: {} });
+    const amendments = describeForUser(update, path, { tool, input: {} });
     expect(amendments).toEqual([{ path: [...path, "content"], value: [contentPart(text)] }]);
   }
 });
@@ -281,7 +276,7 @@ test.each<[string, object]>([
   ],
 ])("finds the reason of a refusal in what %s says about it", (_agent, fields) => {
   const update = { sessionUpdate: "tool_call_update", toolCallId: "c", status: "failed", ...fields };
-  expect(describeToPerson(update, path, { tool: "execute_skill", input: { name: "x" } })).toEqual([
+  expect(describeForUser(update, path, { tool: "execute_skill", input: { name: "x" } })).toEqual([
     { path: [...path, "title"], value: 'Run skill x failed (Unknown skill "x")' },
     { path: [...path, "content"], value: [contentPart('Unknown skill "x".')] },
   ]);

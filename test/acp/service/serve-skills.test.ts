@@ -7,7 +7,7 @@ import type { Log } from "../../../src/base/log.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 
-const opening = { cwd: "/p", additionalDirectories: [], asksVisible: false, hasPerson: false };
+const opening = { cwd: "/p", additionalDirectories: [], asksVisible: false, canAsk: false };
 
 test.each([
   [

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
 import { diskSessionRecords } from "../../../src/runtime/ledger/disk-session-records.ts";
-import type { KnownSession } from "../../../src/runtime/ledger.ts";
+import type { ListedSession } from "../../../src/runtime/ledger.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { clients, converse, converseInSession } from "../conversation.ts";
 import { offer } from "../memory-skillset.ts";
@@ -19,7 +19,7 @@ beforeEach(({ onTestFinished }) => {
   });
 });
 
-async function recorded(found: (sessions: readonly KnownSession[]) => void): Promise<void> {
+async function recorded(found: (sessions: readonly ListedSession[]) => void): Promise<void> {
   const records = diskSessionRecords(path.join(directory, "sessions"), { clock: manualClock(), log: () => undefined });
   await vi.waitFor(async () => {
     found(await records.read());

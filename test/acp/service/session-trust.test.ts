@@ -13,7 +13,7 @@ const pdf = {
 };
 const signal = new AbortController().signal;
 const mayRead = async (trust: Trust, owner: string): Promise<boolean> =>
-  (await trust.mayRead(pdf, { owner, door: "mcp", directory: "/project" }, signal)).allowed;
+  (await trust.mayRead(pdf, { owner, transport: "mcp", directory: "/project" }, signal)).allowed;
 
 test("keeps what people did until trust is loaded", async () => {
   let load: (trust: Trust) => void = () => undefined;

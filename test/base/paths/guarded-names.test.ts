@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import {
   guardedAtTop,
   guardedEverywhere,
-  guardedPart,
+  guardedSegment,
   isGitName,
   leadsIntoGit,
 } from "../../../src/base/paths/guarded-names.ts";
@@ -32,7 +32,7 @@ test.each([
   ["src\\.git\\hooks", "src/.git"],
   ["node_modules/.bin/build", "node_modules"],
 ])("%s is guarded", (path, part) => {
-  expect(guardedPart(path)).toBe(part);
+  expect(guardedSegment(path)).toBe(part);
 });
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
   ".gitignore",
   "agents.md.bak",
 ])("%j is free", (path) => {
-  expect(guardedPart(path)).toBeUndefined();
+  expect(guardedSegment(path)).toBeUndefined();
 });
 
 test.each([
@@ -62,7 +62,7 @@ test.each([
   ".ｇit",
 ])("%j is a spelling of .git", (name) => {
   expect(isGitName(name)).toBe(true);
-  expect(guardedPart(`a/${name}/hooks`)).toBe(`a/${name}`);
+  expect(guardedSegment(`a/${name}/hooks`)).toBe(`a/${name}`);
 });
 
 test.each([

@@ -8,8 +8,8 @@ const version = { name: "net.get", digest: digest ?? "" };
 const { signal } = new AbortController();
 
 function question(name: string, of = digest ?? "") {
-  const subject = { name, slug: name, version: "1.0.0", digest: of, isOwn: true, source: "/s", directory: "/s/x" };
-  return askAboutSkill({ subject, wants: noCapabilities, reach: "everywhere" });
+  const judged = { name, slug: name, version: "1.0.0", digest: of, isOwn: true, source: "/s", directory: "/s/x" };
+  return askAboutSkill({ skill: judged, wants: noCapabilities, reach: "everywhere" });
 }
 
 describe("what was allowed for the next run", () => {

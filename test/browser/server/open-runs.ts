@@ -8,7 +8,7 @@ import { serveBrowse } from "../../../src/browser/server/serve-browse.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
 import type { RunNews, RunRequest, RunStarted, ShownRun } from "../../../src/browser/wire/runs.ts";
 import type { SkillDetail } from "../../../src/browser/wire/skills.ts";
-import { type BrowseSessionResponse, sessionHeader } from "../../../src/browser/wire/sessions.ts";
+import { type SignInResponse, sessionHeader } from "../../../src/browser/wire/sessions.ts";
 import { action } from "../../serve/open-served.ts";
 
 interface Sent {
@@ -120,7 +120,7 @@ export async function openRuns(
   const code = new URLSearchParams(signIn.hash.slice(1)).get("code");
   const opened = await send("/api/session", { method: "POST", json: { code } });
   const cookie = opened.headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
-  signedIn = { cookie, [sessionHeader]: (opened.json as BrowseSessionResponse).key };
+  signedIn = { cookie, [sessionHeader]: (opened.json as SignInResponse).key };
 
   const stream = await request("/api/events", {});
   const told: RunNews[] = [];

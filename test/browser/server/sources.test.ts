@@ -128,17 +128,17 @@ test("a skill knows where it was installed from, and whether it was changed sinc
   const browse = await open();
   const publisher = await publishAlpha();
   await install(browse, publisher);
-  const [skill, door] = [
+  const [skill, context] = [
     browse.project(".agents/skills/alpha"),
     { directory: browse.project("."), home: browse.directory },
   ];
   const source = `${publisher.origin}/`;
-  expect(await findInstallation(skill, door)).toEqual({ source, isModified: false });
+  expect(await findInstallation(skill, context)).toEqual({ source, isModified: false });
   writeFileSync(path.join(skill, "old.md"), "changed\n");
-  expect(await findInstallation(skill, door)).toEqual({ source, isModified: true });
-  expect(await findInstallation(browse.project(".agents/skills/beta"), door)).toBeUndefined();
+  expect(await findInstallation(skill, context)).toEqual({ source, isModified: true });
+  expect(await findInstallation(browse.project(".agents/skills/beta"), context)).toBeUndefined();
   writeFileSync(browse.project("skills-lock.json"), "{");
-  expect(await findInstallation(skill, door)).toBeUndefined();
+  expect(await findInstallation(skill, context)).toBeUndefined();
 });
 
 test("a skill is installed for the person, beside the project", async () => {

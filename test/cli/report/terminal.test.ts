@@ -30,7 +30,7 @@ test.each([
 });
 
 const asked: Asked = {
-  subject: {
+  skill: {
     name: "deploy",
     slug: "deploy",
     version: "1.2.0",

@@ -4,7 +4,7 @@ import { createLocalTrust } from "../../../src/runtime/app/local-trust.ts";
 import { readOptions } from "../../../src/runtime/options.ts";
 import type { FullTrustRequest } from "../../../src/runtime/trust.ts";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
-import { type Ask, type Reply, asPerson } from "../../../src/runtime/question.ts";
+import { type Ask, type Reply, asUserReply } from "../../../src/runtime/question.ts";
 import { memoryApprovals } from "../trust/approvals/memory-approvals.ts";
 import { noPolicy } from "../../../src/runtime/trust/policy/open-policies.ts";
 
@@ -12,7 +12,7 @@ const { signal } = new AbortController();
 const digest = `sha256:${"a".repeat(64)}`;
 const wants = { ...noCapabilities, network: ["https://example.org"] };
 const request: FullTrustRequest = {
-  subject: {
+  skill: {
     name: "a.b",
     slug: "a-b",
     version: "1.2.0",
@@ -43,7 +43,7 @@ async function recorded(reply?: Reply, isShown = true): Promise<LedgerEntry[]> {
     now: () => 7,
   });
   const ask: Ask | undefined = reply && ((_question, _signal, shown) => (isShown && shown?.(), Promise.resolve(reply)));
-  const asker = { owner: "me", door: "mcp", sessionId: "s1", ...(ask && { ask }) };
+  const asker = { owner: "me", transport: "mcp", sessionId: "s1", ...(ask && { ask }) };
   await trust.authorize(request, asker, signal);
   return entries;
 }
@@ -65,7 +65,7 @@ test("the ledger has a question and the answer with the grant that it gave", asy
 });
 
 test("the ledger says that the editor answered, and not the person", async () => {
-  const [, answered] = await recorded(asPerson({ answer: "trust" }, 1));
+  const [, answered] = await recorded(asUserReply({ answer: "trust" }, 1));
   expect(answered).toMatchObject({
     event: "answer",
     outcome: "allowed",

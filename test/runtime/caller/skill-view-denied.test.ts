@@ -56,7 +56,7 @@ describe("a denied skill", () => {
 
   test("behaves for models exactly as if it did not exist", async () => {
     const { call } = await open();
-    const asModel = { door: "mcp" } as const;
+    const asModel = { transport: "mcp" } as const;
     expect(JSON.stringify(await call("list_skills", {}, asModel))).not.toContain("evil");
     for (const [tool, args] of [
       ["describe_skill", {}],
@@ -73,13 +73,13 @@ describe("a denied skill", () => {
 
   test("is seen by people", async () => {
     const { call } = await open();
-    expect(JSON.stringify(await call("list_skills", {}, { door: "cli" }))).toContain("evil");
+    expect(JSON.stringify(await call("list_skills", {}, { transport: "cli" }))).toContain("evil");
   });
 
   test("that states no license is listed, and judged by its files when a model reads it", async () => {
     const licensed = policyOf({ licenses: { deny: ["unspecified"] } });
     const { call } = await openTools(agentSkill("silent"), { trust: openTrust({ policy: licensed }).trust });
-    const asModel = { door: "mcp" } as const;
+    const asModel = { transport: "mcp" } as const;
     expect(JSON.stringify(await call("list_skills", {}, asModel))).toContain("silent");
     expect(await refusal(call("read_skill_file", { name: "silent", path: "SKILL.md" }, asModel))).toMatchObject({
       code: "PERMISSION_DENIED",

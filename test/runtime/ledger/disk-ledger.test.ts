@@ -270,7 +270,7 @@ test("waits for what a ledger has yet to write, which is nothing for one that ha
   expect(await countRefusals(inner, manualClock()).flush?.()).toBeUndefined();
 });
 
-test("distinguishes callers, sessions, doors and reasons, and counts nothing else", () => {
+test("distinguishes callers, sessions, transports and reasons, and counts nothing else", () => {
   const { ledger, rows } = open();
   const different = [
     { caller: "kim" },

@@ -308,10 +308,10 @@ test("code of a project that is mounted beside a skill with capabilities needs t
   const { ask, asked } = person("trust");
   await call("execute_skill", { name: "deploy" }, { ask });
   const code = { language: "python", code: "", mount_skills: ["deploy", "helper"] };
-  expect(await call("run_code", code, { ...context, door: "cli" })).toMatchObject({
+  expect(await call("run_code", code, { ...context, transport: "cli" })).toMatchObject({
     output: expect.stringContaining("The skill deploy, called by helper, needs approval") as string,
   });
-  expect(await call("run_code", code, { door: "cli", ask })).toMatchObject({ output: "deployed" });
+  expect(await call("run_code", code, { transport: "cli", ask })).toMatchObject({ output: "deployed" });
   expect(asked.map(({ title }) => title)).toEqual([
     expect.stringMatching(/^Host api\.example: run /),
     expect.stringMatching(/; called by helper \([0-9a-f]{12}\)$/),

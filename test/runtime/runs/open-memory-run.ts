@@ -41,7 +41,7 @@ export async function openMemoryRun(
   const caller: RunCaller = {
     owner: "me",
     sessionId: "s1",
-    door: "cli",
+    transport: "cli",
     label: "a test",
     blobs: memoryBlobs(),
     limits: defaultToolLimits,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { askerOf } from "../../../src/runtime/runs/authorize.ts";
+import { toTrustCaller } from "../../../src/runtime/runs/authorize.ts";
 import { requesterOf } from "../../../src/runtime/runs/plan/plan-run.ts";
 import { defaultRunLimits } from "../../../src/runtime/runs/run-limits.ts";
 import { type RunSpec, runSpec } from "../../../src/runtime/runs/run-spec.ts";
@@ -73,7 +73,7 @@ test.each([
 });
 
 test("says, as a question does, which subagent of which session requests a run", () => {
-  const who = { owner: "session:1", door: "mcp", sessionId: "s", project: "/p" };
+  const who = { owner: "session:1", transport: "mcp", sessionId: "s", project: "/p" };
   expect(requesterOf({ ...who, subagent: "child" })).toEqual({
     owner: "session:1",
     door: "mcp",
@@ -81,5 +81,5 @@ test("says, as a question does, which subagent of which session requests a run",
     subagent: "child",
   });
   expect(requesterOf(who)).toEqual({ owner: "session:1", door: "mcp", session: "s" });
-  expect(askerOf({ ...who, subagent: "child" })).toMatchObject({ sessionId: "s", subagent: "child" });
+  expect(toTrustCaller({ ...who, subagent: "child" })).toMatchObject({ sessionId: "s", subagent: "child" });
 });

@@ -61,7 +61,7 @@ export async function openTools(
   });
   const catalog = new Catalog({ roots, files, clock: systemClock, log });
   await catalog.ready;
-  const context: ToolCaller = { owner: "me", door: "in-process", skills: catalog, sessionId: "s1" };
+  const context: ToolCaller = { owner: "me", transport: "in-process", skills: catalog, sessionId: "s1" };
   return {
     files,
     toolbox,

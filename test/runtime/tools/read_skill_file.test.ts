@@ -122,7 +122,7 @@ describe("on disk", () => {
       log: (_level, message) => void logged.push(message),
       trust: openTrust().trust,
     });
-    const context = { owner: "me", door: "in-process" as const, skills: catalog };
+    const context = { owner: "me", transport: "in-process" as const, skills: catalog };
     const call = (tool: string, args: object) => toolbox.call(tool, args, context);
     return { call, logged, read: (path: string) => call("read_skill_file", { name: "a", path }) };
   }

@@ -1,12 +1,12 @@
 import { silentLog } from "../../../src/base/log.ts";
 import { toWireError } from "../../../src/wire/error-table.ts";
-import { describeDoors, doorScript, doorSkills } from "../../transports.ts";
+import { describeTransports, transportScript, transportSkills } from "../../transports.ts";
 import { openRunner } from "../runs/open-runner.ts";
 
-describeDoors("of the toolbox itself", async (project) => {
+describeTransports("of the toolbox itself", async (project) => {
   const { call } = await openRunner(
-    Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])),
-    doorScript,
+    Object.fromEntries(Object.entries(transportSkills).map(([file, text]) => [`/skills/${file}`, text])),
+    transportScript,
   );
   return {
     call: (tool, args) =>

@@ -8,7 +8,7 @@ import { openTrust } from "../trust/open-trust.ts";
 import { toolNames } from "../../../src/wire/tools.ts";
 
 const snapshot = { skills: [], problems: [] };
-const context = { owner: "me", door: "in-process" as const, skills: { snapshot } };
+const context = { owner: "me", transport: "in-process" as const, skills: { snapshot } };
 
 /** A store whose methods all throw the same error. */
 function failingBlobs(error = new Error("not to be called")): BlobStore {
@@ -288,7 +288,7 @@ test("a call sees one state of the skills, and one that uses none looks at neith
   await call("read_blob", { blob_id: id, mode: "full" }, { skills });
   expect(looks).toEqual([]);
   const named = { name: "pdf", detail: "full" };
-  expect(await call("describe_skill", named, { skills, door: "mcp" })).toMatchObject({
+  expect(await call("describe_skill", named, { skills, transport: "mcp" })).toMatchObject({
     skill: { versions: ["0.0.0"] },
   });
   expect(looks.toSorted()).toEqual(["policy", "skills"]);
@@ -301,7 +301,7 @@ test("every call is recorded once with its outcome, and the skill's canonical na
     now: () => 12,
   });
   await call("describe_skill", { name: "sales-leads" });
-  await call("list_skills", {}, { door: "mcp" });
+  await call("list_skills", {}, { transport: "mcp" });
   await call("load_skills_protocol_guide");
   await refusal(call("describe_skill", { name: "nothing" }));
   await refusal(call("read_skill_file", { name: "sales-leads", path: "missing" }));

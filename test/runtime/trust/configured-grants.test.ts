@@ -47,7 +47,7 @@ test("a grant by name is for the bytes that were pinned, and not for a skill of 
 test("another directory that has the name later gets nothing from a grant by name", () => {
   const configured = new ConfiguredGrants(["deploy"]);
   configured.pin(seen, digest, wants);
-  configured.settle();
+  configured.resolve();
   const replaced = { ...seen, directory: "/tmp/evil" };
   const evil = `sha256:${"e".repeat(64)}`;
   expect(configured.concerns(replaced)).toBe(false);
@@ -58,7 +58,7 @@ test("another directory that has the name later gets nothing from a grant by nam
 
 test("a grant by name still waits for a skill that was not there yet", () => {
   const configured = new ConfiguredGrants(["deploy"]);
-  configured.settle();
+  configured.resolve();
   expect(configured.concerns(seen)).toBe(true);
 });
 

@@ -18,16 +18,16 @@ const capabilities: fc.Arbitrary<Capabilities> = fc.record(
 );
 const caller = fc.option(fc.record({ name: fc.string({ minLength: 1 }), digest }), { nil: undefined });
 const access: fc.Arbitrary<AccessRequest> = fc.record({
-  subject: fc.record({ name: fc.string({ minLength: 1 }), digest }),
+  skill: fc.record({ name: fc.string({ minLength: 1 }), digest }),
   wants: capabilities,
   calledBy: caller,
 });
 
-function grantFor({ subject, wants, calledBy }: AccessRequest, expires?: string) {
+function grantFor({ skill, wants, calledBy }: AccessRequest, expires?: string) {
   const { isolation, ...rest } = wants;
   return grantOf(1, {
-    skill: subject.name,
-    digest: subject.digest,
+    skill: skill.name,
+    digest: skill.digest,
     capabilities: { ...rest, ...(isolation !== undefined && { isolation }) },
     ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),
     ...(expires !== undefined && { expires }),
@@ -54,12 +54,12 @@ describe("a grant", () => {
   test("allows nothing to other bytes, another name, or another caller", () => {
     fc.assert(
       fc.property(access, fc.nat(63), (wanted, place) => {
-        const { subject, calledBy } = wanted;
+        const { skill, calledBy } = wanted;
         const others: AccessRequest[] = [
-          { ...wanted, subject: { ...subject, digest: withOtherDigit(subject.digest, place) } },
-          { ...wanted, subject: { ...subject, name: `${subject.name}x` } },
+          { ...wanted, skill: { ...skill, digest: withOtherDigit(skill.digest, place) } },
+          { ...wanted, skill: { ...skill, name: `${skill.name}x` } },
           calledBy === undefined
-            ? { ...wanted, calledBy: { name: subject.name, digest: subject.digest } }
+            ? { ...wanted, calledBy: { name: skill.name, digest: skill.digest } }
             : { ...wanted, calledBy: { ...calledBy, digest: withOtherDigit(calledBy.digest, place) } },
           { ...wanted, calledBy: calledBy === undefined ? { name: "", digest: "" } : undefined },
         ];

@@ -6,7 +6,7 @@ import type { TrustRequest } from "../../../src/runtime/trust.ts";
 const digest = `sha256:${"a".repeat(64)}`;
 const wants = { ...noCapabilities, network: ["https://api.example"] };
 const request: TrustRequest = {
-  subject: {
+  skill: {
     name: "deploy",
     slug: "deploy",
     version: "1.2.0",
@@ -28,10 +28,10 @@ test("the command that approves a called skill names its caller, because an appr
 });
 
 test("the command that approves a skill of a project names the project, in a form that can be copied", () => {
-  const subject = { ...request.subject, isOwn: false, source: "/work/it's here/.agents/skills" };
-  const { hint } = refusalOf({ ...request, subject }, { missing: "nobody" });
+  const judged = { ...request.skill, isOwn: false, source: "/work/it's here/.agents/skills" };
+  const { hint } = refusalOf({ ...request, skill: judged }, { missing: "nobody" });
   expect(hint).toMatch(/approvals grant deploy@sha256:a{64} --cwd '\/work\/it'\\''s here'$/);
-  expect(untrustedInstructions(subject, "/work/it's here", "").hint).toMatch(
+  expect(untrustedInstructions(judged, "/work/it's here", "").hint).toMatch(
     /approvals grant --project --cwd '\/work\/it'\\''s here'$/,
   );
 });
@@ -44,6 +44,6 @@ test("the model is told why a person said no, in quotes, in one limited line", (
   expect(refusalOf(request, { answer: "block", why: "no" }).why).toBe(
     "The user blocked the skill deploy. They wrote: no.",
   );
-  expect(untrustedInstructions(request.subject, "/work", "").why.length).toBeLessThan(500);
+  expect(untrustedInstructions(request.skill, "/work", "").why.length).toBeLessThan(500);
   expect(refusalOf(request, { answer: "not-now", why: "x".repeat(2_000) }).why.length).toBeLessThan(1_000);
 });

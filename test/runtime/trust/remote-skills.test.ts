@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Asker, FullTrustRequest } from "../../../src/runtime/trust.ts";
+import type { TrustCaller, FullTrustRequest } from "../../../src/runtime/trust.ts";
 import type { Answer, Question } from "../../../src/runtime/question.ts";
 import { noCapabilities } from "../../../src/skills/permissions.ts";
-import type { PublishedOrigin, Subject } from "../../../src/runtime/trust/grants.ts";
+import type { PublishedOrigin, JudgedSkill } from "../../../src/runtime/trust/grants.ts";
 import { checkPolicy } from "../../../src/runtime/trust/policy/check-policy.ts";
 import { mergePolicies } from "../../../src/runtime/trust/policy/merge-policies.ts";
 import { openTrust } from "./open-trust.ts";
@@ -10,7 +10,7 @@ import { openTrust } from "./open-trust.ts";
 const { signal } = new AbortController();
 const source = "https://skills.example.com/acme";
 const digest = `sha256:${"a".repeat(64)}`;
-const subject: Subject = {
+const judged: JudgedSkill = {
   name: "rows",
   slug: "rows",
   version: "1.2.0",
@@ -21,21 +21,21 @@ const subject: Subject = {
   origin: { source },
 };
 
-function requestOf(changes: Partial<Subject> = {}): FullTrustRequest {
+function requestOf(changes: Partial<JudgedSkill> = {}): FullTrustRequest {
   const nothing = { needs: noCapabilities, wants: noCapabilities };
-  return { subject: { ...subject, ...changes }, ...nothing, files: () => Promise.resolve([]) };
+  return { skill: { ...judged, ...changes }, ...nothing, files: () => Promise.resolve([]) };
 }
 
-function personWith(...answers: Answer[]): Asker & { readonly asked: Question[] } {
+function personWith(...answers: Answer[]): TrustCaller & { readonly asked: Question[] } {
   const asked: Question[] = [];
   const ask = (question: Question) => {
     asked.push(question);
     return Promise.resolve({ answer: answers.shift() ?? ("not-now" as const) });
   };
-  return { owner: "session:1", directory: "/work/shop", door: "mcp", ask, asked };
+  return { owner: "session:1", directory: "/work/shop", transport: "mcp", ask, asked };
 }
 
-const nobody: Asker = { owner: "session:1", directory: "/work/shop", door: "mcp" };
+const nobody: TrustCaller = { owner: "session:1", directory: "/work/shop", transport: "mcp" };
 
 /** The trust of a person on a machine whose organisation has this policy. */
 function underPolicy(content: unknown) {
@@ -74,7 +74,7 @@ describe("running a skill from a source", () => {
 
   test("is granted by digest, never by bare name", async () => {
     const byName = openTrust({ grants: ["rows"] });
-    byName.configured.pin(subject, digest, noCapabilities);
+    byName.configured.pin(judged, digest, noCapabilities);
     expect(await byName.trust.authorize(requestOf(), nobody, signal)).toMatchObject({ allowed: false });
     const byDigest = openTrust({ grants: [`rows@${digest}`] });
     expect(await byDigest.trust.authorize(requestOf(), nobody, signal)).toEqual({
@@ -104,7 +104,7 @@ describe("running a skill from a source", () => {
 
   test("needs approval in a list of skills, unless it has no code", async () => {
     const { trust } = openTrust();
-    const listed = { subject, needs: noCapabilities, digest: () => Promise.resolve(digest) };
+    const listed = { skill: judged, needs: noCapabilities, digest: () => Promise.resolve(digest) };
     const skills = [
       { ...listed, hasCode: true },
       { ...listed, hasCode: false },
@@ -115,9 +115,9 @@ describe("running a skill from a source", () => {
 
 test("models may read the skills of a source, because a person named it, until they are blocked", async () => {
   const { trust } = openTrust();
-  expect(await trust.mayRead(subject, nobody, signal)).toEqual({ allowed: true, by: "source" });
+  expect(await trust.mayRead(judged, nobody, signal)).toEqual({ allowed: true, by: "source" });
   await trust.authorize(requestOf(), personWith("block"), signal);
-  expect(await trust.mayRead(subject, nobody, signal)).toMatchObject({ allowed: false });
+  expect(await trust.mayRead(judged, nobody, signal)).toMatchObject({ allowed: false });
 });
 
 describe("policies about sources", () => {
@@ -126,7 +126,7 @@ describe("policies about sources", () => {
     const why =
       'The policy of your organisation (/etc/policy.json) denies the skill rows, which comes from https://skills.example.com/acme: sources.deny has "https://skills.example.com".';
     expect(await trust.authorize(requestOf(), personWith("trust"), signal)).toMatchObject({ allowed: false, why });
-    expect(await trust.mayRead(subject, nobody, signal)).toMatchObject({ allowed: false, why });
+    expect(await trust.mayRead(judged, nobody, signal)).toMatchObject({ allowed: false, why });
     const elsewhere = requestOf({ origin: { source: "https://skills.example.com.evil.org/acme" } });
     expect(await trust.authorize(elsewhere, personWith("once"), signal)).toMatchObject({ allowed: true });
   });
@@ -138,7 +138,7 @@ describe("policies about sources", () => {
 
   test("that deny what comes with projects deny no source", async () => {
     const trust = underPolicy({ sources: { deny: ["project"] } });
-    expect(await trust.mayRead(subject, nobody, signal)).toMatchObject({ allowed: true });
+    expect(await trust.mayRead(judged, nobody, signal)).toMatchObject({ allowed: true });
   });
 
   test("grant the skills of a source at a commit, if they have the bytes of that commit", async () => {

@@ -11,8 +11,8 @@ const network = { ...noCapabilities, network: ["https://api.example.com"] };
 function skill(name: string, facts: Partial<StandingSkill> & { readonly isOwn?: boolean } = {}): StandingSkill {
   const { isOwn = true, ...rest } = facts;
   const source = "/home/ada/.agents/skills";
-  const subject = { name, slug: name, version: "1.0.0", isOwn, source, directory: `${source}/${name}` };
-  return { subject, needs: noCapabilities, hasCode: false, digest: () => Promise.resolve(digest), ...rest };
+  const judged = { name, slug: name, version: "1.0.0", isOwn, source, directory: `${source}/${name}` };
+  return { skill: judged, needs: noCapabilities, hasCode: false, digest: () => Promise.resolve(digest), ...rest };
 }
 
 async function standing(one: StandingSkill, policy: Partial<Policy> = {}): Promise<Standing | undefined> {
@@ -50,9 +50,9 @@ test("an answer changes how skills stand, and is announced", async () => {
   let changes = 0;
   const stop = trust.onChange(() => changes++);
   const one = skill("pdf", { needs: network });
-  const { subject } = one;
-  const request = { about: "run", subject: { ...subject, digest }, needs: network, wants: network } as const;
-  const person = { ...asker, door: "acp", sessionId: undefined, ask: undefined };
+  const { skill: judged } = one;
+  const request = { about: "run", skill: { ...judged, digest }, needs: network, wants: network } as const;
+  const person = { ...asker, transport: "acp", sessionId: undefined, ask: undefined };
   await trust.answered({ ...request, files: () => Promise.resolve([]) }, person, { answer: "trust" });
   expect(await trust.standings([one, skill("doc", { needs: network })], asker)).toEqual(["ready", "needs-approval"]);
   expect(changes).toBeGreaterThan(0);

@@ -38,10 +38,10 @@ async function open(names: readonly string[], rest: Parameters<typeof openHttp>[
 /** Changes the skills, and reads them again. */
 async function change(opened: OpenHttp, files: Readonly<Record<string, string | undefined>>): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
-    if (text === undefined) opened.door.files.remove(`/skills/${name}`);
-    else opened.door.files.write(fileOf(name), text);
+    if (text === undefined) opened.mcpApp.files.remove(`/skills/${name}`);
+    else opened.mcpApp.files.write(fileOf(name), text);
   }
-  await opened.door.catalog.reload();
+  await opened.mcpApp.catalog.reload();
 }
 
 async function tellsNothingMore(opened: OpenHttp, ...clients: readonly EventClient[]): Promise<void> {

@@ -12,7 +12,7 @@ import {
   allowedRun,
   callAllowed,
   callAsked,
-  describeToPerson,
+  describeForUser,
   withoutAlways,
 } from "../../messages/describe-call.ts";
 import {
@@ -58,7 +58,7 @@ export function handlePermissionRequest(
   const caller = sessions.caller(params["sessionId"], toolCall["toolCallId"]);
   const path = ["params", ...(recordAt(params, "subject") === undefined ? [] : ["subject"]), "toolCall"];
   const amend = (call: OwnCall): Verdict =>
-    toVerdict([...describeToPerson(toolCall, path, call), ...withoutAlways(params, call)]);
+    toVerdict([...describeForUser(toolCall, path, call), ...withoutAlways(params, call)]);
   if (caller === undefined) {
     // The session may be a subagent that was not announced. Its request is amended, and loses "always allow", but is not answered.
     for (const opened of sessions.opened()) {

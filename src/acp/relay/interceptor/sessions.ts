@@ -13,11 +13,11 @@ import { type Verdict, toVerdict, untouched } from "../../messages/amend.ts";
 import { type JsonRecord, isRecord, recordAt } from "../../messages/raw-message.ts";
 import { Replays, Titles } from "./replays.ts";
 import type { ListAmendments, SessionKey } from "../../skill-service.ts";
-import { type OwnCall, describeToPerson, isFinal } from "../../messages/describe-call.ts";
+import { type OwnCall, describeForUser, isFinal } from "../../messages/describe-call.ts";
 import type { Forms, Negotiation } from "../../negotiation.ts";
 import { recogniseCall } from "./recognise-call.ts";
 import { type RelayContext, RelayedSession } from "./relayed-session.ts";
-import { type CallingSession, Subagents } from "./subagents.ts";
+import { type CallOrigin, Subagents } from "./subagents.ts";
 import { servedTools } from "../../../wire/tools.ts";
 
 /** The result of the negotiation in `initialize`. */
@@ -67,7 +67,7 @@ export class Sessions {
   }
 
   /** Finds the caller of a call: the named session, or the one that knows the call if the agent names another session for a subagent. */
-  caller(sessionId: unknown, toolCallId: unknown): CallingSession | undefined {
+  caller(sessionId: unknown, toolCallId: unknown): CallOrigin | undefined {
     if (typeof sessionId !== "string") return undefined;
     const opened = this.#byId.get(sessionId);
     const named = opened === undefined ? this.subagents.byId.get(sessionId) : toCaller(sessionId, opened);
@@ -181,7 +181,7 @@ export class Sessions {
 
   /** Reports to the service that the editor knows a call of a tool of acp-skills. */
   reportCall(
-    { session, subagent }: Pick<CallingSession, "session" | "subagent">,
+    { session, subagent }: Pick<CallOrigin, "session" | "subagent">,
     { toolCallId, status }: JsonRecord,
     { tool, input }: OwnCall,
   ): void {
@@ -251,7 +251,7 @@ export class Sessions {
     const call = caller.calls?.record(update);
     if (call === undefined) return untouched;
     this.reportCall(caller, update, call);
-    return toVerdict(describeToPerson(update, ["params", "update"], call));
+    return toVerdict(describeForUser(update, ["params", "update"], call));
   }
 
   #commandsListed(sessionId: string, commands: unknown, message: unknown): Verdict | Promise<Verdict> {
@@ -280,6 +280,6 @@ export class Sessions {
   }
 }
 
-function toCaller(id: string, session: RelayedSession): CallingSession {
+function toCaller(id: string, session: RelayedSession): CallOrigin {
   return { id, session, calls: session.calls, subagent: undefined };
 }

@@ -5,7 +5,7 @@ import type { KnownCalls } from "./recognise-call.ts";
 import type { RelayedSession } from "./relayed-session.ts";
 
 /** A session in which tools of acp-skills are called: one that the editor opened, or a subagent of one. */
-export interface CallingSession {
+export interface CallOrigin {
   /** The session id under which the editor sees the calls. */
   readonly id: string;
   /** The session that the editor opened. Its subagents share its skills, approvals and MCP server. */
@@ -16,7 +16,7 @@ export interface CallingSession {
   readonly subagent: string | undefined;
 }
 
-interface Subagent extends CallingSession {
+interface Subagent extends CallOrigin {
   readonly subagent: string;
   /** The id of the session that announced the subagent: one that the editor opened, or another subagent. */
   readonly parent: string;
@@ -48,7 +48,7 @@ export class Subagents {
   readonly #options: SubagentsOptions;
   /** The subagents by id, the oldest first. */
   readonly #byId = new Map<string, Subagent>();
-  readonly byId: ReadonlyMap<string, CallingSession & { readonly root: string }> = this.#byId;
+  readonly byId: ReadonlyMap<string, CallOrigin & { readonly root: string }> = this.#byId;
   /** Whether announcements are followed: an editor of ACP v1 has to declare that it understands them. */
   areShown = false;
 
@@ -75,7 +75,7 @@ export class Subagents {
   }
 
   /** Finds the subagent of a session that made a call which the editor knows. */
-  caller(session: RelayedSession, toolCallId: unknown): CallingSession | undefined {
+  caller(session: RelayedSession, toolCallId: unknown): CallOrigin | undefined {
     for (const subagent of this.#of(session)) if (subagent.calls?.find(toolCallId) !== undefined) return subagent;
     return undefined;
   }

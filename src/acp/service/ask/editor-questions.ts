@@ -16,7 +16,7 @@ const answerMs = 5 * 60_000;
 const maxOpen = 32;
 
 /** A session in which the editor can be asked. */
-interface AskedSession {
+interface QuestionTarget {
   readonly id: string;
   /** The editor's version of ACP. */
   readonly protocol: 1 | 2;
@@ -53,7 +53,7 @@ export class EditorQuestions {
     this.#logOnce = createOnceLog(outlet.log).logOnce;
   }
 
-  askIn(session: AskedSession): Ask {
+  askIn(session: QuestionTarget): Ask {
     return (question, signal, shown) => this.#ask(question, session, signal, shown);
   }
 
@@ -83,7 +83,7 @@ export class EditorQuestions {
 
   async #ask(
     question: Question,
-    session: AskedSession,
+    session: QuestionTarget,
     signal: AbortSignal,
     shown: OpenQuestion["shown"],
   ): Promise<Reply> {
@@ -128,7 +128,7 @@ export class EditorQuestions {
     }
   }
 
-  #report({ id }: AskedSession, update: JsonRecord): void {
+  #report({ id }: QuestionTarget, update: JsonRecord): void {
     const message = { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId: id, update } };
     this.#outlet.send(encodeMessage(message), () => undefined);
   }

@@ -171,7 +171,7 @@ export class Session {
     this.#isListAwaited = false;
     this.#context.shown.listed();
     if (!this.#isReady) return undefined;
-    const view = this.#look();
+    const view = this.#view();
     const isAnyGone = commands.some(this.#isGone);
     if (this.#request.forms.commands === undefined || (view.invocable.length === 0 && !isAnyGone)) return undefined;
     this.#updates.commandsAdded(view.commands);
@@ -225,7 +225,7 @@ export class Session {
   }
 
   /** Reads the skills and commands that the current snapshot has for the editor. */
-  #look(): View {
+  #view(): View {
     const { skills } = this.catalog.snapshot;
     const { forms } = this.#request;
     const { denied } = this;
@@ -270,7 +270,7 @@ export class Session {
       return;
     try {
       const [{ snapshot }, { forms }] = [this.catalog, this.#request];
-      const view = this.#look();
+      const view = this.#view();
       const { skills, invocable, factsOf } = view;
       if (forms.skills !== undefined)
         this.#updates.skills(skills.map((offered) => projectSkill(offered, factsOf(offered.skill))));

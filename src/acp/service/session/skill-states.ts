@@ -85,6 +85,6 @@ export class SkillStates {
     signal.throwIfAborted();
     this.#stopListening ??= trust.onChange(() => this.inspect(this.#skills));
     const { source, hasher } = app;
-    return await findStandings(skills, { trust, source, hasher, asker: { owner, directory }, signal });
+    return await findStandings(skills, { trust, source, hasher, caller: { owner, directory }, signal });
   }
 }

@@ -5,11 +5,11 @@ import { doOnce } from "../../../base/promises.ts";
 import type { McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
 import type { SessionServers } from "../../../mcp/session-servers.ts";
 import type { Ask } from "../../../runtime/question.ts";
-import type { ServerAddress, Transport } from "../../messages/server-entry.ts";
+import type { ServerAddress, McpTransport } from "../../messages/server-entry.ts";
 import type { EquipRequest } from "../../skill-service.ts";
 
 /** The MCP server for a session that is being opened. */
-export interface SessionServer {
+export interface ToolServer {
   readonly address: ServerAddress;
   /** Sets the session's id. Earlier calls of the model belong to a temporary session. */
   readonly begin: (sessionId: string) => void;
@@ -24,7 +24,7 @@ export interface EditorCaller extends Pick<CallerFacts, "sessionId" | "agent" | 
   readonly skills: CallerSession;
 }
 
-export interface AgentToolSession
+export interface ToolServerOptions
   extends
     Pick<EquipRequest, "sessionId" | "reserve">,
     Pick<McpCaller, "subagents">,
@@ -32,7 +32,7 @@ export interface AgentToolSession
   /** The agent's name, as the agent declares it. */
   readonly agent: string;
   /** The transport over which the agent connects to the server. */
-  readonly transport: Transport;
+  readonly transport: McpTransport;
   /** Creates the function that asks the user at the editor, for a session. */
   readonly askIn: (sessionId: string) => Ask;
 }
@@ -44,7 +44,7 @@ export interface AgentTools {
   /** Calls a tool. Rejects like the toolbox. */
   call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
   /** Opens a server for a session whose id may not be known yet. */
-  openServer(skills: CallerSession, session: AgentToolSession): Promise<SessionServer>;
+  openServer(skills: CallerSession, session: ToolServerOptions): Promise<ToolServer>;
   /** Closes every server. Idempotent; never throws. */
   close(): Promise<void>;
 }
@@ -80,11 +80,11 @@ export function openAgentTools(
       Promise.all([import("../../../mcp/mcp-server.ts"), app.load()]).catch(() => undefined);
     },
     async call(name, args, { skills, ...facts }, signal) {
-      return await app.toolbox.call(name, args, createCaller(skills, { door: "acp", ...facts }), signal);
+      return await app.toolbox.call(name, args, createCaller(skills, { transport: "acp", ...facts }), signal);
     },
     async openServer(skills, { sessionId, agent, transport, reserve, subagents, follow, toolsListed, askIn }) {
       let turn = new AbortController();
-      const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent, askIn });
+      const { caller, begin } = createOpeningCaller(skills, { transport: "mcp", agent, askIn });
       if (sessionId !== undefined) begin(sessionId);
       const client: McpCaller = Object.assign(caller, { turn: turn.signal, subagents, follow, toolsListed, isTaught });
       if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");

@@ -6,12 +6,12 @@ import type { Notification } from "../../emission.ts";
 import type { JsonRecord } from "../../messages/raw-message.ts";
 import type { BlobFacts } from "../../messages/describe-call.ts";
 import type { EquipRequest, ReportedCall } from "../../skill-service.ts";
-import type { AgentTools, AgentToolSession, SessionServer } from "./agent-tools.ts";
-import { toServerEntry, type Transport } from "../../messages/server-entry.ts";
+import type { AgentTools, ToolServerOptions, ToolServer } from "./agent-tools.ts";
+import { toServerEntry, type McpTransport } from "../../messages/server-entry.ts";
 import { followCall, maxPrintedLength } from "../../messages/report-tool-call.ts";
 
 /** The MCP server of acp-skills in one session, with its entry in `mcpServers`. */
-export interface SessionTools extends Omit<SessionServer, "address" | "cancel"> {
+export interface SessionTools extends Omit<ToolServer, "address" | "cancel"> {
   readonly entry: JsonRecord;
   /** Cancels all running calls, or those of some subagents. */
   readonly cancel: (subagents?: readonly string[]) => void;
@@ -27,12 +27,12 @@ interface RunningCall {
   readonly controller: AbortController;
 }
 
-interface EquipOptions extends Pick<AgentToolSession, "toolsListed" | "askIn"> {
+interface EquipOptions extends Pick<ToolServerOptions, "toolsListed" | "askIn"> {
   readonly tools: AgentTools;
   readonly skills: SessionSkills;
   /** The calls that the editor knows. */
   readonly calls: Pick<ClaimedCalls, "claim" | "subagentOf" | "subagents">;
-  readonly blobKept: (id: string, facts: BlobFacts) => void;
+  readonly blobStored: (id: string, facts: BlobFacts) => void;
   readonly clock: Clock;
   /** Sends a message to the editor. `written` is called when the message was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -43,13 +43,13 @@ const openingMs = 5_000;
 
 /** Opens the MCP server for a session. Rejects if that fails or takes more than 5 s. */
 export async function equipSession(
-  { sessionId, negotiation, transport, name, reserve }: EquipRequest & { readonly transport: Transport },
-  { tools, skills, calls, toolsListed, askIn, blobKept, clock, send }: EquipOptions,
+  { sessionId, negotiation, transport, name, reserve }: EquipRequest & { readonly transport: McpTransport },
+  { tools, skills, calls, toolsListed, askIn, blobStored, clock, send }: EquipOptions,
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
   const running = new Set<RunningCall>();
-  const follow: AgentToolSession["follow"] = ({ toolCallId, tool, input }) => {
+  const follow: ToolServerOptions["follow"] = ({ toolCallId, tool, input }) => {
     let known: string | undefined;
     // The server may be called before the agent reports the call to the editor.
     const claim = (): string | undefined => (known ??= toolCallId ?? calls.claim(tool, input));
@@ -70,7 +70,7 @@ export async function equipSession(
       onEvent(event) {
         if (event.type === "blob_kept") {
           const { blobId, kind, sizeBytes: size, path } = event;
-          blobKept(blobId, { size, kind, ...(path !== undefined && { path }) });
+          blobStored(blobId, { size, kind, ...(path !== undefined && { path }) });
         }
         if (event.type !== "printed") return;
         const [call, shownIn] = [claim(), subagent() ?? id];
@@ -105,7 +105,7 @@ export async function equipSession(
   };
 }
 
-async function openInTime(opening: Promise<SessionServer>, clock: Clock): Promise<SessionServer> {
+async function openInTime(opening: Promise<ToolServer>, clock: Clock): Promise<ToolServer> {
   const server = await withinTime(opening, clock, openingMs);
   if (server !== undefined) return server;
   // The late server is closed, because nobody waits for it.

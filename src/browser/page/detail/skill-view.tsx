@@ -22,7 +22,7 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
   const { navigation, source } = useBrowser();
   const shown = source.server === undefined ? tabs.slice(0, 1) : tabs;
   const current = shown.find(({ name }) => name === tab) ?? tabs[0];
-  const { reading, reload } = useDetail(id, current.parts);
+  const { reading, reload } = useDetail(id, current.sections);
   const body = useRef<HTMLDivElement>(null);
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -30,7 +30,7 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
     nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [tab]);
 
-  const { detail, parts, isGone, error } = reading;
+  const { detail, sections, isGone, error } = reading;
   if (detail === undefined && error !== undefined) return <Unread error={error} onRetry={() => void reload()} />;
   if (detail === undefined && !isGone) return <Empty icon="book" title="Reading the skill …" />;
   if (detail === undefined)
@@ -42,7 +42,7 @@ export function SkillDetailView({ id, tab, item }: SkillViewProps): JSX.Element 
       </Empty>
     );
 
-  const isRead = current.parts.every((part) => parts.has(part));
+  const isRead = current.sections.every((section) => sections.has(section));
   return (
     <div class="skill">
       <SkillHeader detail={detail} />

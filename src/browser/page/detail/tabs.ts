@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { SkillPart } from "../../wire/skills.ts";
+import type { DetailSection } from "../../wire/skills.ts";
 import type { KnownDetail } from "../source/skill-source.ts";
 import { HistoryTab } from "./runs/history-tab.tsx";
 import { RunTab } from "./runs/run-tab.tsx";
@@ -30,32 +30,32 @@ export interface Tab {
   readonly title: string;
   readonly Content: (props: TabProps) => JSX.Element | null;
   /** The sections of the skill's detail that the tab shows. */
-  readonly parts: readonly SkillPart[];
+  readonly sections: readonly DetailSection[];
   readonly count?: (detail: KnownDetail) => number;
 }
 
 /** The tabs of a skill, in order. The first one is the default, and the only one without a server. */
 export const tabs: readonly [Tab, ...Tab[]] = [
-  { name: "overview", title: "Overview", Content: OverviewTab, parts: ["overview"] },
+  { name: "overview", title: "Overview", Content: OverviewTab, sections: ["overview"] },
   {
     name: "files",
     title: "Files",
     Content: FilesTab,
-    parts: [],
+    sections: [],
     count: ({ files = [], filesOmitted = 0 }) => files.length + filesOmitted,
   },
-  { name: "manifest", title: "Manifest", Content: ManifestTab, parts: ["manifest", "environment", "license"] },
+  { name: "manifest", title: "Manifest", Content: ManifestTab, sections: ["manifest", "environment", "license"] },
   {
     name: "problems",
     title: "Problems",
     Content: ProblemsTab,
-    parts: ["problems"],
+    sections: ["problems"],
     count: ({ row, problems }) => problems?.length ?? row.errors + row.warnings,
   },
-  { name: "permissions", title: "Permissions", Content: PermissionsTab, parts: ["permissions"] },
-  { name: "environment", title: "Environment", Content: EnvironmentTab, parts: ["environment"] },
-  { name: "license", title: "License", Content: LicenseTab, parts: ["license"] },
-  { name: "run", title: "Run", Content: RunTab, parts: ["run"] },
-  { name: "history", title: "History", Content: HistoryTab, parts: [] },
-  { name: "evals", title: "Evals", Content: EvalsTab, parts: [] },
+  { name: "permissions", title: "Permissions", Content: PermissionsTab, sections: ["permissions"] },
+  { name: "environment", title: "Environment", Content: EnvironmentTab, sections: ["environment"] },
+  { name: "license", title: "License", Content: LicenseTab, sections: ["license"] },
+  { name: "run", title: "Run", Content: RunTab, sections: ["run"] },
+  { name: "history", title: "History", Content: HistoryTab, sections: [] },
+  { name: "evals", title: "Evals", Content: EvalsTab, sections: [] },
 ];

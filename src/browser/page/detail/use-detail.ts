@@ -1,6 +1,6 @@
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SkillPart } from "../../wire/skills.ts";
+import type { DetailSection } from "../../wire/skills.ts";
 import { type KnownDetail, type SourceError, toSourceError } from "../source/skill-source.ts";
 import { useBrowser } from "../state/browser.ts";
 
@@ -8,7 +8,7 @@ import { useBrowser } from "../state/browser.ts";
 interface DetailState {
   readonly detail?: KnownDetail;
   /** The sections that were read; all of them are of one digest. */
-  readonly parts: ReadonlySet<SkillPart>;
+  readonly sections: ReadonlySet<DetailSection>;
   /** Whether there is no such skill, or no longer; `detail` is then its last one, if any. */
   readonly isGone: boolean;
   /** Why something could not be read. */
@@ -21,17 +21,17 @@ interface DetailState {
  */
 export function useDetail(
   id: string,
-  parts: readonly SkillPart[],
+  sections: readonly DetailSection[],
 ): { readonly reading: DetailState; readonly reload: () => Promise<KnownDetail | undefined> } {
   const { source } = useBrowser();
-  const [reading, setReading] = useState<DetailState>({ parts: new Set(), isGone: false });
+  const [reading, setReading] = useState<DetailState>({ sections: new Set(), isGone: false });
   const known = useRef(reading);
   const latest = useRef<AbortController>(undefined);
   const reply = useRef<Promise<KnownDetail | undefined>>(undefined);
   /** The sections of the open tab for which a reload runs. */
-  const reloadingFor = useRef<readonly SkillPart[]>(undefined);
-  const wanted = useRef(parts);
-  wanted.current = parts;
+  const reloadingFor = useRef<readonly DetailSection[]>(undefined);
+  const wanted = useRef(sections);
+  wanted.current = sections;
 
   const show = (changes: Partial<DetailState>): void => {
     known.current = { ...known.current, ...changes };
@@ -39,11 +39,11 @@ export function useDetail(
   };
   const reload = (): Promise<KnownDetail | undefined> => {
     reloadingFor.current = wanted.current;
-    return (reply.current = read([...new Set<SkillPart>(["overview", ...wanted.current])], undefined));
+    return (reply.current = read([...new Set<DetailSection>(["overview", ...wanted.current])], undefined));
   };
   /** Reads sections and adds them to `before` if that has the same digest, else reloads. */
   const read = async (
-    asked: readonly SkillPart[],
+    asked: readonly DetailSection[],
     before: DetailState | undefined,
   ): Promise<KnownDetail | undefined> => {
     latest.current?.abort();
@@ -53,9 +53,9 @@ export function useDetail(
       if (mine.signal.aborted) return found;
       if (found !== undefined && before !== undefined && found.digest !== before.detail?.digest) return await reload();
       reloadingFor.current = undefined;
-      const parts = new Set([...(before?.parts ?? []), ...asked]);
+      const sections = new Set([...(before?.sections ?? []), ...asked]);
       if (found === undefined) show({ isGone: true });
-      else show({ detail: { ...before?.detail, ...found }, parts, isGone: false, error: undefined });
+      else show({ detail: { ...before?.detail, ...found }, sections, isGone: false, error: undefined });
       return found;
     } catch (error) {
       // A later reading has begun, because of a change on disk, and answers for this one.
@@ -77,11 +77,11 @@ export function useDetail(
   });
   useEffect(() => {
     const { current } = known;
-    const missing = parts.filter((part) => !current.parts.has(part));
-    if (reloadingFor.current === parts) return;
+    const missing = sections.filter((section) => !current.sections.has(section));
+    if (reloadingFor.current === sections) return;
     if (reloadingFor.current !== undefined) void reload();
     else if (current.detail !== undefined && missing.length > 0) void read(missing, current);
-  }, [parts]);
+  }, [sections]);
   useEffect(
     () =>
       source.server?.on("skill", (touched) => {

@@ -1,4 +1,4 @@
-import { sessionHeader, type BrowseSessionResponse } from "../../wire/sessions.ts";
+import { sessionHeader, type SignInResponse } from "../../wire/sessions.ts";
 import type { BrowseError } from "../../wire/skills.ts";
 import { SourceError } from "./skill-source.ts";
 
@@ -59,7 +59,7 @@ export async function exchangeCode(window: Window & Pick<typeof globalThis, "fet
   window.history.replaceState(null, "", `${window.location.pathname}${window.location.search}`);
   try {
     const response = await window.fetch("/api/session", { ...jsonBody({ code }), credentials: "same-origin" });
-    const { key } = (await response.json()) as Partial<BrowseSessionResponse>;
+    const { key } = (await response.json()) as Partial<SignInResponse>;
     // The key is stored as long as this tab is open; another tab signs in with a code of its own.
     if (response.ok && key !== undefined) sessionStorage.setItem(sessionHeader, key);
   } catch {

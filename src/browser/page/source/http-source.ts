@@ -99,8 +99,8 @@ export function createHttpSource(base: string, { wait = waitAbortably } = {}): B
     list,
     connection,
     server,
-    detail: (id, parts, aborted) => {
-      const path = `${skillPath(id)}?${parts.map((part) => `part=${part}`).join("&")}`;
+    detail: (id, sections, aborted) => {
+      const path = `${skillPath(id)}?${sections.map((section) => `part=${section}`).join("&")}`;
       const either = AbortSignal.any([closing.signal, ...(aborted ? [aborted] : [])]);
       return read<SkillDetail>(path, either).catch((error: unknown) => {
         if (error instanceof SourceError && error.code === "SKILL_NOT_FOUND") return undefined;

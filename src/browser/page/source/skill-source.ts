@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { RunNews } from "../../wire/runs.ts";
-import type { SkillDetail, SkillList, SkillPart, SkillTouched } from "../../wire/skills.ts";
+import type { SkillDetail, SkillList, DetailSection, SkillTouched } from "../../wire/skills.ts";
 import type { SkillServer } from "./http-source.ts";
 
 /** The source from which the browser gets skills: a server (http-source.ts) or a client's store (store-source.ts). */
@@ -9,7 +9,7 @@ export interface BrowserSkillSource {
   readonly list: ReadonlySignal<SkillList | undefined>;
   readonly connection: ReadonlySignal<ConnectionState>;
   /** Reads one skill with the sections that the source has; undefined if no skill has that id. Rejects with a {@link SourceError}. */
-  detail(id: string, parts: readonly SkillPart[], signal?: AbortSignal): Promise<KnownDetail | undefined>;
+  detail(id: string, sections: readonly DetailSection[], signal?: AbortSignal): Promise<KnownDetail | undefined>;
   /** The requests that only a server answers; absent for a store. A read-only server has them, too; its `about` says so. */
   readonly server?: SkillServer;
   /** The connections of a store that did not request skills. */

@@ -57,7 +57,7 @@ function parseRoute(hash: string): Route {
   const other = otherViews.find((name) => name === view);
   if (other !== undefined) return { view: other };
   if (view !== "skills") return { view: "skills" };
-  const [skill, tab, item] = rest.map((part) => decodePart(part, part));
+  const [skill, tab, item] = rest.map((part) => decodeSegment(part, part));
   return {
     view: "skills",
     ...(skill && { skill }),
@@ -67,7 +67,7 @@ function parseRoute(hash: string): Route {
 }
 
 /** A segment of a URL without percent-encoding; `otherwise` if the encoding is not valid. */
-export function decodePart(part: string, otherwise: string): string {
+export function decodeSegment(part: string, otherwise: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -44,7 +44,7 @@ export function forbidden(message: string, hint?: string): BrowseRefusal {
 }
 
 /** The browsers that may use the page: each exchanged a code for a cookie and a key. Only digests are stored. */
-export interface PageSessions {
+export interface SignedInPages {
   /** Makes a code that can be exchanged once, within five minutes. Earlier codes become invalid. */
   readonly newCode: () => string;
   /** Returns the value of `Set-Cookie` and the key; undefined if the code is invalid, `limited` after too many wrong codes. */
@@ -62,7 +62,7 @@ const attemptsMs = 60_000;
 const maxCookiesOfName = 8;
 
 /** Opens the sessions. The cookie's name has the `port`, because two servers on one host share cookies. */
-export function createPageSessions(port: number, clock: Pick<Clock, "now">): PageSessions {
+export function createSignedInPages(port: number, clock: Pick<Clock, "now">): SignedInPages {
   const name = `acp-skills-${port}`;
   let code: { readonly digest: Buffer; readonly until: number } | undefined;
   const sessions: Buffer[] = [];

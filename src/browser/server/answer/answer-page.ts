@@ -10,11 +10,11 @@ import {
   readBody,
   readJsonBody,
 } from "../../../wire/http.ts";
-import { type BrowseSessionResponse, sessionHeader } from "../../wire/sessions.ts";
+import { type SignInResponse, sessionHeader } from "../../wire/sessions.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
 import { createRouter } from "../../../serve/router.ts";
-import { type PageSessions, forbidden, faultOfRequest } from "../admission/admit-page.ts";
-import type { BrowseAnswer, BrowseDoor, BrowseRefusal, BrowseRequest, BrowseRoutes } from "../browse-context.ts";
+import { type SignedInPages, forbidden, faultOfRequest } from "../admission/admit-page.ts";
+import type { BrowseAnswer, BrowseContext, BrowseRefusal, BrowseRequest, BrowseRoutes } from "../browse-context.ts";
 import { sendAnswer, toRefusal } from "./send-answer.ts";
 
 /** The files, sessions and routes from which requests of the page are answered. */
@@ -22,7 +22,7 @@ export interface AnsweringPage {
   /** The host with its port; empty until the server listens. */
   readonly host: () => string;
   readonly files: ReadonlyMap<string, CachedResponse>;
-  readonly sessions: () => PageSessions;
+  readonly sessions: () => SignedInPages;
   readonly routes: BrowseRoutes;
   /** Gets every response until it is finished. */
   readonly running: Set<ServerResponse>;
@@ -49,7 +49,10 @@ const tooManyCodes: BrowseRefusal = {
 };
 
 /** Answers requests after checking their sender. Without the cookie, only the files of the page are served, which have no secrets. */
-export function answerPage({ app: { log }, readOnly, stopped }: BrowseDoor, answering: AnsweringPage): RequestListener {
+export function answerPage(
+  { app: { log }, readOnly, stopped }: BrowseContext,
+  answering: AnsweringPage,
+): RequestListener {
   const { host, files, sessions, routes, running, used, isOwnPeer } = answering;
   const route = createRouter(
     Object.entries(routes).map(([pattern, answer]) => {
@@ -92,7 +95,7 @@ export function answerPage({ app: { log }, readOnly, stopped }: BrowseDoor, answ
       return { refused: forbidden("The code is wrong, was used, or is older than five minutes.", codeHint) };
     used();
     const { cookie, key } = opened;
-    return { json: { key } satisfies BrowseSessionResponse, headers: { "set-cookie": cookie } };
+    return { json: { key } satisfies SignInResponse, headers: { "set-cookie": cookie } };
   }
 
   return (request, response) => {

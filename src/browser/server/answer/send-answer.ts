@@ -79,7 +79,7 @@ const statuses: Partial<Record<SkillsErrorCode, number>> = {
 };
 
 /** Errors whose message is shown to the user only: a file of theirs that cannot be used, or a faulty source that they named. */
-const ofThisPerson: Partial<Record<SkillsErrorCode, number>> = {
+const ofThisUser: Partial<Record<SkillsErrorCode, number>> = {
   UNREADABLE: 500,
   SOURCE_INVALID: 502,
   INVALID_OPTIONS: 400,
@@ -87,7 +87,7 @@ const ofThisPerson: Partial<Record<SkillsErrorCode, number>> = {
 
 /** The answer to a request that failed. An error that is no SkillsError is logged; the answer has the id to search the log for. */
 export function toRefusal(error: unknown, log: Log): BrowseRefusal {
-  const status = isSkillsError(error) ? ofThisPerson[error.code] : undefined;
+  const status = isSkillsError(error) ? ofThisUser[error.code] : undefined;
   if (isSkillsError(error) && status !== undefined) {
     const { code, message, facts } = error;
     if (status === 500) log("error", message);

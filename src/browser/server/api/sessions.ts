@@ -3,7 +3,7 @@ import { homePath } from "../../../base/paths/location.ts";
 import type { LedgerEntry } from "../../../runtime/ledger.ts";
 import { nativeWatchers } from "../../../skills/skillset.ts";
 import type { SessionList } from "../../wire/sessions.ts";
-import type { BrowseDoor, MountBrowse } from "../browse-context.ts";
+import type { BrowseContext, MountBrowse } from "../browse-context.ts";
 
 const maxSessions = 100;
 /** The maximum of uses shown for one session. */
@@ -57,7 +57,7 @@ export const mountSessions: MountBrowse = ({ app, events, home, dataDirectory, s
 /** The latest uses of each session by its id, newest first. */
 async function usesOf(
   sessions: ReadonlySet<string>,
-  ledger: Pick<BrowseDoor["app"]["ledger"], "read">,
+  ledger: Pick<BrowseContext["app"]["ledger"], "read">,
 ): Promise<ReadonlyMap<string, readonly LedgerEntry[]>> {
   const uses = new Map<string, LedgerEntry[]>();
   for await (const entry of ledger.read()) {

@@ -12,23 +12,23 @@ const discoverSchema = z.strictObject({ source: sourceText });
 const applySchema = z.strictObject({ plan: z.string().max(64), nonce: z.string().max(128) });
 
 /** `/api/sources`: the installed skills, the skills that a source offers, and installing them after the user has seen the changes. */
-export const mountSources: MountBrowse = (door) => {
-  const { nonces, app, allowPrivate } = door;
-  const read = createLimitedRead(app.clock, allowPrivate, (url) => app.policyFor(door.directory).deniesSource(url));
+export const mountSources: MountBrowse = (context) => {
+  const { nonces, app, allowPrivate } = context;
+  const read = createLimitedRead(app.clock, allowPrivate, (url) => app.policyFor(context.directory).deniesSource(url));
   const plans = new PendingPlans(app.clock);
   return {
-    "GET /api/sources": async ({ signal }) => ({ json: await listInstalled(door, signal) }),
+    "GET /api/sources": async ({ signal }) => ({ json: await listInstalled(context, signal) }),
     async "POST /api/sources/discover"({ json, signal }) {
       const { source: text } = await json(discoverSchema);
-      return { json: await discover(text, read, door, signal) };
+      return { json: await discover(text, read, context, signal) };
     },
     async "POST /api/sources/plan"({ json, signal }) {
       const { changes, problems, ...made } = await makePlan(await json(planRequest), {
-        ...{ read, door, signal },
-        policy: app.policyFor(door.directory),
+        ...{ read, context, signal },
+        policy: app.policyFor(context.directory),
       });
       const { id, digest } = await plans.add(made);
-      const [nonce, directory] = [nonces.of(id, digest), shownDirectory(made.where, door)];
+      const [nonce, directory] = [nonces.of(id, digest), shownDirectory(made.where, context)];
       return { json: { plan: id, nonce, directory, changes, problems } satisfies SourcePlan };
     },
     async "POST /api/sources/apply"({ json, signal }) {
@@ -60,7 +60,7 @@ export const mountSources: MountBrowse = (door) => {
         await carryOut(where, lock, [one]);
       }
       const done = decided.map(({ key }) => key);
-      return { json: { directory: shownDirectory(where, door), done } satisfies AppliedPlan };
+      return { json: { directory: shownDirectory(where, context), done } satisfies AppliedPlan };
     },
   };
 };

@@ -6,7 +6,7 @@ import { shownSource } from "../../../sources/lock.ts";
 import { readLock } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/install-scope.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
-import type { BrowseDoor } from "../browse-context.ts";
+import type { BrowseContext } from "../browse-context.ts";
 import { scopeNames } from "../../wire/sources.ts";
 import { toInstallScope } from "../sources/install-scopes.ts";
 import type { SkillSource } from "../../../skills/files.ts";
@@ -16,10 +16,10 @@ import type { ShownSkill } from "../rows/row-texts.ts";
 /** Finds the source of an installed skill, and whether its files are modified; undefined if no readable lock names the skill. */
 export async function findInstallation(
   directory: string,
-  door: Pick<BrowseDoor, "directory" | "home">,
+  context: Pick<BrowseContext, "directory" | "home">,
 ): Promise<SkillDetail["installed"]> {
   for (const scope of scopeNames) {
-    const where = toInstallScope(scope, door);
+    const where = toInstallScope(scope, context);
     if (!existsSync(where.lockFile)) continue;
     try {
       const skills = findSkillsDirectory(where);

@@ -7,9 +7,9 @@ import { type Capabilities, inWords, isNothing, noCapabilities, permissionsOf } 
 import type { SkillDetail, SkillGrant, SkillPermissions, Wants } from "../../wire/skills.ts";
 import type { SkillSource } from "../../../skills/files.ts";
 import { type WalkedFile, orNothing } from "../../../skills/hash.ts";
-import { subjectOfOffered } from "../../../runtime/runs.ts";
+import { offeredToJudged } from "../../../runtime/runs.ts";
 import { noSignature, signatureWords } from "../../../skills/signature.ts";
-import type { BrowseDoor } from "../browse-context.ts";
+import type { BrowseContext } from "../browse-context.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 
 /** The maximum of lines shown of one diff. */
@@ -23,33 +23,33 @@ const maxChangedFiles = 200;
 export async function showPermissions(
   offered: OfferedSkill,
   digest: string | undefined,
-  { app, directory }: Pick<BrowseDoor, "app" | "directory">,
+  { app, directory }: Pick<BrowseContext, "app" | "directory">,
   requestOf: (digest: string) => FullTrustRequest,
 ): Promise<SkillPermissions> {
   const trust = await app.trust();
-  const subject = subjectOfOffered(offered, app.source);
+  const judged = offeredToJudged(offered, app.source);
   const needs = permissionsOf(offered.skill);
   const policy = trust.policyFor(directory);
   const approvals = await trust.approvalsFor(directory);
   const ofSession = { grants: trust.sessionGrants(localOwner) };
-  const grants = [...approvals, ofSession].flatMap((stored) => grantsOf(stored, subject.name, digest));
-  const asker = { owner: localOwner, directory, door: "browser", ask: nobodyAnswers };
+  const grants = [...approvals, ofSession].flatMap((stored) => grantsOf(stored, judged.name, digest));
+  const caller = { owner: localOwner, directory, transport: "browser", ask: nobodyAnswers };
   // Only with an earlier approval is there something to compare with.
   const isChanged = digest !== undefined && grants.length > 0 && !grants.some(({ isCurrent }) => isCurrent);
-  const question = isChanged ? await trust.questionFor(requestOf(digest), asker) : undefined;
+  const question = isChanged ? await trust.questionFor(requestOf(digest), caller) : undefined;
   const { signature = noSignature } = digest === undefined ? {} : requestOf(digest);
   const signed = await signature();
-  const denied = policy.denies(subject, needs) ?? (await policy.deniesSigner?.(subject, signature));
+  const denied = policy.denies(judged, needs) ?? (await policy.deniesSigner?.(judged, signature));
   return {
     wants: toWants(needs),
     grants,
-    isBlocked: approvals.some((stored) => stored.blocks.some((block) => blocks(block, subject))),
+    isBlocked: approvals.some((stored) => stored.blocks.some((block) => blocks(block, judged))),
     denied: denied && { why: denied.why, hint: denied.hint },
-    reach: reachOf({ subject, wants: needs }, { directory }, policy),
-    blockReach: kindOf(subject) === "project" ? "project" : "everywhere",
-    isFree: isNothing(needs) && policy.runs === "sandbox" && subject.origin === undefined,
+    reach: reachOf({ skill: judged, wants: needs }, { directory }, policy),
+    blockReach: kindOf(judged) === "project" ? "project" : "everywhere",
+    isFree: isNothing(needs) && policy.runs === "sandbox" && judged.origin === undefined,
     signature: digest === undefined ? undefined : { state: signed.state, words: signatureWords(signed) },
-    hostCommands: subject.hostCommands?.() ?? [],
+    hostCommands: judged.hostCommands?.() ?? [],
     widened: question?.widened ?? [],
     changedFiles: await runInSlices(diffs(question?.changed ?? [])),
   };

@@ -8,8 +8,8 @@ import { describeDemand, matchSkill } from "../../../skills/environment.ts";
 import { type HashedSkill, orNothing, walkSkill } from "../../../skills/hash.ts";
 import { findLicense } from "../../../skills/licenses.ts";
 import type { FullTrustRequest } from "../../../runtime/trust.ts";
-import type { SkillDetail, SkillPart, ShownProblem } from "../../wire/skills.ts";
-import type { BrowseDoor } from "../browse-context.ts";
+import type { SkillDetail, DetailSection, ShownProblem } from "../../wire/skills.ts";
+import type { BrowseContext } from "../browse-context.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
 import { findMentions, showPermissions, toWants } from "./permissions.ts";
 import { findHidden, type ShownDocument, readDocument } from "./overview.ts";
@@ -20,11 +20,11 @@ import type { Problem } from "../../../skills/rules.ts";
 
 const maxFiles = 4_096;
 
-type Shown = Pick<BrowseDoor, "app" | "session" | "nonces" | "readOnly" | "directory" | "home" | "machine">;
+type Shown = Pick<BrowseContext, "app" | "session" | "nonces" | "readOnly" | "directory" | "home" | "machine">;
 
 /** Hashes a skill's files; the result has no digest if the skill is too large. Rejects as the hasher does. */
 export async function hashShown(
-  { app: { hasher, source } }: Pick<BrowseDoor, "app">,
+  { app: { hasher, source } }: Pick<BrowseContext, "app">,
   { directory }: Skill,
   signal: AbortSignal,
 ): Promise<HashedSkill> {
@@ -33,15 +33,15 @@ export async function hashShown(
 
 /** The request for the user's trust in a skill with these bytes. */
 export function requestOf(
-  door: Pick<BrowseDoor, "app" | "session">,
+  context: Pick<BrowseContext, "app" | "session">,
   { skill, digest }: { readonly skill: Skill; readonly digest: string },
   signal: AbortSignal,
 ): FullTrustRequest {
   const caller = {
-    skills: viewSkills(door.session.catalog.snapshot, undefined),
-    sourceOf: () => door.app.source,
-    signatures: door.app.signatures,
-    hashFiles: (one: Skill, aborted: AbortSignal) => hashShown(door, one, aborted),
+    skills: viewSkills(context.session.catalog.snapshot, undefined),
+    sourceOf: () => context.app.source,
+    signatures: context.app.signatures,
+    hashFiles: (one: Skill, aborted: AbortSignal) => hashShown(context, one, aborted),
   };
   return trustRequest({ skill, digest }, caller, { needs: permissionsOf(skill), signal });
 }
@@ -51,15 +51,15 @@ async function isOfFiles(
   hashed: HashedSkill,
   skill: Skill,
   document: ShownDocument,
-  parts: readonly SkillPart[],
+  sections: readonly DetailSection[],
   source: SkillSource,
 ): Promise<boolean> {
   const find = (name: string): HashedSkill["files"][number] | undefined =>
     hashed.files.find((file) => file.path === name);
   if (document.sha256 !== undefined && find(path.basename(skill.file))?.sha256 !== document.sha256) return false;
   // The form of a run shows the inputs that a manifest declares.
-  const hasForm = parts.includes("run") && (skill.manifest ?? find("skill.toml")) !== undefined;
-  return !(hasForm || parts.includes("permissions")) || (await isDeclared(skill, hashed, source));
+  const hasForm = sections.includes("run") && (skill.manifest ?? find("skill.toml")) !== undefined;
+  return !(hasForm || sections.includes("permissions")) || (await isDeclared(skill, hashed, source));
 }
 
 interface ReadDetail {
@@ -74,19 +74,19 @@ interface Reading {
   readonly document: ShownDocument;
   readonly digest: string | undefined;
   readonly hashed: HashedSkill["files"];
-  readonly door: Shown;
+  readonly context: Shown;
   readonly signal: AbortSignal;
 }
 
-type PartReader = (reading: Reading) => Partial<SkillDetail> | Promise<Partial<SkillDetail>>;
+type SectionReader = (reading: Reading) => Partial<SkillDetail> | Promise<Partial<SkillDetail>>;
 
 /** The readers of the sections. A skill that is not offered has only its text and its problems. */
-const readers: Readonly<Record<SkillPart, PartReader>> = {
-  async overview({ shown: { offered }, document: { markdown, isWhole }, door }) {
-    const installed = offered && (await findInstallation(offered.skill.directory, door));
+const readers: Readonly<Record<DetailSection, SectionReader>> = {
+  async overview({ shown: { offered }, document: { markdown, isWhole }, context }) {
+    const installed = offered && (await findInstallation(offered.skill.directory, context));
     return { instructions: { markdown, isWhole }, hidden: findHidden(markdown), installed };
   },
-  async manifest({ shown: { offered }, document: { frontmatter }, door: { app } }) {
+  async manifest({ shown: { offered }, document: { frontmatter }, context: { app } }) {
     if (offered === undefined)
       return { frontmatter: frontmatter(), wants: toWants(noCapabilities), detected: { hosts: [], environment: [] } };
     const { skill } = offered;
@@ -94,7 +94,7 @@ const readers: Readonly<Record<SkillPart, PartReader>> = {
     const detected = await runInSlices(findMentions(files, app.source));
     return { frontmatter: frontmatter(), manifest: skill.manifest, wants: toWants(permissionsOf(skill)), detected };
   },
-  async problems({ shown: { offered, problems }, hashed, door: { app, directory: project } }) {
+  async problems({ shown: { offered, problems }, hashed, context: { app, directory: project } }) {
     const { files } = app.source;
     const { adviceAbout, readProjectAdvice } = await loadAdviceReader();
     const { advice } = readProjectAdvice(project, files);
@@ -104,21 +104,21 @@ const readers: Readonly<Record<SkillPart, PartReader>> = {
       advice: name === undefined ? [] : adviceAbout(advice, name, hashed),
     };
   },
-  async permissions({ shown: { offered }, digest, door, signal }) {
+  async permissions({ shown: { offered }, digest, context, signal }) {
     if (offered === undefined) return { permissions: noPermissions };
     const { skill } = offered;
-    const permissions = await showPermissions(offered, digest, door, (digest) =>
-      requestOf(door, { skill, digest }, signal),
+    const permissions = await showPermissions(offered, digest, context, (digest) =>
+      requestOf(context, { skill, digest }, signal),
     );
     return { permissions };
   },
-  async environment({ shown: { offered }, door: { app, machine } }) {
+  async environment({ shown: { offered }, context: { app, machine } }) {
     if (offered === undefined) return { environment: [] };
     const probes = { machine: machine(), findSandbox: () => app.findSandbox() };
     const matches = await matchSkill(offered.skill, app.source, probes);
     return { environment: matches.map((match) => ({ ...match, requirement: describeDemand(match.requirement) })) };
   },
-  license: ({ shown: { offered }, door: { app } }) => ({
+  license: ({ shown: { offered }, context: { app } }) => ({
     license: offered === undefined ? { status: "unspecified", files: [] } : findLicense(app.source, offered.skill),
   }),
   run: ({ shown: { offered } }) => ({ inputs: offered?.skill.manifest?.inputs ?? {} }),
@@ -134,33 +134,34 @@ const noPermissions: SkillDetail["permissions"] = {
   changedFiles: [],
 };
 
-export const skillParts = Object.keys(readers) as readonly SkillPart[];
+export const detailSections = Object.keys(readers) as readonly DetailSection[];
 
 const noDocument: ShownDocument = { markdown: "", isWhole: true, frontmatter: () => ({}) };
 
 /** Reads the named sections of one skill now. */
 export async function readSkillDetail(
   shown: ShownSkill,
-  parts: readonly SkillPart[],
-  door: Shown,
+  sections: readonly DetailSection[],
+  context: Shown,
   signal: AbortSignal,
 ): Promise<ReadDetail> {
-  const { app, nonces, readOnly } = door;
+  const { app, nonces, readOnly } = context;
   const { row, offered, file } = shown;
-  const isText = parts.includes("overview") || parts.includes("manifest");
-  const isDecided = parts.includes("permissions") || parts.includes("run");
+  const isText = sections.includes("overview") || sections.includes("manifest");
+  const isDecided = sections.includes("permissions") || sections.includes("run");
   // The problems of the skill say why it cannot be read.
   const document = (isText ? orNothing(() => readDocument(app.source.files, file)) : undefined) ?? noDocument;
-  const hashed = offered && (await hashShown(door, offered.skill, signal));
+  const hashed = offered && (await hashShown(context, offered.skill, signal));
   const isBehind =
     offered !== undefined &&
     hashed?.digest !== undefined &&
-    !(await isOfFiles(hashed, offered.skill, document, parts, app.source));
+    !(await isOfFiles(hashed, offered.skill, document, sections, app.source));
   const digest = isBehind ? undefined : hashed?.digest;
   const files = hashed?.files ?? [];
   const isUnhashed = hashed !== undefined && hashed.digest === undefined;
   const read: Partial<SkillDetail>[] = [];
-  for (const part of parts) read.push(await readers[part]({ shown, document, digest, hashed: files, door, signal }));
+  for (const section of sections)
+    read.push(await readers[section]({ shown, document, digest, hashed: files, context, signal }));
   const detail = {
     row,
     scripts: files.map((one) => one.path).filter(isScript),

@@ -7,7 +7,7 @@ import { every } from "../../../base/clock.ts";
 import { hashShown } from "../detail/show-skill.ts";
 import type { ShownSkill } from "../rows/row-texts.ts";
 import type { SkillTouched } from "../../wire/skills.ts";
-import type { BrowseDoor } from "../browse-context.ts";
+import type { BrowseContext } from "../browse-context.ts";
 
 /** Watches all files of the 16 skills that pages read last. The catalog notices only changes of the files that it lists. */
 export interface TouchedSkills {
@@ -28,7 +28,7 @@ const debounceMs = 20;
 /** The interval of refreshing what no watcher reports: files of skills that no page has open, and decisions of other processes. */
 const refreshEveryMs = 15_000;
 
-type Served = Pick<BrowseDoor, "app" | "skills" | "events" | "dataDirectory">;
+type Served = Pick<BrowseContext, "app" | "skills" | "events" | "dataDirectory">;
 
 export function openTouchedSkills({ app, skills, events, dataDirectory }: Served): TouchedSkills {
   const { clock, log } = app;

@@ -8,7 +8,7 @@ import type { Problem, RuleCode } from "../../../skills/rules.ts";
 import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
 import { unreadDirectory } from "../../../skills/skillset.ts";
 import type { SkillRow } from "../../wire/skills.ts";
-import type { BrowseDoor } from "../browse-context.ts";
+import type { BrowseContext } from "../browse-context.ts";
 import { type Rows, rowsAtOnce, type ShownSkill } from "./row-texts.ts";
 
 /** Makes the rows of snapshots. The row of an unchanged skill is the same object as before. */
@@ -19,7 +19,7 @@ interface RowMaker {
 }
 
 /** The directories relative to which paths are shown. */
-type DisplayDirectories = Pick<BrowseDoor, "directory" | "home">;
+type DisplayDirectories = Pick<BrowseContext, "directory" | "home">;
 
 /** The facts about a skill that its frontmatter does not have. */
 interface KnownOfSkill {

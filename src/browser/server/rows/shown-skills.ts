@@ -9,7 +9,7 @@ import { isNothing, permissionsOf } from "../../../skills/permissions.ts";
 import type { OfferedSkill, Skill } from "../../../skills/skill.ts";
 import type { SkillListChange } from "../../wire/skills.ts";
 import type { CachedResponse } from "../../../serve/cached-response.ts";
-import type { BrowseDoor } from "../browse-context.ts";
+import type { BrowseContext } from "../browse-context.ts";
 import { createRowMaker } from "./make-rows.ts";
 import { type Rows, compareRows, encodeRows, type ShownSkill } from "./row-texts.ts";
 import { findStandings } from "../../../runtime/runs.ts";
@@ -32,7 +32,7 @@ export interface ShownSkills {
   readonly close: () => void;
 }
 
-interface ShownSkillsOptions extends Pick<BrowseDoor, "app" | "session" | "directory" | "home"> {
+interface ShownSkillsOptions extends Pick<BrowseContext, "app" | "session" | "directory" | "home"> {
   readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "onKnown">;
   /** Must not throw. */
   readonly changed: (change: SkillListChange) => void;
@@ -139,13 +139,13 @@ function mayNeedApproval({ skill, remote }: OfferedSkill): boolean {
 /** Finds the standings of skills, hashing files only of skills that want something. Rejects with the reason of `signal`. */
 async function readStandings(
   skills: readonly OfferedSkill[],
-  { app, directory }: Pick<BrowseDoor, "app" | "directory">,
+  { app, directory }: Pick<BrowseContext, "app" | "directory">,
   signal: AbortSignal,
 ) {
   const trust = await app.trust();
   const { source, hasher } = app;
-  const asker = { owner: localOwner, directory };
-  const standings = await findStandings(skills, { trust, source, hasher, asker, signal });
+  const caller = { owner: localOwner, directory };
+  const standings = await findStandings(skills, { trust, source, hasher, caller, signal });
   const grants = (await trust.approvalsFor(directory)).flatMap((approvals) => approvals.grants);
   const wereApproved = new Set<Skill>();
   for (const [skill, standing] of standings) {

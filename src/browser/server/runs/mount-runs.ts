@@ -12,14 +12,14 @@ const limits = { maxBytes: 1024 * 1024, maxValues: maxJsonValues };
 const runForm = /^run_[A-Za-z0-9]{10,64}$/;
 
 /** `POST /api/runs`, `GET` and `DELETE /api/runs/RUN`: runs for the user of this machine, of exactly the bytes that the page shows. */
-export const mountRuns: MountBrowse = (door) => {
-  const { app } = door;
-  const runs = createPageRuns(door);
+export const mountRuns: MountBrowse = (context) => {
+  const { app } = context;
+  const runs = createPageRuns(context);
   return {
     async "POST /api/runs"({ json, signal }) {
       const { nonce, ...asked } = await json(runRequest, limits);
       const { skill: id, digest } = asked;
-      const found = await shownVersion(id, { digest, nonce }, door, signal);
+      const found = await shownVersion(id, { digest, nonce }, context, signal);
       if ("refused" in found) return found;
       try {
         const run = await runs.start(asked, found.offered.skill.name);

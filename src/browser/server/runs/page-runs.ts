@@ -4,7 +4,7 @@ import { SkillsError } from "../../../base/errors.ts";
 import type { RunResult } from "../../../runtime/runs.ts";
 import type { RunEvent } from "../../../wire/run-event.ts";
 import type { OutputBlob, RunNews, RunRequest, ShownRun } from "../../wire/runs.ts";
-import type { BrowseDoor } from "../browse-context.ts";
+import type { BrowseContext } from "../browse-context.ts";
 import { askForRun } from "../decide.ts";
 import { toRunRefusal } from "./shown-run.ts";
 
@@ -34,7 +34,7 @@ interface PageRun {
   ended: Promise<void>;
 }
 
-export function createPageRuns({ app, session, events, once: allowedNext, stopped, hold }: BrowseDoor): PageRuns {
+export function createPageRuns({ app, session, events, once: allowedNext, stopped, hold }: BrowseContext): PageRuns {
   const runs = new Map<string, PageRun>();
   const notify = (news: RunNews): void => events.push("run", news);
   /** The number of runs that have not ended. */
@@ -61,7 +61,7 @@ export function createPageRuns({ app, session, events, once: allowedNext, stoppe
     const run: PageRun = {
       shown: { run: id, skill, digest, at: Date.now(), status: "queued", isOwn: true, blobs },
       blobs,
-      printed: new PrintedTail(app.clock, (part) => notify({ run: id, type: "printed", ...part })),
+      printed: new PrintedTail(app.clock, (piece) => notify({ run: id, type: "printed", ...piece })),
       controller,
       ended: Promise.resolve(),
     };
@@ -79,7 +79,7 @@ export function createPageRuns({ app, session, events, once: allowedNext, stoppe
     };
     const version = { name, digest };
     const isAllowed = allowedNext.take(version);
-    const facts = { door: "browser", onEvent, ...(isAllowed && { ask: askForRun(version, isAllowed) }) } as const;
+    const facts = { transport: "browser", onEvent, ...(isAllowed && { ask: askForRun(version, isAllowed) }) } as const;
     const caller = { ...createCaller(session, facts), digest };
     running += 1;
     const cancel = (): void => controller.abort(new Error("The skill browser was stopped."));
@@ -158,7 +158,7 @@ function follow(event: RunEvent, run: PageRun, notify: (news: RunNews) => void):
   }
 }
 
-type PrintedPart = ShownRun["printed"];
+type PrintedPiece = ShownRun["printed"];
 
 const maxRetainedLength = 256 * 1024;
 /** At most ten notifications a second, so a program that prints 64 MiB sends the page a few hundred kilobytes. */
@@ -170,14 +170,14 @@ const maxSentLength = 32 * 1024;
  */
 export class PrintedTail {
   readonly #clock: Clock;
-  readonly #notify: (part: PrintedPart) => void;
+  readonly #notify: (piece: PrintedPiece) => void;
   #tail = "";
   #printed = 0;
   #sent = 0;
   #cancel: (() => void) | undefined;
 
   /** `notify` must not throw. */
-  constructor(clock: Clock, notify: (part: PrintedPart) => void) {
+  constructor(clock: Clock, notify: (piece: PrintedPiece) => void) {
     this.#clock = clock;
     this.#notify = notify;
   }
@@ -199,7 +199,7 @@ export class PrintedTail {
   }
 
   /** The last characters, at most `most`, without half of a surrogate pair. */
-  read(maxLength = maxRetainedLength): PrintedPart {
+  read(maxLength = maxRetainedLength): PrintedPiece {
     const end = this.#tail.slice(-maxLength);
     const text = /^[\udc00-\udfff]/.test(end) && this.#tail.length > maxLength ? end.slice(1) : end;
     return { at: this.#printed - text.length, text };

@@ -18,14 +18,14 @@ import {
   type Discovered,
   scopeNames,
 } from "../../wire/sources.ts";
-import type { BrowseDoor } from "../browse-context.ts";
+import type { BrowseContext } from "../browse-context.ts";
 import { readNow } from "../../../sources/install.ts";
 import { useOfSkill } from "../../../sources/invoke.ts";
 import { parseSource } from "../../../sources/source.ts";
 import type { LimitedRead } from "./limited-source-reader.ts";
 import type { RemoteIndex } from "../../../sources/reader.ts";
 
-type Directories = Pick<BrowseDoor, "directory" | "home">;
+type Directories = Pick<BrowseContext, "directory" | "home">;
 
 const maxSkills = 500;
 const maxChanges = 10;
@@ -39,11 +39,11 @@ export function shownDirectory(where: InstallScope, { home }: Directories): stri
 }
 
 /** Lists the skills in the locks of both scopes, with their state on disk. A lock that cannot be read does not hide the other. */
-export async function listInstalled(door: Directories, signal: AbortSignal): Promise<SourceList> {
+export async function listInstalled(context: Directories, signal: AbortSignal): Promise<SourceList> {
   const scopes: SourceList["places"][number][] = [];
   for (const scope of scopeNames) {
-    const where = toInstallScope(scope, door);
-    const shown = { place: scope, directory: shownDirectory(where, door) };
+    const where = toInstallScope(scope, context);
+    const shown = { place: scope, directory: shownDirectory(where, context) };
     try {
       const entries = [...readLock(where).entries];
       const directory = findSkillsDirectory(where);
@@ -87,12 +87,12 @@ const maxProblems = 20;
 export async function discover(
   text: string,
   read: LimitedRead,
-  door: Directories,
+  context: Directories,
   signal: AbortSignal,
 ): Promise<Discovered> {
   const source = parseSource(text);
   const index = await read({ typed: [source], signal }, (reader, reading) => readNow(reader, source, reading));
-  const installed = scopeNames.map((scope) => [scope, installedNames(scope, index, door)] as const);
+  const installed = scopeNames.map((scope) => [scope, installedNames(scope, index, context)] as const);
   const skills = index.skills.slice(0, maxOffered).map((skill) => {
     const { name, description, version } = skill;
     const use = useOfSkill(skill);
@@ -105,10 +105,10 @@ export async function discover(
 }
 
 /** The names in the index of the skills that are installed from its source. */
-function installedNames(scope: ScopeName, index: RemoteIndex, door: Directories): ReadonlySet<string> {
+function installedNames(scope: ScopeName, index: RemoteIndex, context: Directories): ReadonlySet<string> {
   const names = new Set<string>();
   try {
-    for (const [key, entry] of readLock(toInstallScope(scope, door)).entries) {
+    for (const [key, entry] of readLock(toInstallScope(scope, context)).entries) {
       const from = sourceOfEntry(entry, [index.source]);
       const remote = "why" in from || from.url !== index.source.url ? undefined : findLocked(key, entry, index);
       if (remote !== undefined) names.add(remote.name);

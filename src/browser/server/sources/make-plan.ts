@@ -26,7 +26,7 @@ import { namedSources, readLock } from "../../../sources/lock-file.ts";
 import { type InstallScope, findSkillsDirectory } from "../../../sources/install-scope.ts";
 import { parseSource } from "../../../sources/source.ts";
 import type { PlanRequest, PlannedChange, PlannedFile } from "../../wire/sources.ts";
-import type { BrowseDoor } from "../browse-context.ts";
+import type { BrowseContext } from "../browse-context.ts";
 import { toInstallScope } from "./install-scopes.ts";
 import type { LimitedRead } from "./limited-source-reader.ts";
 import { unifiedDiff } from "../../../base/text/unified-diff.ts";
@@ -45,14 +45,14 @@ const terms = { isAsked: true, allowsSignerChange: false } as const;
 
 interface Planning {
   readonly read: LimitedRead;
-  readonly door: Pick<BrowseDoor, "directory" | "home" | "allowPrivate">;
+  readonly context: Pick<BrowseContext, "directory" | "home" | "allowPrivate">;
   readonly policy: Pick<Policy, "minimumAge" | "deniesSigner">;
   readonly signal: AbortSignal;
 }
 
 /** Downloads and compares the requested skills; writes nothing. A refused skill is a change with the sentence of the command. */
 export async function makePlan(request: PlanRequest, planning: Planning): Promise<MadePlan> {
-  const where = toInstallScope(request.place, planning.door);
+  const where = toInstallScope(request.place, planning.context);
   const over = { where, lock: readLock(where), skills: findSkillsDirectory(where) };
   return "update" in request
     ? await planUpdates(request.update, over, planning)
@@ -109,7 +109,7 @@ async function planNew(
 async function planUpdates(
   names: readonly string[],
   { where, lock, skills }: Over,
-  { read, door: { allowPrivate }, policy: { minimumAge: minimumDays, deniesSigner }, signal }: Planning,
+  { read, context: { allowPrivate }, policy: { minimumAge: minimumDays, deniesSigner }, signal }: Planning,
 ): Promise<MadePlan> {
   const keys = new Set(names.length === 0 ? lock.entries.keys() : names.map((name) => keyInLock(lock, name)));
   const entries = [...lock.entries].filter(([key]) => keys.has(key));

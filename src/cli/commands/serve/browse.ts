@@ -5,7 +5,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { openApp } from "../../../runtime/app.ts";
 import { canIdentifyPeerUsers } from "../../../base/network/peer-users.ts";
-import { openParts } from "../../../given-ports.ts";
+import { openGivenPorts } from "../../../given-ports.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { running, toSkillsOptions } from "../../arguments/running-options.ts";
 import { cwd, roots } from "../../arguments/shared-options.ts";
@@ -40,7 +40,7 @@ export const command = defineCommand({
     const settings = readOptions(toSkillsOptions(options, terminal.log), { home: terminal.home });
     // Reverts a flag that main.ts sets for commands that read once and end.
     setFlagsFromString("--semi-space-growth-factor=2");
-    const app = openApp(settings, await openParts(settings));
+    const app = openApp(settings, await openGivenPorts(settings));
     const { signal, stop } = onInterruption();
     const idle = new AbortController();
     let stopReading = (): void => undefined;

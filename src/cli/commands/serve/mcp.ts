@@ -3,7 +3,7 @@ import { whenParentGone } from "../../../base/processes/live-process.ts";
 import { createCaller } from "../../../runtime/caller.ts";
 import { serveMcp } from "../../../mcp/serve-mcp.ts";
 import { logIdleGrants, readOptions } from "../../../runtime/options.ts";
-import { openParts } from "../../../given-ports.ts";
+import { openGivenPorts } from "../../../given-ports.ts";
 import { logProblemsOf } from "../../../skills/skillset.ts";
 import { running, toSkillsOptions } from "../../arguments/running-options.ts";
 import { cwd, roots } from "../../arguments/shared-options.ts";
@@ -20,7 +20,7 @@ export const command = defineCommand({
     const { log } = terminal;
     const directory = existingDirectory("--cwd", options.cwd);
     const settings = readOptions(toSkillsOptions(options, log));
-    const app = openApp(settings, await openParts(settings));
+    const app = openApp(settings, await openGivenPorts(settings));
     const session = app.openSession({ cwd: directory });
     logProblemsOf(session, log);
     logIdleGrants(settings.grants, session.catalog, log);
@@ -30,7 +30,7 @@ export const command = defineCommand({
       try {
         const { stdin: input, stdout: output } = process;
         const streams = { input, output, gone: AbortSignal.any([gone.signal, signal]) };
-        await serveMcp(app, { ...createCaller(session, { door: "mcp" }), asksClient: true }, streams);
+        await serveMcp(app, { ...createCaller(session, { transport: "mcp" }), asksClient: true }, streams);
       } finally {
         stopLooking();
         await app.close();

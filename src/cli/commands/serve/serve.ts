@@ -3,7 +3,7 @@ import { appendFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { openApp } from "../../../runtime/app.ts";
 import { isLoopbackListenHost } from "../../../serve/listen.ts";
-import { openParts } from "../../../given-ports.ts";
+import { openGivenPorts } from "../../../given-ports.ts";
 import { readOptions } from "../../../runtime/options.ts";
 import { logPublishedProblems } from "../../../skills/skillset.ts";
 import { newToken, toTokenDigest } from "../../../wire/http.ts";
@@ -67,8 +67,8 @@ export const command = defineCommand({
       given.callers.length === 0 && isLoopbackListenHost(host)
         ? withLocalCaller(given)
         : { config: given, tokens: undefined };
-    const parts = await openParts(settings);
-    const app = openApp(settings, parts);
+    const givenPorts = await openGivenPorts(settings);
+    const app = openApp(settings, givenPorts);
     const { signal, stop } = onInterruption();
     let [stopFollowing, stopSharing] = [(): void => undefined, (): void => undefined];
     try {
@@ -77,8 +77,8 @@ export const command = defineCommand({
       session.catalog.ready.then(terminal.progress.done, terminal.progress.done);
       logPublishedProblems(session, log);
       const { serveHttp } = await import("../../../serve/serve-http.ts");
-      const callers = await joinCallers(config, parts, log);
-      const callersFollow = parts.followCallers !== undefined;
+      const callers = await joinCallers(config, givenPorts, log);
+      const callersFollow = givenPorts.followCallers !== undefined;
       const address = { host, port, requestEnded, callersFollow };
       const served = await serveHttp(app, session, { ...config, ...callers.all() }, address);
       const server = callers.serve(served);
@@ -108,7 +108,7 @@ export const command = defineCommand({
 /** Joins the callers of the file with those of a cluster, which may change at any time. */
 async function joinCallers(
   config: Pick<ServeConfig, "callers" | "shares">,
-  { followCallers }: Awaited<ReturnType<typeof openParts>>,
+  { followCallers }: Awaited<ReturnType<typeof openGivenPorts>>,
   log: Log,
 ) {
   let ofFile = config;

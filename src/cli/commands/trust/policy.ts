@@ -6,7 +6,7 @@ import {
   readPolicyText,
   toLayer,
   type PolicyDecision,
-  type Subject,
+  type JudgedSkill,
   explainPolicies,
 } from "../../../runtime/trust.ts";
 import { policyFileName } from "../../../base/paths/directories.ts";
@@ -17,7 +17,7 @@ import { labelled, safeText } from "../../report/safe-text.ts";
 import { saySeverities, prettyProblem } from "../../report/problem-report.ts";
 import { shownPath } from "../../../base/paths/location.ts";
 import type { Terminal } from "../../report/terminal.ts";
-import { subjectOf } from "../../../runtime/runs.ts";
+import { toJudgedSkill } from "../../../runtime/runs.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files.ts";
 import { createSkillHasher } from "../../../skills/hash.ts";
@@ -92,12 +92,17 @@ async function explainSkill(
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const { files, digest = "" } = await createSkillHasher().hash(source, skill.directory, new AbortController().signal);
   const skills = viewSkills(catalog.snapshot, undefined);
-  const subject: Subject = { ...subjectOf(skill, { skills, sourceOf: () => source }), digest };
+  const judged: JudgedSkill = { ...toJudgedSkill(skill, { skills, sourceOf: () => source }), digest };
   const layers = policiesIn(directory, terminal);
   const hasCode = skill.kind === "action" || files.some((file) => file.path.startsWith("scripts/"));
-  const decisions = explainPolicies(layers, { subject, wants: permissionsOf(skill), hasCode, home: terminal.home });
-  if (options.json === true) await terminal.printJson(toShown(subject, layers, decisions));
-  else await terminal.print(describeDecisions(subject, { layers, decisions }, terminal));
+  const decisions = explainPolicies(layers, {
+    skill: judged,
+    wants: permissionsOf(skill),
+    hasCode,
+    home: terminal.home,
+  });
+  if (options.json === true) await terminal.printJson(toShown(judged, layers, decisions));
+  else await terminal.print(describeDecisions(judged, { layers, decisions }, terminal));
   return status;
 }
 
@@ -106,8 +111,8 @@ function toShownFile({ origin, file, policy }: PolicyLayer): object {
 }
 
 /** The decisions as JSON, with keys in a fixed order. */
-function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: readonly PolicyDecision[]): object {
-  const { name, version, digest, isOwn, source, license } = subject;
+function toShown(judged: JudgedSkill, layers: readonly PolicyLayer[], decisions: readonly PolicyDecision[]): object {
+  const { name, version, digest, isOwn, source, license } = judged;
   return {
     name,
     version,
@@ -121,7 +126,7 @@ function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: re
 }
 
 function* describeDecisions(
-  { name, version, digest, isOwn, source }: Subject,
+  { name, version, digest, isOwn, source }: JudgedSkill,
   { layers, decisions }: { readonly layers: readonly PolicyLayer[]; readonly decisions: readonly PolicyDecision[] },
   terminal: Terminal,
 ): Iterable<string> {

@@ -10,7 +10,7 @@ const chunkBytes = 64 * 1024;
 /** Larger than a chunk, because each read uses another thread. */
 const readBytes = 4 * chunkBytes;
 const hashBytes = 512 * 1024;
-const verifiedKept = 4096;
+const maxVerified = 4096;
 
 /**
  * Reads a range of content. All content is hashed before, but only once per version of the file: `verified` has the versions that are
@@ -32,7 +32,7 @@ export async function openContent(
         throw damaged(sha256);
       verified.add(print);
       const [oldest] = verified;
-      if (verified.size > verifiedKept && oldest !== undefined) verified.delete(oldest);
+      if (verified.size > maxVerified && oldest !== undefined) verified.delete(oldest);
     }
     return readIntact(handle, { start, end, sha256, print });
   } catch (error) {
@@ -55,18 +55,18 @@ async function* readIntact(
 
 /** Reads the next chunk while the caller processes the current one. Ends early if the file does. */
 async function* readChunks(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
-  let ahead = readPart(handle, start, end);
+  let ahead = readChunk(handle, start, end);
   for (let at = start; at < end;) {
     const { buffer, bytesRead } = await ahead;
     if (bytesRead === 0) return; // The file was shortened, which the fingerprint shows.
     at += bytesRead;
-    ahead = readPart(handle, at, end);
+    ahead = readChunk(handle, at, end);
     for (let from = 0; from < bytesRead; from += chunkBytes)
       yield buffer.subarray(from, Math.min(from + chunkBytes, bytesRead));
   }
 }
 
-function readPart(handle: FileHandle, at: number, end: number): Promise<{ buffer: Uint8Array; bytesRead: number }> {
+function readChunk(handle: FileHandle, at: number, end: number): Promise<{ buffer: Uint8Array; bytesRead: number }> {
   const buffer = new Uint8Array(Math.min(readBytes, end - at));
   const reading = handle.read(buffer, 0, buffer.length, at);
   // A reader that stops early does not await this.

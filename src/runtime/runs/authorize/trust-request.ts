@@ -8,9 +8,9 @@ import { licenseForPolicy } from "../../../skills/licenses.ts";
 import type { RemoteOrigin } from "../../../skills/skillset.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../../skills/skill.ts";
 import { type CopiedFile, maxTextBytes, maxTextBytesTogether } from "../../../skills/files.ts";
-import type { Asker, FullTrustRequest, Trust } from "../../trust.ts";
+import type { TrustCaller, FullTrustRequest, Trust } from "../../trust.ts";
 import { readHostCommands } from "../../../skills/manifest.ts";
-import type { PublishedOrigin, Subject } from "../../trust/grants.ts";
+import type { PublishedOrigin, JudgedSkill } from "../../trust/grants.ts";
 import { readPlannedFile, skillChanged } from "../plan/plan-run.ts";
 import type { CallerSkills, RunCaller } from "../run-caller.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
@@ -18,13 +18,13 @@ import type { ConfiguredGrants } from "../../trust/configured-grants.ts";
 import type { Standing } from "../../trust/personal-trust.ts";
 
 /** Describes a skill as trust knows it, without the digest of its bytes. */
-export function subjectOf(
+export function toJudgedSkill(
   skill: Skill,
   {
     skills,
     sourceOf,
   }: Pick<RunCaller, "sourceOf"> & { readonly skills: Pick<CallerSkills, "isOwn" | "rootOf" | "remoteOf"> },
-): Omit<Subject, "digest"> {
+): Omit<JudgedSkill, "digest"> {
   const { name, slug, version, directory } = skill;
   const [isOwn, source] = [skills.isOwn(skill), skills.rootOf(skill)];
   const license = (): string => licenseForPolicy(sourceOf(skill), skill);
@@ -35,13 +35,13 @@ export function subjectOf(
 }
 
 /** Describes an offered skill, or another version of it, as trust knows it. */
-export function subjectOfOffered(
+export function offeredToJudged(
   { isOwn, sources, remote, ...offered }: OfferedSkill,
   source: SkillSource,
   skill = offered.skill,
-): Omit<Subject, "digest"> {
+): Omit<JudgedSkill, "digest"> {
   const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory, remoteOf: () => remote };
-  return subjectOf(skill, { skills, sourceOf: () => source });
+  return toJudgedSkill(skill, { skills, sourceOf: () => source });
 }
 
 function originOf({ label, url, provenanceOf }: RemoteOrigin, directory: string): PublishedOrigin {
@@ -61,7 +61,7 @@ export function trustRequest(
 ): FullTrustRequest {
   return {
     ...rest,
-    subject: { ...subjectOf(skill, caller), digest },
+    skill: { ...toJudgedSkill(skill, caller), digest },
     wants: permissionsOf(skill),
     expects: skill.allowedTools,
     lookAlike: () => caller.skills.lookAlike(skill),
@@ -123,7 +123,7 @@ export function createGrantPins(
         if (hashed?.digest !== undefined) configured.pin(found, hashed.digest, permissionsOf(skill));
       }
     }
-    configured.settle();
+    configured.resolve();
   }
 
   return (snapshot, caller) => {
@@ -147,19 +147,19 @@ export async function findStandings(
     readonly hasher: Pick<SkillHasher, "hash">;
     /** Default: signatures by the trusted root of this package. */
     readonly signatures?: Pick<Signatures, "of">;
-    readonly asker: Pick<Asker, "owner" | "directory">;
+    readonly caller: Pick<TrustCaller, "owner" | "directory">;
     readonly signal: AbortSignal;
   },
 ): Promise<Standings> {
-  const { trust, source, hasher, signatures = openSignatures(), asker, signal } = options;
+  const { trust, source, hasher, signatures = openSignatures(), caller, signal } = options;
   const asked = offered.map((found) => ({
-    subject: subjectOfOffered(found, source),
+    skill: offeredToJudged(found, source),
     needs: permissionsOf(found.skill),
     hasCode: found.skill.kind === "action",
     digest: async () => (await hasher.hash(source, found.skill.directory, signal)).digest,
     signature: (digest: string) => signatures.of(source, found.skill, digest),
   }));
-  const found = await trust.standings(asked, asker);
+  const found = await trust.standings(asked, caller);
   return new Map(
     offered.flatMap(({ skill }, index) => {
       const standing = found[index] ?? "ready";

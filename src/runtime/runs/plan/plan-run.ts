@@ -78,12 +78,12 @@ export async function toSpec(
 
 /** Returns the fields of a spec that identify the caller. */
 export function requesterOf(caller: Requester): Pick<RunSpec, "owner" | "session" | "subagent" | "door" | "label"> {
-  const { owner, sessionId, subagent, door, label } = caller;
+  const { owner, sessionId, subagent, transport, label } = caller;
   return {
     owner,
     ...(sessionId !== undefined && { session: sessionId }),
     ...(subagent !== undefined && { subagent }),
-    door,
+    door: transport,
     ...(label !== undefined && { label }),
   };
 }

@@ -17,7 +17,7 @@ import { makeOwnDirectories } from "../../../base/paths/directories.ts";
 import type { Frame } from "../frames.ts";
 
 /** The paths of Deno and Pyodide, which the pyodide tier consists of. */
-export interface DenoParts {
+export interface DenoFiles {
   /** The executable, not npm's wrapper script. */
   readonly deno: string;
   /** The directory of the package `pyodide`. */
@@ -28,7 +28,7 @@ export interface DenoParts {
  * Without a cache directory, each process compiles its own standard library. Each prepared child takes about 190 MB, 60 of them shared.
  */
 export interface PyodideSandboxOptions extends Omit<TierOptions, "python"> {
-  readonly parts: DenoParts;
+  readonly files: DenoFiles;
 }
 
 interface Waiting {
@@ -43,7 +43,7 @@ interface Waiting {
 export async function openPyodideSandbox(options: PyodideSandboxOptions): Promise<Sandbox> {
   const { clock, log } = options;
   const directory = makeDirectory(options.temporaryDirectory ?? tmpdir());
-  const { parts, versions } = await reachParts(options.parts, directory.path).catch(async (error: unknown) => {
+  const { reached, versions } = await reachFiles(options.files, directory.path).catch(async (error: unknown) => {
     await removeTree(directory.path);
     throw error;
   });
@@ -68,7 +68,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
   function launch(more: { library?: string | undefined; making?: boolean }): Promise<PyodideProcess> {
     const user = chooseUser(undefined);
     if ("refusal" in user) throw new SkillsError("SANDBOX_UNAVAILABLE", user.refusal);
-    const command = denoCommand({ ...parts, nowhere: directory.nowhere, ...more });
+    const command = denoCommand({ ...reached, nowhere: directory.nowhere, ...more });
     return startPyodide(command, directory.empty, user.id, clock);
   }
 
@@ -125,15 +125,15 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
 }
 
 /** The paths at which children can read the tier's files, copied to `directory` if necessary: children of root run as another user. */
-async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
+async function reachFiles({ deno, pyodide }: DenoFiles, directory: string) {
   const inside = realpathSync(ownFiles.inside);
-  const parts = {
+  const reached = {
     deno: await showAt(join(directory, "deno"), deno),
     pyodide: await showAt(join(directory, "pyodide"), pyodide),
     inside: await showAt(join(directory, "inside"), inside),
   };
-  const { version } = JSON.parse(readFileSync(join(parts.pyodide, "package.json"), "utf8")) as { version: string };
-  return { parts, versions: { deno: await versionOf(parts.deno), pyodide: version, inside } };
+  const { version } = JSON.parse(readFileSync(join(reached.pyodide, "package.json"), "utf8")) as { version: string };
+  return { reached, versions: { deno: await versionOf(reached.deno), pyodide: version, inside } };
 }
 
 async function versionOf(deno: string): Promise<string> {

@@ -9,7 +9,7 @@ import type { TierOptions } from "../drive/sandbox-life.ts";
 import { findCommand, installRemedy } from "../find.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../../sandbox.ts";
-import { type DenoParts, openPyodideSandbox } from "./pyodide-sandbox.ts";
+import { type DenoFiles, openPyodideSandbox } from "./pyodide-sandbox.ts";
 
 /** Maximum number of prepared children: each takes about 190 MB. */
 const maxWaiting = 1;
@@ -18,12 +18,12 @@ const maxWaiting = 1;
 export async function openPyodideTier(options: TierOptions): Promise<Sandbox | Explanation> {
   const { pool, log } = options;
   const temporaryDirectory = whereSandboxesReach(options.temporaryDirectory);
-  const parts = findDenoParts(options.peersFrom);
-  if (typeof parts === "string") return { reason: parts, fix: [installRemedy(["deno", "pyodide"])] };
+  const files = findDenoFiles(options.peersFrom);
+  if (typeof files === "string") return { reason: files, fix: [installRemedy(["deno", "pyodide"])] };
   await sweepLeftovers(log, temporaryDirectory);
   const sandbox = await openPyodideSandbox({
     ...options,
-    parts,
+    files,
     temporaryDirectory,
     pool: { ...pool, size: Math.min(pool.size, maxWaiting) },
   });
@@ -45,7 +45,7 @@ const program = process.platform === "win32" ? "deno.exe" : "deno";
  * Finds the npm packages `deno` and `pyodide` next to this package or in `directories`, which must be trusted; `deno` also on PATH. They
  * may be installed with or without install scripts. Returns a string with the missing packages.
  */
-export function findDenoParts(directories: readonly string[] = [], own: string = ownDirectory): DenoParts | string {
+export function findDenoFiles(directories: readonly string[] = [], own: string = ownDirectory): DenoFiles | string {
   const from = [own, ...directories];
   const isFound = (file: string | undefined): boolean => file !== undefined;
   const pyodide = from.map((directory) => packageDirectory("pyodide", directory)).find(isFound);

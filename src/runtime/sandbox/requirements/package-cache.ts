@@ -140,12 +140,12 @@ export async function makeStaging(cache: string): Promise<string> {
  * Makes an installed tree readable for the user of the sandbox, regardless of the umask. Removes everything that is neither a directory nor
  * a regular file, and permissions other than reading and executing.
  */
-async function settleTree(directory: string): Promise<void> {
+async function finishTree(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   for (const name of await readdir(directory)) {
     const entry = path.join(directory, name);
     const stats = await lstat(entry);
-    if (stats.isDirectory()) await settleTree(entry);
+    if (stats.isDirectory()) await finishTree(entry);
     else if (stats.isFile()) await chmod(entry, (stats.mode & 0o100) === 0 ? 0o644 : 0o755);
     else await rm(entry);
   }
@@ -153,7 +153,7 @@ async function settleTree(directory: string): Promise<void> {
 
 /** Moves installed packages to the directory of their key. If another process was faster, its directory is used. */
 export async function moveIntoCache(target: string, cache: string, key: string): Promise<string> {
-  await settleTree(target);
+  await finishTree(target);
   const directory = path.join(cache, key);
   try {
     await rename(target, directory);

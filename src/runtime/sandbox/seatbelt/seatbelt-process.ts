@@ -20,7 +20,7 @@ interface Limits {
   readonly disk_bytes: number;
 }
 
-const lookEveryMs = 200;
+const measureEveryMs = 200;
 const maxEntries = 20_000;
 
 /**
@@ -56,18 +56,18 @@ export async function startSeatbeltProcess(command: SeatbeltCommand, clock: Cloc
   }
 
   function watch(limits: Limits): void {
-    const look = async (): Promise<void> => {
+    const measure = async (): Promise<void> => {
       let killed: "memory" | "disk" | undefined;
       if ((await residentBytes(child.pid ?? 0)) > limits.memory_bytes) killed = "memory";
       for (const directory of command.writable) if ((await usedBytes(directory)) > limits.disk_bytes) killed ??= "disk";
       if (isOver) return;
-      if (killed === undefined) clock.after(lookEveryMs, () => void look());
+      if (killed === undefined) clock.after(measureEveryMs, () => void measure());
       else {
         end = { killed };
         kill();
       }
     };
-    void look();
+    void measure();
   }
 
   async function* report(): AsyncGenerator<Frame> {

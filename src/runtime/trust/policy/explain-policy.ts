@@ -1,5 +1,5 @@
 import { type Capabilities, covers, fromUse, noCapabilities } from "../../../skills/permissions.ts";
-import { type Subject, kindOf } from "../grants.ts";
+import { type JudgedSkill, kindOf } from "../grants.ts";
 import { type PolicyLayer, denialsOf } from "./layers.ts";
 import { effectiveSettings, mergePolicies } from "./merge-policies.ts";
 import type { ListName, SettingName } from "./policy-file.ts";
@@ -19,31 +19,31 @@ export interface PolicyDecision {
 export function explainPolicies(
   layers: readonly PolicyLayer[],
   explained: {
-    readonly subject: Subject;
+    readonly skill: JudgedSkill;
     readonly wants: Capabilities;
     /** Whether it has code that can run. */
     readonly hasCode: boolean;
     readonly home: string;
   },
 ): readonly PolicyDecision[] {
-  const { subject, wants, hasCode, home } = explained;
-  const { name, source, origin } = subject;
+  const { skill, wants, hasCode, home } = explained;
+  const { name, source, origin } = skill;
   const { network, secrets, uses = [], project, isolation } = wants;
-  const settled = effectiveSettings(layers);
-  const license = subject.license?.() ?? "unspecified";
+  const effective = effectiveSettings(layers);
+  const license = skill.license?.() ?? "unspecified";
 
   function bySetting(
     about: string,
     verdict: PolicyDecision["verdict"],
     setting: SettingName,
-    why = `${setting} is ${JSON.stringify(settled[setting].value)}`,
+    why = `${setting} is ${JSON.stringify(effective[setting].value)}`,
   ): PolicyDecision {
-    return { about, verdict, why, ...at(settled[setting].layer, [setting]) };
+    return { about, verdict, why, ...at(effective[setting].layer, [setting]) };
   }
   /** The denial by a list or a setting. */
   function deniedBy(part: ListName | SettingName, about: string, asked = noCapabilities): PolicyDecision | undefined {
     for (const layer of layers)
-      for (const { path, rule, setting = path[0] } of denialsOf(layer, { subject, wants: asked, home }))
+      for (const { path, rule, setting = path[0] } of denialsOf(layer, { skill, wants: asked, home }))
         if (setting === undefined || setting === part)
           return { about, verdict: "denied", why: rule, ...at(layer, path) };
     return undefined;
@@ -55,20 +55,20 @@ export function explainPolicies(
   }
   /** The decision about an access that no rule denies: a policy grants it, or the user can. */
   function approval(about: string, asked = noCapabilities): PolicyDecision {
-    const granted = mergePolicies(layers, home).grants(subject);
+    const granted = mergePolicies(layers, home).grants(skill);
     if (granted !== undefined && covers(granted.capabilities, asked)) {
       const layer = layers.find(({ file }) => file === granted.file);
       return { about, verdict: "granted", why: "grants has this version", ...at(layer, ["grants"]) };
     }
-    if (settled.approvals.value === "none") return bySetting(about, "denied", "approvals");
-    return settled.prompts.value
+    if (effective.approvals.value === "none") return bySetting(about, "denied", "approvals");
+    return effective.prompts.value
       ? bySetting(about, "needs approval", "approvals")
       : bySetting(about, "needs approval", "prompts", "prompts is false: only by acp-skills approvals grant");
   }
   function running(about: string): PolicyDecision {
-    if (settled.runs.value !== "ask" && origin === undefined) return bySetting(about, "allowed", "runs");
+    if (effective.runs.value !== "ask" && origin === undefined) return bySetting(about, "allowed", "runs");
     const decision = approval(about);
-    if (decision.verdict !== "needs approval" || !settled.prompts.value) return decision;
+    if (decision.verdict !== "needs approval" || !effective.prompts.value) return decision;
     return origin === undefined
       ? bySetting(about, "needs approval", "runs")
       : { about, verdict: "needs approval", why: "it is from a source on the network" };
@@ -78,17 +78,17 @@ export function explainPolicies(
     return deniedBy(part, about, asked) ?? approval(about, asked);
   }
 
-  const isRead = settled.reads.value === "allow";
+  const isRead = effective.reads.value === "allow";
   return [
     listed("skills", `the name ${name}`),
     listed("sources", `the source ${origin?.source ?? source}`),
     listed("licenses", `the license ${license}`),
-    ...(kindOf(subject) === "project"
+    ...(kindOf(skill) === "project"
       ? [bySetting("reading by models", isRead ? "allowed" : "needs approval", "reads")]
       : []),
     ...(hasCode
       ? [
-          settled.scripts.value
+          effective.scripts.value
             ? bySetting("running code", "allowed", "scripts", "no rule is against it")
             : bySetting("running code", "denied", "scripts"),
           running("running in the sandbox"),

@@ -1,5 +1,5 @@
 import { type Capabilities, fromUse, isNothing } from "../../../skills/permissions.ts";
-import { type Subject, kindOf } from "../grants.ts";
+import { type JudgedSkill, kindOf } from "../grants.ts";
 import type { NamedSkill } from "../policy.ts";
 import type { CheckedPolicy } from "./check-policy.ts";
 import type { ListName, PolicyFile, PolicyProblem, SettingName } from "./policy-file.ts";
@@ -28,37 +28,37 @@ export interface Denial {
   readonly setting?: SettingName;
 }
 
-type PolicySubject = Omit<Subject, "digest">;
+type PolicySkill = Omit<JudgedSkill, "digest">;
 
 /** The denials of a skill by its name or its source. */
-export function* skillDenialsOf(layer: PolicyLayer, subject: NamedSkill, home: string): Generator<Denial, void> {
+export function* skillDenialsOf(layer: PolicyLayer, skill: NamedSkill, home: string): Generator<Denial, void> {
   const { policy, origin } = layer;
-  const what = `the skill ${subject.name}`;
+  const what = `the skill ${skill.name}`;
   if (policy === undefined) {
-    if (origin === "project" && kindOf(subject) === "project") yield { ...unusable(layer), verdict: `denies ${what}` };
+    if (origin === "project" && kindOf(skill) === "project") yield { ...unusable(layer), verdict: `denies ${what}` };
     return;
   }
-  yield* judged(layer, { list: "skills", what, ...namesOf(subject) });
+  yield* judged(layer, { list: "skills", what, ...namesOf(skill) });
   yield* judged(layer, {
     list: "sources",
-    what: `${what}, which comes from ${subject.origin?.source ?? subject.source}`,
-    allows: (entry) => allowsSource(entry, subject, home),
-    denies: (entry) => deniesSource(entry, subject, home),
+    what: `${what}, which comes from ${skill.origin?.source ?? skill.source}`,
+    allows: (entry) => allowsSource(entry, skill, home),
+    denies: (entry) => deniesSource(entry, skill, home),
   });
 }
 
 /** The denials of a layer for all that a skill wants: first those of the skill itself. */
 export function* denialsOf(
   layer: PolicyLayer,
-  { subject, wants, home }: { readonly subject: PolicySubject; readonly wants: Capabilities; readonly home: string },
+  { skill, wants, home }: { readonly skill: PolicySkill; readonly wants: Capabilities; readonly home: string },
 ): Generator<Denial, void> {
   const { policy } = layer;
-  yield* skillDenialsOf(layer, subject, home);
+  yield* skillDenialsOf(layer, skill, home);
   if (policy === undefined) {
     if (!isNothing(wants)) yield { ...unusable(layer), verdict: "denies anything beyond the sandbox" };
     return;
   }
-  if (policy.licenses !== undefined) yield* licenseDenials(layer, subject.license?.());
+  if (policy.licenses !== undefined) yield* licenseDenials(layer, skill.license?.());
   if (wants.isolation !== undefined) yield* bareDenials(layer, policy);
   if (policy.project === "none" ? wants.project !== "none" : policy.project === "read" && wants.project === "write") {
     const verdict = `denies ${wants.project} access to the project`;

@@ -27,9 +27,9 @@ import type { JsonNode } from "../../../base/json/json-text.ts";
 
 /** Merges the policies that count together, ordered by origin. Of two rules the stricter one counts; a project can only tighten. */
 export function mergePolicies(layers: readonly PolicyLayer[], home: string): Policy {
-  const settled = effectiveSettings(layers);
-  const setting = <Name extends SettingName>(name: Name): PolicySettings[Name] => settled[name].value;
-  const scripts = settled.scripts.value ? undefined : settled.scripts.layer;
+  const effective = effectiveSettings(layers);
+  const setting = <Name extends SettingName>(name: Name): PolicySettings[Name] => effective[name].value;
+  const scripts = effective.scripts.value ? undefined : effective.scripts.layer;
   const refusalBy = (denials: (layer: PolicyLayer) => Iterable<Denial>): PolicyRefusal | undefined => {
     for (const layer of layers) for (const denial of denials(layer)) return toRefusal(denial);
     return undefined;
@@ -45,7 +45,7 @@ export function mergePolicies(layers: readonly PolicyLayer[], home: string): Pol
     code:
       scripts &&
       toRefusal({ layer: scripts, verdict: "denies running code", rule: "scripts is false", path: ["scripts"] }),
-    denies: (subject, wants) => refusalBy((layer) => denialsOf(layer, { subject, wants, home })),
+    denies: (skill, wants) => refusalBy((layer) => denialsOf(layer, { skill, wants, home })),
     hides: layers.some(hidesAny)
       ? (skill, license) =>
           refusalBy(function* (layer) {
@@ -61,8 +61,8 @@ export function mergePolicies(layers: readonly PolicyLayer[], home: string): Pol
         }
       : undefined,
     deniesLicense: (license) => refusalBy((layer) => licenseDenials(layer, license)),
-    grants(subject) {
-      const given = grantsIn(layers).filter(({ grant }) => isFor(grant, subject, home));
+    grants(skill) {
+      const given = grantsIn(layers).filter(({ grant }) => isFor(grant, skill, home));
       if (given[0] === undefined) return undefined;
       const { layer, index } = given[0];
       const capabilities = together(given.map(({ grant }) => grant.capabilities));
@@ -82,24 +82,26 @@ export function effectiveSettings(layers: readonly PolicyLayer[]): {
 } {
   const names = Object.keys(settings) as SettingName[];
   // Each value has the type of its setting.
-  return Object.fromEntries(names.map((name) => [name, settle(name, layers)])) as ReturnType<typeof effectiveSettings>;
+  return Object.fromEntries(names.map((name) => [name, toEffective(name, layers)])) as ReturnType<
+    typeof effectiveSettings
+  >;
 }
 
-interface Settled {
+interface EffectiveSetting {
   readonly value: PolicySettings[SettingName];
   readonly layer: PolicyLayer | undefined;
 }
 
 /** The strictest value that is stated. If only projects state one, the default counts as well. */
-function settle(name: SettingName, layers: readonly PolicyLayer[]): Settled {
-  const stated = (isProject: boolean): readonly Settled[] =>
+function toEffective(name: SettingName, layers: readonly PolicyLayer[]): EffectiveSetting {
+  const stated = (isProject: boolean): readonly EffectiveSetting[] =>
     layers.flatMap((layer) => {
       // A file that cannot be used may have these settings.
       const own: Partial<PolicySettings> = layer.policy ?? { approvals: "none", answers: false };
       const value = own[name];
       return value === undefined || (layer.origin === "project") !== isProject ? [] : [{ value, layer }];
     });
-  const strictest = (all: readonly Settled[], first: Settled): Settled =>
+  const strictest = (all: readonly EffectiveSetting[], first: EffectiveSetting): EffectiveSetting =>
     all.reduce((best, other) => (strictness(name, other.value) > strictness(name, best.value) ? other : best), first);
   const [first = { value: defaultOf(name), layer: undefined }, ...others] = stated(false);
   return strictest(stated(true), strictest(others, first));
@@ -199,8 +201,8 @@ function allowedAndDenied(policy: PolicyFile, list: ListName, { home, report, no
 function whyIdle(layer: PolicyLayer, grant: PolicyGrant, home: string): string | undefined {
   if (layer.policy?.scripts === false) return '"scripts" is false';
   const { skill: name = "", source = "", capabilities: wants } = grant;
-  const subject = { name, slug: name, version: "", isOwn: false, source: "", directory: "", origin: { source } };
-  const denials = [...denialsOf(layer, { subject, wants, home })].filter(
+  const skill = { name, slug: name, version: "", isOwn: false, source: "", directory: "", origin: { source } };
+  const denials = [...denialsOf(layer, { skill, wants, home })].filter(
     // A grant states neither the license of the skill nor its directory.
     ({ path: [part] }) => part !== "sources" && part !== "licenses" && (part !== "skills" || grant.skill !== undefined),
   );
@@ -217,7 +219,7 @@ export function looseningsOf(
   const { policy, origin } = layer;
   if (policy === undefined) return [];
   const above = before.filter((other) => other.origin !== origin);
-  const settled = effectiveSettings(above);
+  const effective = effectiveSettings(above);
   const problem = (path: readonly (string | number)[], message: string): PolicyProblem => ({
     code: "policy-loosens",
     severity: "warning",
@@ -225,14 +227,14 @@ export function looseningsOf(
     message: `${message}; it has no effect`,
     fix: "Remove it.",
   });
-  const isLimited = origin === "project" || settled.approvals.value !== "everywhere";
+  const isLimited = origin === "project" || effective.approvals.value !== "everywhere";
   return [
     ...(isLimited && policy.grants !== undefined
       ? [problem(["grants"], `${origin === "project" ? "a project" : "this file"} cannot grant anything`)]
       : []),
     ...(Object.keys(settings) as SettingName[]).flatMap((name) => {
       const value = policy[name];
-      const { value: min, layer: decisive } = settled[name];
+      const { value: min, layer: decisive } = effective[name];
       if (value === undefined || strictness(name, value) >= strictness(name, min)) return [];
       // No earlier file decides: only a project must not be looser than the default.
       if (decisive === undefined && origin !== "project") return [];

@@ -174,7 +174,7 @@ export function deniedSkills(policy: Policy, snapshot: Snapshot): DeniedSkills {
   for (const { versions, sources, isOwn = false, remote } of snapshot.skills) {
     for (const skill of versions) {
       const { name, slug, directory, license } = skill;
-      const subject = {
+      const judged = {
         name,
         slug,
         isOwn,
@@ -182,7 +182,7 @@ export function deniedSkills(policy: Policy, snapshot: Snapshot): DeniedSkills {
         directory,
         origin: remote && { source: remote.label, url: remote.url },
       };
-      const refusal = hides(subject, license === undefined ? undefined : (readLicense(license) ?? "unknown"));
+      const refusal = hides(judged, license === undefined ? undefined : (readLicense(license) ?? "unknown"));
       if (refusal !== undefined) denied.set(skill, refusal);
     }
   }

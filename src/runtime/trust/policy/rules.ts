@@ -2,7 +2,7 @@ import path from "node:path";
 import { isIPv4 } from "node:net";
 import type { Info, LicenseInfo } from "spdx-expression-parse";
 import { attempt } from "../../../base/failures/system-error.ts";
-import type { Subject } from "../grants.ts";
+import type { JudgedSkill } from "../grants.ts";
 import type { ListName } from "./policy-file.ts";
 import { canonicalHost } from "../../../base/network/address.ts";
 import { matchesGlob } from "../../../base/text/name-glob.ts";
@@ -102,7 +102,7 @@ function withScheme(host: string): string {
 }
 
 /** The fields of a skill that state its origin. */
-type SkillOrigin = Pick<Subject, "source" | "directory" | "isOwn" | "origin">;
+type SkillOrigin = Pick<JudgedSkill, "source" | "directory" | "isOwn" | "origin">;
 
 /** Stands for all skills that came with projects. */
 const project = "project";

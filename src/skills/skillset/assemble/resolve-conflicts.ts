@@ -10,14 +10,14 @@ import { byCodePoint } from "../../../base/text/code-points.ts";
 /** The versions of one skill, which share a slug. */
 export interface SkillVersions {
   readonly slug: string;
-  readonly members: readonly FoundSkill[];
+  readonly candidates: readonly FoundSkill[];
 }
 
 /** The versions of one skill in its directory: only the directory itself, or the `<version>/` directories in it. */
 interface Family {
   readonly directory: string;
   /** One per version; never empty. */
-  readonly members: readonly FoundSkill[];
+  readonly candidates: readonly FoundSkill[];
   /** Skills with the same bytes in another directory below the same root. */
   readonly copies: readonly FoundSkill[];
 }
@@ -52,27 +52,27 @@ export function resolveConflicts(
     for (const found of groupBy(all, ({ roots }) => roots[0]).values()) {
       const families = toFamilies(found, (one, skill, twin) => report(one, versionCollision(skill, twin)));
       const otherSlugs = qualifiedSlugs(slug, families, take);
-      const first = families[0]?.members[0]?.record.skill;
+      const first = families[0]?.candidates[0]?.record.skill;
       for (const family of families) {
-        const { members, copies } = family;
-        const original = members[0]?.record.skill;
+        const { candidates, copies } = family;
+        const original = candidates[0]?.record.skill;
         if (original === undefined || first === undefined) continue;
         for (const copy of copies) if (copy.record.skill) report(copy, copied(copy.record.skill, original));
         const own = family === families[0] ? slug : otherSlugs.get(family);
         const winner = own === slug ? retained[0]?.record.skill : undefined;
-        if (own !== undefined && winner === undefined) entries.push({ slug: own, members });
-        for (const member of members) {
-          const { skill } = member.record;
+        if (own !== undefined && winner === undefined) entries.push({ slug: own, candidates });
+        for (const candidate of candidates) {
+          const { skill } = candidate.record;
           if (skill === undefined) continue;
-          const { content } = member;
+          const { content } = candidate;
           const original = retained.find((other) => content !== undefined && other.content === content)?.record.skill;
-          if (own === undefined) report(member, slugCollision(skill, first));
+          if (own === undefined) report(candidate, slugCollision(skill, first));
           else if (winner !== undefined)
-            report(member, original === undefined ? shadowed(skill, winner) : copied(skill, original));
-          else if (own !== slug) report(member, qualified(skill, own, first));
+            report(candidate, original === undefined ? shadowed(skill, winner) : copied(skill, original));
+          else if (own !== slug) report(candidate, qualified(skill, own, first));
         }
       }
-      if (retained.length === 0) retained = families[0]?.members ?? [];
+      if (retained.length === 0) retained = families[0]?.candidates ?? [];
     }
   }
   return { entries, findings };
@@ -89,31 +89,31 @@ function toFamilies(
   const byDirectory = new Map<string, FoundSkill[]>();
   for (const one of found) {
     const directory = versionsDirectory(one);
-    const members = byDirectory.get(directory);
-    if (members === undefined) {
+    const candidates = byDirectory.get(directory);
+    if (candidates === undefined) {
       byDirectory.set(directory, [one]);
       continue;
     }
-    const twin = members.find(({ record }) => record.skill?.version === one.record.skill?.version)?.record.skill;
-    if (twin === undefined) members.push(one);
+    const twin = candidates.find(({ record }) => record.skill?.version === one.record.skill?.version)?.record.skill;
+    if (twin === undefined) candidates.push(one);
     else if (one.record.skill !== undefined) refuse(one, one.record.skill, twin);
   }
-  const order = Array.from(byDirectory, ([directory, members]) => ({
+  const order = Array.from(byDirectory, ([directory, candidates]) => ({
     directory,
-    members,
-    rank: members.every(isDerivedSlug) ? 1 : 0,
+    candidates,
+    rank: candidates.every(isDerivedSlug) ? 1 : 0,
     depth: directory.split(path.sep).length,
   })).sort((a, b) => a.rank - b.rank || a.depth - b.depth || byCodePoint(a.directory, b.directory));
   const families: (Family & { readonly copies: FoundSkill[] })[] = [];
   const byContent = new Map<string, FoundSkill[]>();
-  for (const { directory, members } of order) {
-    const content = contentOf(members);
+  for (const { directory, candidates } of order) {
+    const content = contentOf(candidates);
     const copies = content === undefined ? undefined : byContent.get(content);
     if (copies !== undefined) {
-      copies.push(...members);
+      copies.push(...candidates);
       continue;
     }
-    const family = { directory, members, copies: [] };
+    const family = { directory, candidates, copies: [] };
     families.push(family);
     if (content !== undefined) byContent.set(content, family.copies);
   }
@@ -126,8 +126,8 @@ function isDerivedSlug({ record }: FoundSkill): boolean {
 }
 
 /** A text that is equal for copies; undefined if content was not compared. */
-function contentOf(members: readonly FoundSkill[]): string | undefined {
-  const parts = members.map(({ record, content }) => content && `${record.skill?.version ?? ""} ${content}`);
+function contentOf(candidates: readonly FoundSkill[]): string | undefined {
+  const parts = candidates.map(({ record, content }) => content && `${record.skill?.version ?? ""} ${content}`);
   return parts.includes(undefined) ? undefined : parts.sort().join("\n");
 }
 

@@ -124,15 +124,15 @@ export function matchesIgnorePattern({ anchored, names }: IgnorePattern, path: r
 
 /** Matches a list of patterns. Only the last wildcard is retried, so no match is tried twice. */
 function matchesAll<Part>(
-  parts: readonly Part[],
+  segments: readonly Part[],
   items: readonly string[],
-  matchesOne: (part: Part | undefined, item: string) => boolean,
+  matchesOne: (segment: Part | undefined, item: string) => boolean,
 ): boolean {
   let [at, index] = [0, 0];
   let retry: { readonly at: number; index: number } | undefined;
   while (index < items.length) {
-    if (parts[at] === anyNumber) retry = { at: ++at, index };
-    else if (at < parts.length && matchesOne(parts[at], items[index] ?? "")) {
+    if (segments[at] === anyNumber) retry = { at: ++at, index };
+    else if (at < segments.length && matchesOne(segments[at], items[index] ?? "")) {
       at++;
       index++;
     } else if (retry !== undefined) {
@@ -140,8 +140,8 @@ function matchesAll<Part>(
       index = ++retry.index;
     } else return false;
   }
-  while (parts[at] === anyNumber) at++;
-  return at === parts.length;
+  while (segments[at] === anyNumber) at++;
+  return at === segments.length;
 }
 
 function matchesName(name: IgnorePattern["names"][number] | undefined, text: string): boolean {

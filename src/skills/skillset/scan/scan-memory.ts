@@ -186,7 +186,7 @@ export class FoundSoFar {
   readonly #findings = new Map<string, Finding>();
   readonly #refused = new Map<DirectoryRecord, Finding>();
   /** All skills of each slug that several skills have, by the first of them. */
-  readonly rivals = new Map<DirectoryRecord, DirectoryRecord[]>();
+  readonly conflicts = new Map<DirectoryRecord, DirectoryRecord[]>();
 
   get skills(): FoundSkill[] {
     return Array.from(this.#skills.values(), (found) => {
@@ -214,9 +214,9 @@ export class FoundSoFar {
     const first = this.#firsts.get(record.skill.slug);
     if (first === undefined) this.#firsts.set(record.skill.slug, record);
     else {
-      const rivals = this.rivals.get(first) ?? [first];
-      this.rivals.set(first, rivals);
-      rivals.push(record);
+      const conflicting = this.conflicts.get(first) ?? [first];
+      this.conflicts.set(first, conflicting);
+      conflicting.push(record);
     }
   }
 

@@ -128,9 +128,9 @@ export function compareSkills(
 
   return function* (groups) {
     const digests = new Map<DirectoryRecord, string | undefined>();
-    for (const rivals of groups) {
+    for (const conflicting of groups) {
       yield undefined;
-      const byText = groupBy(rivals, (record) => textOf(record));
+      const byText = groupBy(conflicting, (record) => textOf(record));
       byText.delete(undefined);
       for (const equals of byText.values()) {
         if (equals.length === 1) continue;

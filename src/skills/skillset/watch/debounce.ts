@@ -27,7 +27,7 @@ export interface Debounce {
  * Opens a debounce. `look` gets the number of milliseconds without hints that were required; it must not throw. On a busy machine more
  * time may have passed, with hints that were not delivered yet.
  */
-export function openDebounce(clock: Clock, look: (quiet: number) => void): Debounce {
+export function openDebounce(clock: Clock, scan: (quiet: number) => void): Debounce {
   const touched = new Set<string>();
   let first = 0;
   let last = 0;
@@ -49,7 +49,7 @@ export function openDebounce(clock: Clock, look: (quiet: number) => void): Debou
     }
     const quiet = Math.max(due() - last, 0);
     touched.clear();
-    look(quiet);
+    scan(quiet);
   }
   return {
     hint(directory) {
@@ -73,8 +73,8 @@ export interface Hold {
   close(): void;
 }
 
-/** Opens a hold. `lookAgain` is called when the time of a held directory is over; it must not throw. */
-export function openHold(clock: Clock, lookAgain: (directory: string) => void): Hold {
+/** Opens a hold. `scanAgain` is called when the time of a held directory is over; it must not throw. */
+export function openHold(clock: Clock, scanAgain: (directory: string) => void): Hold {
   const waits = new Map<string, { isOver: boolean; readonly cancel: () => void }>();
   return {
     isHeld(directory, before, now, quiet = 0) {
@@ -88,7 +88,7 @@ export function openHold(clock: Clock, lookAgain: (directory: string) => void): 
         const cancel = clock.after(lossMs, () => {
           // The timer decides, not the clock: timers fire slightly early.
           started.isOver = true;
-          lookAgain(directory);
+          scanAgain(directory);
         });
         const started = { isOver: false, cancel };
         waits.set(directory, started);

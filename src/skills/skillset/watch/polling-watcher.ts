@@ -22,7 +22,7 @@ export function openPolling(
   const opened = loadChokidar();
   let watch: typeof watchPaths | undefined;
   let isClosed = false;
-  let cancel = clock.after(intervalMs, lookForReplaced);
+  let cancel = clock.after(intervalMs, findReplaced);
 
   async function loadChokidar(): Promise<void> {
     ({ watch } = await import("chokidar"));
@@ -61,14 +61,14 @@ export function openPolling(
     polled.delete(target);
   }
   /** Detects what chokidar does not: a directory that is replaced or created later, and changed links above it. */
-  function lookForReplaced(): void {
+  function findReplaced(): void {
     for (const [target, way] of [...wanted]) {
       if (isUnchanged(target, way)) continue;
       stop(target);
       start(target);
       hint(target, undefined);
     }
-    cancel = clock.after(intervalMs, lookForReplaced);
+    cancel = clock.after(intervalMs, findReplaced);
   }
 
   return {

@@ -20,7 +20,7 @@ export type PluginLocation =
   | { readonly type: "unusable"; readonly why: string };
 
 /** The fields of an entry or a manifest that concern the skills of a plugin, and those that are ignored. */
-export interface PluginParts {
+export interface PluginContents {
   /** Directories of skills, relative to the plugin. */
   readonly skills: readonly string[];
   /** Fields that run something, which acp-skills never does: `hooks`, `mcpServers` and the like. */
@@ -28,7 +28,7 @@ export interface PluginParts {
 }
 
 /** One entry of a marketplace, as Claude Code, Copilot, Codex and VS Code write it. */
-export interface PluginEntry extends PluginParts {
+export interface PluginEntry extends PluginContents {
   readonly name: string;
   readonly location: PluginLocation;
   /** Whether the plugin's manifest counts too; if not, the entry is the whole manifest. */
@@ -71,7 +71,7 @@ const maxPlugins = 10_000;
 const maxSkillPaths = 1_000;
 const maxNameLength = 128;
 /** Fields of plugins that run something or speak for the user. */
-const otherParts = [
+const otherContents = [
   ...["agents", "channels", "commands", "hooks", "lspServers", "mcpServers", "monitors"],
   ...["outputStyles", "settings", "themes", "workflows"],
 ];
@@ -95,7 +95,7 @@ export function parseMarketplace(
       continue;
     }
     const location = toPluginLocation(entry.source, options);
-    plugins.push({ name: entry.name, location, isStrict: entry.strict !== false, ...toParts(entry) });
+    plugins.push({ name: entry.name, location, isStrict: entry.strict !== false, ...toContents(entry) });
   }
   if (json.plugins.length > maxPlugins)
     problems.push(`The marketplace has more than ${maxPlugins} plugins; the others are left out.`);
@@ -103,22 +103,22 @@ export function parseMarketplace(
 }
 
 /** Reads a `plugin.json`; undefined if it is not a known manifest. */
-export function parseManifest(json: unknown, path: string): PluginParts | undefined {
+export function parseManifest(json: unknown, path: string): PluginContents | undefined {
   if (!isObject(json)) return undefined;
   const { $schema, name } = json;
   const isAgentPlugin = typeof $schema === "string" && $schema.startsWith("https://agent-plugins.org/schemas/");
   // The vendor-neutral form of agent-plugins.org has a fixed directory of skills.
   if (path === "plugin.json" && !isAgentPlugin && typeof name !== "string") return undefined;
-  const { skills, ignored } = toParts(json);
+  const { skills, ignored } = toContents(json);
   return { skills: isAgentPlugin ? [] : skills, ignored };
 }
 
-function toParts(fields: Readonly<Record<string, unknown>>): PluginParts {
+function toContents(fields: Readonly<Record<string, unknown>>): PluginContents {
   const { skills } = fields;
   const listed: readonly unknown[] = Array.isArray(skills) ? skills : skills === undefined ? [] : [skills];
   return {
     skills: listed.filter((path) => typeof path === "string").slice(0, maxSkillPaths),
-    ignored: otherParts.filter((part) => fields[part] !== undefined),
+    ignored: otherContents.filter((part) => fields[part] !== undefined),
   };
 }
 
@@ -129,10 +129,10 @@ export async function readManifests(
   tree: FileTree,
   roots: readonly string[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, PluginParts>> {
+): Promise<ReadonlyMap<string, PluginContents>> {
   const paths = [...new Set(roots)].flatMap((root) => manifestPaths.map((path) => joinTreePath(root, path)));
   const contents = await readSmall(tree, paths, maxManifestBytes, signal);
-  const manifests = new Map<string, PluginParts>();
+  const manifests = new Map<string, PluginContents>();
   for (const root of new Set(roots)) {
     for (const path of manifestPaths) {
       const bytes = contents.get(joinTreePath(root, path));

@@ -8,7 +8,7 @@ import {
   joinTreePath,
   skillChildren,
 } from "../trees/file-tree.ts";
-import { type PluginEntry, type PluginParts, readManifests, toPluginPath } from "./marketplace.ts";
+import { type PluginEntry, type PluginContents, readManifests, toPluginPath } from "./marketplace.ts";
 import type { RemoteContent } from "../../reader.ts";
 
 /** The number of plugins whose skills are searched before other work has its turn. */
@@ -133,7 +133,7 @@ export function quotedName(text: string): string {
 /** A plugin as its entry and its manifest describe it. */
 export interface Plugin {
   readonly entry?: Pick<PluginEntry, "name" | "skills" | "isStrict">;
-  readonly manifest?: PluginParts;
+  readonly manifest?: PluginContents;
   /** The plugin's directory in the tree. */
   readonly root: string;
   /** Whether `root` is also the directory of the marketplace, which many plugins share. */

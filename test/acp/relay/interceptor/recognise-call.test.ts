@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { factsOf } from "../../../../src/acp/negotiation/agents.ts";
-import { describeToPerson, withoutAlways } from "../../../../src/acp/messages/describe-call.ts";
+import { describeForUser, withoutAlways } from "../../../../src/acp/messages/describe-call.ts";
 import { ClaimedCalls } from "../../../../src/acp/service/tools/session-tools.ts";
 import { KnownCalls } from "../../../../src/acp/relay/interceptor/recognise-call.ts";
 
@@ -183,7 +183,7 @@ test.each(recorded)("shows a title that describes the call of %s before it runs"
   for (const message of messages as readonly Record<string, unknown>[]) {
     Object.assign(shown, message);
     const call = calls.record(message);
-    for (const amendment of call === undefined ? [] : describeToPerson(message, [], call))
+    for (const amendment of call === undefined ? [] : describeForUser(message, [], call))
       Object.assign(shown, { [String(amendment.path.at(-1))]: "value" in amendment ? amendment.value : undefined });
   }
   expect(shown).toMatchObject({ title: "Run skill rows.clean", kind: "execute" });
@@ -283,7 +283,7 @@ test.each<[object, object, string]>([
     rawInput: input,
   };
   const call = calls.record(update);
-  const amendments = call === undefined ? [] : describeToPerson(update, ["params", "update"], call);
+  const amendments = call === undefined ? [] : describeForUser(update, ["params", "update"], call);
   expect(amendments).toContainEqual({ path: ["params", "update", "title"], value: title });
 });
 
@@ -318,7 +318,7 @@ test("knows the calls that qwen-code replays as those of its tool for deferred o
   };
   const call = open("qwen-code").record(replayed);
   expect(call).toEqual({ tool: "execute_skill", input: { name: "status.fetch" } });
-  expect(call && describeToPerson(replayed, ["u"], call)).toContainEqual({
+  expect(call && describeForUser(replayed, ["u"], call)).toContainEqual({
     path: ["u", "title"],
     value: "Run skill status.fetch",
   });

@@ -8,7 +8,7 @@ const network = ["https://api.example.com"];
 
 /** A question about the first version of a skill. */
 export const question: Question = askAboutSkill({
-  subject: {
+  skill: {
     name: "web.fetch",
     slug: "web-fetch",
     version: "1.0.0",
@@ -23,7 +23,7 @@ export const question: Question = askAboutSkill({
 
 /** A question about the next version of the same skill. */
 export const changedQuestion: Question = askAboutSkill({
-  subject: {
+  skill: {
     name: "web.fetch",
     slug: "web-fetch",
     version: "1.1.0",

@@ -38,10 +38,10 @@ test("a skill that wants something needs an approval until a person gives it", a
 
   const { skill, sources } = wanting;
   const { name, slug, version, directory } = skill;
-  const subject = { name, slug, version, digest, isOwn: true, source: sources[0] ?? "", directory };
+  const judged = { name, slug, version, digest, isOwn: true, source: sources[0] ?? "", directory };
   const wants = { ...noCapabilities, secrets: ["API_KEY"] };
-  const request = { about: "run", subject, needs: wants, wants, files: () => Promise.resolve([]) } as const;
-  const asker = { owner: "s1", directory: "/project", door: "acp" };
+  const request = { about: "run", skill: judged, needs: wants, wants, files: () => Promise.resolve([]) } as const;
+  const asker = { owner: "s1", directory: "/project", transport: "acp" };
   await trust.answered(request, asker, { answer: "trust" });
   await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(2), patience);
   expect(states.of(skill)).toBeUndefined();

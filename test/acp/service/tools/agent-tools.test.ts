@@ -19,7 +19,7 @@ const { catalog } = memorySkillset([offer("pdf")]).openSession({});
 /** An app whose tools return their caller. */
 const app: ToolsApp = {
   toolbox: {
-    call: (_name, _args, { owner, door, sessionId }) => Promise.resolve({ owner, door, sessionId }),
+    call: (_name, _args, { owner, transport, sessionId }) => Promise.resolve({ owner, door: transport, sessionId }),
     mayRead: () => Promise.resolve(),
   },
   source: { files: diskSkillFiles(), bytes: diskSkillBytes() },

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type OpenDoor, describeDoors, doorSkills } from "../../../transports.ts";
+import { type OpenTransport, describeTransports, transportSkills } from "../../../transports.ts";
 import { type CliRun, runCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
@@ -10,7 +10,7 @@ async function call(args: readonly string[], input?: string): Promise<CliRun> {
   return await runCli(["call", ...args], { cwd: project.directory, ...(input !== undefined && { input }) });
 }
 
-function toReply({ code, stdout, stderr }: CliRun): Awaited<ReturnType<OpenDoor["call"]>> {
+function toReply({ code, stdout, stderr }: CliRun): Awaited<ReturnType<OpenTransport["call"]>> {
   if (code === 0) return { result: JSON.parse(stdout) as unknown };
   if ((code !== 2 && code !== 3) || stdout !== "") throw new Error(`not a refusal: ${stdout}${stderr}`);
   const { schemaVersion, ...error } = JSON.parse(stderr) as { schemaVersion: number; code: number; data: object };
@@ -18,10 +18,10 @@ function toReply({ code, stdout, stderr }: CliRun): Awaited<ReturnType<OpenDoor[
   return { error };
 }
 
-describeDoors(
+describeTransports(
   "of the command line",
   (directory) => {
-    for (const [file, text] of Object.entries(doorSkills)) project.write(`skills/${file}`, text);
+    for (const [file, text] of Object.entries(transportSkills)) project.write(`skills/${file}`, text);
     return Promise.resolve({
       call: async (tool, args) =>
         toReply(

@@ -3,7 +3,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type BrowseSessionResponse, sessionHeader } from "../../../../src/browser/wire/sessions.ts";
+import { type SignInResponse, sessionHeader } from "../../../../src/browser/wire/sessions.ts";
 import { runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
@@ -40,7 +40,7 @@ async function signIn({ origin, hash }: URL): Promise<Readonly<Record<string, st
   const body = JSON.stringify({ code: hash.slice("#code=".length) });
   const answer = await fetch(`${origin}/api/session`, { method: "POST", headers, body });
   expect(answer.status).toBe(200);
-  const { key } = (await answer.json()) as BrowseSessionResponse;
+  const { key } = (await answer.json()) as SignInResponse;
   const cookie = answer.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
   return { "sec-fetch-site": "same-origin", cookie, [sessionHeader]: key };
 }

@@ -1,5 +1,5 @@
 import { systemClock } from "../../../../src/base/clock.ts";
-import { findDenoParts } from "../../../../src/runtime/sandbox/pyodide/pyodide-tier.ts";
+import { findDenoFiles } from "../../../../src/runtime/sandbox/pyodide/pyodide-tier.ts";
 import { openPyodideSandbox } from "../../../../src/runtime/sandbox/pyodide/pyodide-sandbox.ts";
 import type { Sandbox } from "../../../../src/runtime/sandbox.ts";
 
@@ -14,10 +14,10 @@ export const isSlowAsked = process.env["ACP_SKILLS_SLOW_TESTS"] !== undefined;
 /** Opens the tier if both are installed, and slow tests are wanted. */
 export async function openPyodideForTests(cacheDirectory?: string): Promise<Sandbox | { readonly skip: string }> {
   if (!isSlowAsked) return { skip: "slow: set ACP_SKILLS_SLOW_TESTS" };
-  const parts = findDenoParts(peers);
+  const parts = findDenoFiles(peers);
   if (typeof parts === "string") return { skip: parts };
   return openPyodideSandbox({
-    parts,
+    files: parts,
     pool: { size: 1, idleMs: 60_000 },
     clock: systemClock,
     log: (level, message) => {

@@ -15,13 +15,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { silentLog } from "../../../../src/base/log.ts";
-import { findDenoParts, openPyodideTier } from "../../../../src/runtime/sandbox/pyodide/pyodide-tier.ts";
+import { findDenoFiles, openPyodideTier } from "../../../../src/runtime/sandbox/pyodide/pyodide-tier.ts";
 import { openPyodideSandbox } from "../../../../src/runtime/sandbox/pyodide/pyodide-sandbox.ts";
 import { recordingHost } from "../../../contract/sandbox/recording-host.ts";
 import { codeRun } from "../../../contract/sandbox/runs.ts";
 import { isSlowAsked, openPyodideForTests, peers } from "./open-pyodide.ts";
 
-const parts = findDenoParts(peers);
+const parts = findDenoFiles(peers);
 
 it.skipIf(typeof parts === "string")(
   "opens a tier that passes its self-test",
@@ -59,7 +59,7 @@ it.skipIf(typeof parts === "string" || process.getuid?.() !== 0 || !isSlowAsked)
     cpSync(parts.deno, hidden.deno);
     cpSync(parts.pyodide, hidden.pyodide, { recursive: true });
     const pool = { size: 1, idleMs: 1000 };
-    const sandbox = await openPyodideSandbox({ parts: hidden, pool, clock: systemClock, log: silentLog });
+    const sandbox = await openPyodideSandbox({ files: hidden, pool, clock: systemClock, log: silentLog });
     const run = codeRun("def main(): return 'here'");
     expect(await sandbox.run(run, recordingHost(), new AbortController().signal)).toMatchObject({ value: "here" });
     await sandbox.close();
@@ -118,20 +118,20 @@ describe.runIf(platform !== undefined)("findDenoParts", () => {
     packageAt("deno", ["bin.cjs"]);
     const deno = join(packageAt(`@deno/${platform ?? ""}`, ["deno"]), "deno");
     const pyodide = packageAt("pyodide");
-    expect(findDenoParts([], root)).toEqual({ deno, pyodide });
-    expect(findDenoParts([root], "/")).toEqual({ deno, pyodide });
+    expect(findDenoFiles([], root)).toEqual({ deno, pyodide });
+    expect(findDenoFiles([root], "/")).toEqual({ deno, pyodide });
   });
 
   it("finds the copy of deno that its install script makes", () => {
     const deno = join(packageAt("deno", ["bin.cjs", "deno"]), "deno");
     packageAt("pyodide");
-    expect(findDenoParts([], root)).toMatchObject({ deno });
+    expect(findDenoFiles([], root)).toMatchObject({ deno });
   });
 
   it("names the missing packages", () => {
-    expect(findDenoParts([], root)).toBe("deno and pyodide not found.");
+    expect(findDenoFiles([], root)).toBe("deno and pyodide not found.");
     packageAt("pyodide");
-    expect(findDenoParts([], root)).toBe("deno not found.");
+    expect(findDenoFiles([], root)).toBe("deno not found.");
   });
 
   it("finds a deno binary on PATH and ignores the script of the npm package", () => {
@@ -140,10 +140,10 @@ describe.runIf(platform !== undefined)("findDenoParts", () => {
     mkdirSync(join(root, "bin"));
     chmodSync(script, 0o755);
     symlinkSync(script, join(root, "bin", "deno"));
-    expect(findDenoParts([], root)).toBe("deno not found.");
+    expect(findDenoFiles([], root)).toBe("deno not found.");
     rmSync(join(root, "bin", "deno"));
     writeFileSync(join(root, "bin", "deno"), "");
     chmodSync(join(root, "bin", "deno"), 0o755);
-    expect(findDenoParts([], root)).toEqual({ deno: join(root, "bin", "deno"), pyodide });
+    expect(findDenoFiles([], root)).toEqual({ deno: join(root, "bin", "deno"), pyodide });
   });
 });

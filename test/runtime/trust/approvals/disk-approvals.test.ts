@@ -132,7 +132,7 @@ describe("approvals on disk", () => {
     await open().change(project, adding(grantOf(1)));
     const [grant] = (await open().read(project)).grants;
     const access = (name: string, digest: string): Parameters<typeof allows>[1] => ({
-      subject: { name, digest },
+      skill: { name, digest },
       wants: grantOf(1).capabilities,
     });
     expect(grant && allows(grant, access("acme.skill1", digestOf(1)), 0)).toBe(true);

@@ -182,7 +182,7 @@ export async function openAttackedWorld(
   await catalog.ready;
   const caller: ToolCaller = {
     owner: "session:1",
-    door: "mcp",
+    transport: "mcp",
     sessionId: "s1",
     project: "/work/shop",
     skills: catalog,
@@ -215,7 +215,7 @@ export async function openAttackedWorld(
     },
     grant: {
       async digestOf(name) {
-        const described = await toolbox.call("describe_skill", { name }, { ...caller, door: "cli" });
+        const described = await toolbox.call("describe_skill", { name }, { ...caller, transport: "cli" });
         return (described as { skill: { digest: string } }).skill.digest;
       },
     },

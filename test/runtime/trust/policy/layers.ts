@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { checkPolicy } from "../../../../src/runtime/trust/policy/check-policy.ts";
 import { type Capabilities, noCapabilities } from "../../../../src/skills/permissions.ts";
-import type { Subject } from "../../../../src/runtime/trust/grants.ts";
+import type { JudgedSkill } from "../../../../src/runtime/trust/grants.ts";
 import type { PolicyLayer } from "../../../../src/runtime/trust/policy/layers.ts";
 
 export const home = "/home/ada";
@@ -14,7 +14,7 @@ export function layerOf(origin: PolicyLayer["origin"], content: object | string)
 
 export const digest = `sha256:${"0a".repeat(32)}`;
 
-export function subjectOf(facts: Partial<Subject> = {}): Subject {
+export function subjectOf(facts: Partial<JudgedSkill> = {}): JudgedSkill {
   const name = facts.name ?? "acme.deploy";
   return {
     name,
@@ -51,7 +51,7 @@ export const anyWants: fc.Arbitrary<Capabilities> = fc
   )
   .map(wanting);
 
-export const anySubject: fc.Arbitrary<Subject> = fc
+export const anySubject: fc.Arbitrary<JudgedSkill> = fc
   .record({
     name: fc.constantFrom("acme.deploy", "acme.log", "pdf", "acme-deploy"),
     isOwn: fc.boolean(),

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Capabilities, beyond, covers, isNothing, noCapabilities } from "../../../../src/skills/permissions.ts";
-import type { Subject } from "../../../../src/runtime/trust/grants.ts";
+import type { JudgedSkill } from "../../../../src/runtime/trust/grants.ts";
 import type { PolicyLayer } from "../../../../src/runtime/trust/policy/layers.ts";
 import { looseningsOf, mergePolicies } from "../../../../src/runtime/trust/policy/merge-policies.ts";
 import { settings } from "../../../../src/runtime/trust/policy/policy-file.ts";
@@ -16,7 +16,7 @@ const project = (content: object | string): PolicyLayer => layerOf("project", co
 const settingNames = ["runs", "reads", "approvals", "prompts", "answers", "worktrees"] as const;
 
 /** How one policy allows more than another for a skill; empty if it does not. */
-function looser(policy: Policy, other: Policy, subject: Subject, wants: Capabilities): readonly string[] {
+function looser(policy: Policy, other: Policy, subject: JudgedSkill, wants: Capabilities): readonly string[] {
   const rank = (name: (typeof settingNames)[number], { [name]: value }: Policy): number =>
     (settings[name].values as readonly unknown[]).indexOf(value);
   const granted = policy.grants(subject)?.capabilities;

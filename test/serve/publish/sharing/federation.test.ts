@@ -57,7 +57,7 @@ async function consume(served: Served, slug: string, { isGranted = true } = {}) 
     rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
   });
   await session.catalog.ready;
-  const person = { owner: localOwner, door: "cli", skills: session.catalog } as const;
+  const person = { owner: localOwner, transport: "cli", skills: session.catalog } as const;
   const call = (tool: string, args: object, signal?: AbortSignal): Promise<unknown> =>
     app.toolbox.call(tool, args, person, signal);
   return {
@@ -220,7 +220,7 @@ describe("a skill of another server", () => {
     const session = app.openSession({});
     await session.catalog.ready;
     await vi.waitFor(async () => expect((await (await app.runRecords()).read(id))?.status).toBe("completed"));
-    const person = { owner: localOwner, door: "cli", skills: session.catalog } as const;
+    const person = { owner: localOwner, transport: "cli", skills: session.catalog } as const;
     const { message } = await refusal(app.toolbox.replay(id, person));
     expect(message).toContain("the skill open.sum runs on another machine");
   });

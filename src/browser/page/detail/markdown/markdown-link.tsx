@@ -1,7 +1,7 @@
 import type { Tokens } from "marked";
 import type { ComponentChildren, JSX } from "preact";
 import { visibleText } from "../../components/foreign-text.tsx";
-import { decodePart } from "../../state/location.ts";
+import { decodeSegment } from "../../state/location.ts";
 
 interface Files {
   readonly files: ReadonlySet<string>;
@@ -77,7 +77,7 @@ function pathOf(address: string): string | undefined {
   const [written = ""] = address.split(/[?#]/, 1);
   if (/^[\\/]/.test(written) || written.includes("\\")) return undefined;
   const names: string[] = [];
-  for (const name of decodePart(written, "..").split("/")) {
+  for (const name of decodeSegment(written, "..").split("/")) {
     if (name === "..") {
       if (names.pop() === undefined) return undefined;
     } else if (name !== "." && name !== "") names.push(name);

@@ -11,7 +11,7 @@ import { useBrowser } from "../../state/browser.ts";
 import type { TabProps } from "../tabs.ts";
 import { RunOutcomeView } from "./result/run-outcome.tsx";
 import { RunStateMark } from "./result/run-panel.tsx";
-import { toLedgerSentence, withChanges, doorInWords } from "./sentences.ts";
+import { toLedgerSentence, withChanges, transportInWords } from "./sentences.ts";
 
 /** The history of a skill on this machine: its runs, the questions and answers about it, and the changes of its files. */
 export function HistoryTab({ detail: { digest, row } }: TabProps): JSX.Element {
@@ -86,7 +86,7 @@ function PastRun({ run, current }: PastRunProps): JSX.Element {
           {moment(at)}
           <RunStateMark status={status} />
           <span>
-            {doorInWords(door)}
+            {transportInWords(door)}
             {agent !== undefined && <bdi> ({toVisible(agent, 100)})</bdi>}
           </span>
           {digest !== undefined && (

@@ -1,6 +1,6 @@
 import type { LedgerEvent } from "../../../wire/runs.ts";
 
-const doors: Readonly<Record<string, string>> = {
+const transports: Readonly<Record<string, string>> = {
   acp: "in an editor",
   mcp: "by a model",
   "in-process": "by a model",
@@ -10,8 +10,8 @@ const doors: Readonly<Record<string, string>> = {
 };
 
 /** The transport of a call, in words. */
-export function doorInWords(door: string): string {
-  return doors[door] ?? `through ${door}`;
+export function transportInWords(transport: string): string {
+  return transports[transport] ?? `through ${transport}`;
 }
 
 const uses: Readonly<Record<string, string>> = {
@@ -37,24 +37,24 @@ const answers: Readonly<Record<string, string>> = {
 /** Describes an event of the ledger in one sentence, which may quote text of agents and skills. */
 export function toLedgerSentence(event: LedgerEvent): string {
   const { what, tool, outcome, code, about, answer, grant } = event;
-  const door = doorInWords(event.door);
+  const transport = transportInWords(event.door);
   const by = grant === undefined ? "" : ` (${grant})`;
   const why = about === undefined ? "." : `: ${about}`;
   const isPlain = outcome === undefined || outcome === "completed";
   const how = isPlain ? "" : `: ${outcome}${code === undefined ? "" : ` (${code})`}`;
   const said = answer === undefined ? "" : `: ${answers[answer] ?? answer}`;
   const sentences: Readonly<Record<string, string>> = {
-    use: `${uses[tool] ?? `Used with ${tool}`} ${door}${how}.`,
-    start: `Started ${door}${about === undefined ? "" : ` with ${about}`}${by}.`,
-    ask: `A person was asked ${door}${why}`,
+    use: `${uses[tool] ?? `Used with ${tool}`} ${transport}${how}.`,
+    start: `Started ${transport}${about === undefined ? "" : ` with ${about}`}${by}.`,
+    ask: `A person was asked ${transport}${why}`,
     answer: `${outcome === "allowed" ? "Allowed" : "Not allowed"}${said}.`,
-    refusal: `Refused without asking ${door}${why}`,
-    block: `Blocked ${door}.`,
+    refusal: `Refused without asking ${transport}${why}`,
+    block: `Blocked ${transport}.`,
     import: `An approval or a block was imported${about === undefined ? "" : `: ${about}`}.`,
-    grant: `Approved ${door}${by}.`,
-    revoke: `Approval withdrawn ${door}${by}.`,
+    grant: `Approved ${transport}${by}.`,
+    revoke: `Approval withdrawn ${transport}${by}.`,
   };
-  return (Object.hasOwn(sentences, what) ? sentences[what] : undefined) ?? `${what} ${door}${why}`;
+  return (Object.hasOwn(sentences, what) ? sentences[what] : undefined) ?? `${what} ${transport}${why}`;
 }
 
 /** A line of the history: an event, or a change of the skill's files. */

@@ -2,13 +2,13 @@ import path from "node:path";
 import { openApp } from "../../../../runtime/app.ts";
 import { localOwner } from "../../../../runtime/caller.ts";
 import { readOptions } from "../../../../runtime/options.ts";
-import type { Asker, CallingSkill, PolicyRefusal, Trust } from "../../../../runtime/trust.ts";
+import type { TrustCaller, CallingSkill, PolicyRefusal, Trust } from "../../../../runtime/trust.ts";
 import { isNothing } from "../../../../skills/permissions.ts";
 import { askAboutSkill } from "../../../../runtime/question.ts";
 import { shortDigest } from "../../../../skills/hash.ts";
 import { parseUntil } from "../../../arguments/values.ts";
 import { usageError, type ExitCode, exit } from "../../../command.ts";
-import { toPerson } from "../../../report/outcome.ts";
+import { toUserWords } from "../../../report/outcome.ts";
 import { errorLines } from "../../../report/safe-text.ts";
 import { isNamedApproval, readApprovals } from "./list-approvals.ts";
 import type { Approving } from "../approvals.ts";
@@ -21,9 +21,9 @@ export async function grantApproval(given: Approving): Promise<ExitCode> {
 
 /** Blocks the skills of a name, as an answer of the user would: for editors that do not show this answer. */
 export async function blockSkill(given: Approving): Promise<ExitCode> {
-  return await answer(given, async (trust, asker, { targets: [name = ""], options: { scope: reach }, store }) => {
+  return await answer(given, async (trust, caller, { targets: [name = ""], options: { scope: reach }, store }) => {
     for (const { request } of await installedSkill(name, given))
-      await trust.answered(request(), asker, { answer: "block" }, { reach });
+      await trust.answered(request(), caller, { answer: "block" }, { reach });
     const blocks = (await readApprovals(store)).filter((one) => one.type === "block" && isNamedApproval(one, name));
     const isStored = reach === undefined || blocks.some(({ scope }) => scope === reach);
     const reachInWords = blocks.some(({ scope }) => scope === "everywhere") ? "everywhere" : "in this project";
@@ -35,7 +35,7 @@ export async function blockSkill(given: Approving): Promise<ExitCode> {
 
 const hint = "The warning above says what to correct in the data directory.";
 
-type Answer = (trust: Trust, asker: AtTerminal, given: Approving) => Promise<Granted>;
+type Answer = (trust: Trust, caller: AtTerminal, given: Approving) => Promise<Granted>;
 
 async function answer(given: Approving, act: Answer): Promise<ExitCode> {
   const { options, store, terminal } = given;
@@ -43,8 +43,8 @@ async function answer(given: Approving, act: Answer): Promise<ExitCode> {
   let granted: Granted;
   try {
     const trust = await app.trust();
-    const asker = { owner: localOwner, directory: path.resolve(terminal.cwd, options.cwd ?? "."), door: "cli" };
-    granted = await act(trust, asker, given);
+    const caller = { owner: localOwner, directory: path.resolve(terminal.cwd, options.cwd ?? "."), transport: "cli" };
+    granted = await act(trust, caller, given);
   } finally {
     await app.close();
   }
@@ -60,24 +60,24 @@ interface Granted {
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
-type AtTerminal = Asker & { readonly directory: string };
+type AtTerminal = TrustCaller & { readonly directory: string };
 
-async function grantProject(trust: Trust, asker: AtTerminal): Promise<Granted> {
-  const { directory: project } = asker;
-  const authorization = await trust.trustProject(project, asker);
+async function grantProject(trust: Trust, caller: AtTerminal): Promise<Granted> {
+  const { directory: project } = caller;
+  const authorization = await trust.trustProject(project, caller);
   if (!authorization.allowed) return refused({ project }, authorization);
   const message = `models may read the skills that came with ${project}`;
   return { message, shown: { allowed: true, project } };
 }
 
-async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Promise<Granted> {
+async function grantSkill(trust: Trust, caller: AtTerminal, given: Approving): Promise<Granted> {
   const { options, targets } = given;
   const installed = await versionNamed(targets[0] ?? "", given);
   const request = installed.request(await callingSkill(options["called-by"], given));
-  const { subject, wants } = request;
+  const { skill: subject, wants } = request;
   const { name: skill, version, digest } = subject;
   const named = { skill, version, digest };
-  if (isNothing(wants) && trust.policyFor(asker.directory).runs === "sandbox" && subject.origin === undefined) {
+  if (isNothing(wants) && trust.policyFor(caller.directory).runs === "sandbox" && subject.origin === undefined) {
     const message = `${skill} ${version} requests nothing beyond its sandbox: it needs no approval`;
     return { message, shown: { allowed: true, id: null, ...named } };
   }
@@ -85,12 +85,12 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
     options.expires === undefined
       ? undefined
       : new Date(parseUntil("--expires", options.expires, Date.now())).toISOString();
-  const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach: options.scope, expires });
+  const authorization = await trust.answered(request, caller, { answer: "trust" }, { reach: options.scope, expires });
   if (!authorization.allowed) return refused(named, authorization);
   const id = authorization.by;
   // A grant for one session means nothing here: a policy demands it, or the approval could not be stored.
   if (!id.startsWith("grant_")) {
-    if (["project", "everywhere"].includes(trust.policyFor(asker.directory).approvals)) {
+    if (["project", "everywhere"].includes(trust.policyFor(caller.directory).approvals)) {
       const why = `The approval of ${skill} could not be stored: nothing was granted.`;
       return refused(named, { why, hint });
     }
@@ -111,7 +111,7 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
 }
 
 function refused(what: Readonly<Record<string, unknown>>, { why, hint }: PolicyRefusal): Granted {
-  return { message: toPerson(`${why} ${hint}`), shown: { allowed: false, ...what, why, hint } };
+  return { message: toUserWords(`${why} ${hint}`), shown: { allowed: false, ...what, why, hint } };
 }
 
 /** Finds the version that `NAME` or `NAME@DIGEST` names. Throws INVALID_OPTIONS if the installed skill has other bytes. */

@@ -38,7 +38,7 @@ export interface GitOutcome {
   readonly stderr: string;
 }
 
-const stderrKept = 8 * 1024;
+const maxStderrBytes = 8 * 1024;
 const stderrShown = 300;
 
 /**
@@ -80,7 +80,7 @@ export async function runGit(
       end(new SkillsError("FILE_TOO_LARGE", `git printed more than ${maxBytes} bytes; the repository is too large.`));
   });
   child.stderr?.on("data", (chunk: Buffer) => {
-    errors = Buffer.concat([errors, chunk]).subarray(-stderrKept);
+    errors = Buffer.concat([errors, chunk]).subarray(-maxStderrBytes);
   });
   // git may end before it has read everything.
   child.stdin?.on("error", () => undefined);

@@ -16,11 +16,11 @@ const maxRetainedLength = 256 * 1024;
 const pieceLength = 16 * 1024;
 
 /** Appends a piece, which may overlap the log or leave a gap after it. Beyond 256 KiB, the oldest pieces are dropped. */
-export function appendPrinted(log: PrintedLog, part: LogPiece): PrintedLog {
-  const known = Math.max(0, log.end - part.at);
-  const text = part.text.slice(known);
+export function appendPrinted(log: PrintedLog, added: LogPiece): PrintedLog {
+  const known = Math.max(0, log.end - added.at);
+  const text = added.text.slice(known);
   if (text === "") return log;
-  const at = part.at + known;
+  const at = added.at + known;
   const last = log.pieces.at(-1);
   const grows =
     last !== undefined && last.at + last.text.length === at && last.text.length + text.length <= pieceLength;
