@@ -75,11 +75,11 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
     onProgress(
       `${one.id}, run ${number} ${withSkill ? "with" : "without"} the skill (${runs.length + 1} of ${planned.length})`,
     );
-    const runDirectory = runDirectoryOf(iteration, { id: one.id, withSkill, number });
-    mkdirSync(path.join(runDirectory, "outputs"), { recursive: true });
+    const folder = runDirectoryOf(iteration, { id: one.id, withSkill, number });
+    mkdirSync(path.join(folder, "outputs"), { recursive: true });
     const seen =
       replay === undefined || once.recorded === undefined
-        ? await runOnce(once, runDirectory, options)
+        ? await runOnce(once, folder, options)
         : readObserved(replay.iteration, once.recorded);
     if (isInterrupted()) break;
     if (runs.length === 0 && seen.session.hasStarted !== true) {
@@ -117,15 +117,11 @@ function plan({ cases, runs, comparesWithout, replay }: EvaluateOptions): readon
   );
 }
 
-async function runOnce(
-  { one, withSkill }: Once,
-  runDirectory: string,
-  options: EvaluateOptions,
-): Promise<ObservedSession> {
+async function runOnce({ one, withSkill }: Once, folder: string, options: EvaluateOptions): Promise<ObservedSession> {
   const { skill, agent, keepsOthers } = options;
   const project = makeCaseDirectory(skill, one, withSkill);
   const { directory } = project;
-  const audit = path.join(runDirectory, ledgerName);
+  const audit = path.join(folder, ledgerName);
   const given: SkillsOptions = {
     ...options.options,
     audit,

@@ -12,13 +12,7 @@ export interface CallerEvents {
 }
 
 /** Stores the latest `most` events. `epoch` distinguishes processes. Ids of another caller are no secret, but name no event here. */
-export function createCallerEvents({
-  epoch,
-  maxEvents,
-}: {
-  readonly epoch: string;
-  readonly maxEvents: number;
-}): CallerEvents {
+export function createCallerEvents({ epoch, max }: { readonly epoch: string; readonly max: number }): CallerEvents {
   /** The texts of the events `latest - stored.length + 1` to `latest`. */
   const stored: string[] = [];
   const listeners = new Set<(text: string) => void>();
@@ -29,7 +23,7 @@ export function createCallerEvents({
       latest += 1;
       const text = toText(`${epoch}-${latest}`, type, data);
       stored.push(text);
-      if (stored.length > maxEvents) stored.shift();
+      if (stored.length > max) stored.shift();
       for (const listener of listeners) listener(text);
     },
     since(lastEventId) {

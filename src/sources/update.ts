@@ -8,13 +8,7 @@ import { type AddressRules, addressRules } from "./fetch/address-rules.ts";
 import { type LockEntry, computedHash, fileDigests, isVerifiable } from "./lock.ts";
 import { signatureFile } from "../skills/skill.ts";
 import { sourceKindOf, type Source, isLoopbackHost } from "./source.ts";
-import {
-  type NamedSources,
-  confirmSource,
-  findLocked,
-  unconfirmedRefusal,
-  sourceOfEntry,
-} from "./lock/locked-source.ts";
+import { type NamedSources, confirmSource, findLocked, sourceRefusal, sourceOfEntry } from "./lock/locked-source.ts";
 import type { InstallScope } from "./install-scope.ts";
 import { type InstalledState, lossWords, stateOf } from "./installed.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile } from "./reader.ts";
@@ -103,7 +97,7 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
       return { key, entry, installed, source: entry.source, latest: { state, why: source.why } };
     }
     const looked = { key, entry, installed, source: source.label };
-    const refusal = localRefusal(source, rules) ?? unconfirmedRefusal(where, source, named);
+    const refusal = localRefusal(source, rules) ?? sourceRefusal(where, source, named);
     if (refusal !== undefined) return { ...looked, latest: { state: "failed", why: refusal } };
     try {
       const index = await readOnce(looking.isExact === true ? atLocked(source, entry) : source);

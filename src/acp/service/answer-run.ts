@@ -44,8 +44,6 @@ async function answerSkillRun(
   if (isAsked || !isNothing(permissionsOf(skill))) return "decided";
   if (existsSync(path.join(skill.directory, requirementsFile))) return undefined;
   const [{ offeredToJudged }, trust] = await Promise.all([import("../../runtime/runs.ts"), app.trust()]);
-  const trustCaller = { owner, directory, transport: "acp" };
-  return (await trust.mayRunUnasked(offeredToJudged(offered, app.source, skill), trustCaller))
-    ? "sandboxed"
-    : undefined;
+  const caller = { owner, directory, transport: "acp" };
+  return (await trust.mayRunUnasked(offeredToJudged(offered, app.source, skill), caller)) ? "sandboxed" : undefined;
 }

@@ -97,17 +97,8 @@ export class ServedSession {
       const { protocol, showsForms } = request.negotiation;
       const askIn = (id: string): Ask => questions.askIn({ id, protocol, showsForms });
       const { clock } = settings;
-      const blobStored = (id: string, facts: BlobFacts): void => this.#context.outlet.blob(this.#key, id, facts);
-      const session = {
-        tools,
-        skills: this.#skills,
-        calls: this.calls,
-        toolsListed,
-        askIn,
-        blobStored,
-        clock,
-        send,
-      };
+      const onBlob = (id: string, facts: BlobFacts): void => this.#context.outlet.blob(this.#key, id, facts);
+      const session = { tools, skills: this.#skills, calls: this.calls, toolsListed, askIn, onBlob, clock, send };
       const opened = await equipSession({ ...request, transport }, session);
       if (!this.#isOpen) {
         opened.close();

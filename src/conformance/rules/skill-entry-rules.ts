@@ -118,11 +118,11 @@ export const skillEntryRules = defineRules([
     ...documents.skillsRfd(
       "The Agent MUST treat each reference as the user explicitly invoking that skill for this prompt.",
     ),
-    check: promptCheck(function* ({ line, blocks, response }, lists, allowedPositions) {
+    check: promptCheck(function* ({ line, blocks, response }, lists, accepted) {
       const isListed = blocks.every(({ name }) => isString(name) && lists.every((listed) => listed.has(name)));
       const code = fieldsOf(response?.error)?.["code"];
       if (response?.error === undefined || otherReasons.has(code) || !isListed) return;
-      if (misplaced(blocks, allowedPositions) === undefined)
+      if (misplaced(blocks, accepted) === undefined)
         yield {
           line: response.line,
           message: `the prompt on line ${line} is refused (${quote(code)}), but names listed skills only: ${quote(blocks.map(({ name }) => name))}`,
@@ -135,11 +135,11 @@ export const skillEntryRules = defineRules([
     appliesTo: "client",
     ...documents.skillsRfd("Clients MUST NOT send a skill reference that the Agent's capability does not allow."),
     check: each(invokingPrompts, function* ({ blocks }, exchange) {
-      const allowedPositions = exchange.negotiation?.ownBlocks ?? "nowhere";
-      const wrong = misplaced(blocks, allowedPositions);
+      const accepted = exchange.negotiation?.ownBlocks ?? "nowhere";
+      const wrong = misplaced(blocks, accepted);
       if (wrong === undefined) return;
       const allowed =
-        allowedPositions === "nowhere"
+        accepted === "nowhere"
           ? "the agent did not advertise session.prompt.skill"
           : "without session.prompt.skill.inline only the first block may be one";
       yield `prompt[${wrong.index}] is a skill block, but ${allowed}`;
@@ -195,19 +195,15 @@ function promptCheck(
   check: (
     prompt: InvokingPrompt,
     lists: readonly ReadonlySet<unknown>[],
-    allowedPositions: Negotiation["ownBlocks"],
+    accepted: Negotiation["ownBlocks"],
   ) => Iterable<RuleViolation>,
 ): ConformanceRule["check"] {
   return function* (exchange) {
-    const allowedPositions = exchange.negotiation?.ownBlocks ?? "nowhere";
-    if (allowedPositions === "nowhere") return;
+    const accepted = exchange.negotiation?.ownBlocks ?? "nowhere";
+    if (accepted === "nowhere") return;
     for (const prompt of invokingPrompts(exchange)) {
       const { line, sessionId, response } = prompt;
-      yield* check(
-        prompt,
-        listedNames(exchange, sessionId, [line, response?.line ?? exchange.lastLine]),
-        allowedPositions,
-      );
+      yield* check(prompt, listedNames(exchange, sessionId, [line, response?.line ?? exchange.lastLine]), accepted);
     }
   };
 }
@@ -215,10 +211,10 @@ function promptCheck(
 /** The first block at a position at which the agent takes none. */
 function misplaced(
   blocks: InvokingPrompt["blocks"],
-  allowedPositions: Negotiation["ownBlocks"],
+  accepted: Negotiation["ownBlocks"],
 ): InvokingPrompt["blocks"][number] | undefined {
-  if (allowedPositions === "nowhere") return blocks[0];
-  return allowedPositions === "first" ? blocks.find(({ index }) => index > 0) : undefined;
+  if (accepted === "nowhere") return blocks[0];
+  return accepted === "first" ? blocks.find(({ index }) => index > 0) : undefined;
 }
 
 function lastOfClientBefore(before: number, { requests, notifications }: Exchange): number {

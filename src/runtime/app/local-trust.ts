@@ -36,18 +36,15 @@ export function createLocalTrust(
 /** The tools that most often lead to each kind of question. */
 const toolsOf = { run: "execute_skill", read: "read_skill_file" } as const;
 
-function toLedgerEntry(
-  { type, caller, about, skill: judged, allowed, answer, detail }: TrustEvent,
-  at: number,
-): LedgerEntry {
-  const { name: skill, version, digest } = judged;
+function toLedgerEntry({ type, caller, about, skill, allowed, answer, detail }: TrustEvent, at: number): LedgerEntry {
+  const { name, version, digest } = skill;
   const outcome = type === "asked" ? "asked" : allowed === true ? "allowed" : "denied";
   return {
     at,
     event: ({ asked: "ask", answered: "answer", refused: "refusal" } as const)[type],
     tool: toolsOf[about],
     ...whoAndWhere({ callerName: caller.callerName, project: caller.directory }),
-    skill,
+    skill: name,
     version,
     ...(digest !== undefined && { digest }),
     outcome,

@@ -1,14 +1,7 @@
 import { isSkillsError, SkillsError } from "../../base/errors.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type {
-  TrustCaller,
-  Authorization,
-  Blocker,
-  CallingSkill,
-  FullTrustRequest,
-  PolicyRefusal,
-  Trust,
-} from "../trust.ts";
+import type { Authorization, PolicyRefusal, Trust, TrustCaller } from "../trust.ts";
+import type { Blocker, CallingSkill, FullTrustRequest } from "../trust.ts";
 import { type Capabilities, isNothing, permissionsOf, noCapabilities } from "../../skills/permissions.ts";
 import { checkDeclared, skillTooLarge } from "./plan/plan-run.ts";
 import { presentDependenciesOf, programOf } from "./plan/plan-skill-run.ts";

@@ -133,7 +133,7 @@ export class Decisions {
 
   /** Stores a block permanently, and any other refusal in `OwnerDecisions.refused`. `place`: see `questionKey`. */
   async refuse(
-    location: string,
+    key: string,
     skill: Versionless,
     caller: TrustCaller,
     reply: Reply,
@@ -145,7 +145,7 @@ export class Decisions {
     // A block that the user sets unasked is no answer to a question.
     if (caller.ask !== undefined && ++session.refusals === maxRefusals) this.#options.log("warning", enoughAsked.why);
     if (reply.answer !== "block") {
-      refused.set(location, reply);
+      refused.set(key, reply);
       return;
     }
     const { name } = skill;
@@ -159,7 +159,7 @@ export class Decisions {
       ...approvals,
       blocks: [...before.filter((other) => other.skill !== name || other.from !== block.from), block],
     });
-    if (!(await this.change(scope, change, notify))) refused.set(location, reply);
+    if (!(await this.change(scope, change, notify))) refused.set(key, reply);
   }
 
   /** Removes a grant, or the blocks of a skill, from all scopes and from the session: see `Trust.takeBack`. */
@@ -173,9 +173,7 @@ export class Decisions {
       block: (block: Block): boolean => !("blocksOf" in what && blocks(block, what.blocksOf)),
     };
     const locations = "blocksOf" in what ? [what.blocksOf.source, path.dirname(what.blocksOf.directory)] : [];
-    const above = locations
-      .flatMap((location) => this.#locationsAbove(location, policy))
-      .map((project) => ({ project }));
+    const above = locations.flatMap((one) => this.#locationsAbove(one, policy)).map((project) => ({ project }));
     const scopes = ["everywhere" as const, this.scopeOf("project", directory, policy), ...above];
     const notifyOnce = onlyOnce(notify);
     let isFound = false;
@@ -269,15 +267,14 @@ class DecisionsByOwner extends LimitedMap<string, OwnerDecisions> {
     if (session === undefined) return;
     session.refusals = 0;
     session.readable.clear();
-    for (const [location, { answer }] of session.refused) if (answer === undefined) session.refused.delete(location);
+    for (const [key, { answer }] of session.refused) if (answer === undefined) session.refused.delete(key);
   }
 
   /** Records that the user invoked the skill in a directory: it may be read, and asked about again. */
   consent(owner: string, directory: string): void {
     const { consents, refused } = this.of(owner);
     consents.add(directory);
-    for (const location of refused.keys())
-      if ((JSON.parse(location) as unknown[])[1] === directory) refused.delete(location);
+    for (const key of refused.keys()) if ((JSON.parse(key) as unknown[])[1] === directory) refused.delete(key);
   }
 }
 

@@ -33,9 +33,9 @@ export function createPeerIdentifier(users = canIdentifyPeerUsers() ? createPeer
  * this user three quarters, so that this user can always connect. Peers are identified only while more than a quarter is in use. An
  * unidentified connection counts for nobody: a limit on these would close those of this user, too.
  */
-export function shareConnections(server: Server, maxConnections: number, peerOf: PeerOf): void {
-  const ofPeer = Math.ceil(maxConnections / 2);
-  const ofOthers = Math.ceil((maxConnections * 3) / 4);
+export function shareConnections(server: Server, max: number, peerOf: PeerOf): void {
+  const ofPeer = Math.ceil(max / 2);
+  const ofOthers = Math.ceil((max * 3) / 4);
   const start = server.listeners("connection") as ((socket: Socket) => void)[];
   const started = new WeakSet<Socket>();
   /** The open connections, each with its peer, once that is known. */
@@ -83,8 +83,7 @@ export function shareConnections(server: Server, maxConnections: number, peerOf:
 
   function admit(socket: Socket, peer: string): void {
     if (socket.destroyed) return;
-    const isOver =
-      peer === ownPeer ? known >= maxConnections : known - countOf(ownPeer) >= ofOthers || countOf(peer) >= ofPeer;
+    const isOver = peer === ownPeer ? known >= max : known - countOf(ownPeer) >= ofOthers || countOf(peer) >= ofPeer;
     if (isOver) {
       socket.destroy();
       return;
@@ -113,7 +112,7 @@ export function shareConnections(server: Server, maxConnections: number, peerOf:
   }
 
   server.removeAllListeners("connection").on("connection", (socket: Socket) => {
-    if (open.size < maxConnections / 4) {
+    if (open.size < max / 4) {
       unknown.add(socket);
       follow(socket);
       read(socket);

@@ -103,7 +103,7 @@ function createEventFeed({ session, publication, baseUrl, onRun }: ServeContext)
     of(caller: HttpCaller): CallerEvents {
       const found = callers.get(caller.name);
       before ??= publication();
-      const events = found?.events ?? createCallerEvents({ epoch, maxEvents: maxStored });
+      const events = found?.events ?? createCallerEvents({ epoch, max: maxStored });
       // After a change of the configuration, the caller may discover other skills.
       if (found !== undefined && found.caller !== caller) events.push("reset", snapshot());
       callers.set(caller.name, { caller, events });
@@ -171,9 +171,9 @@ export function createEventStreams({ app, config, draining, metrics }: StreamCon
   const { clock } = app;
   /** The open streams with the reader for which they count. Only callers without a token are distinguished by address. */
   const open = new Map<EventStream, { readonly name: string; readonly network: string | undefined }>();
-  const maxStreams = config.limits.eventStreams;
+  const max = config.limits.eventStreams;
   /** One caller, or all anonymous ones together, have at most a quarter of the streams; one address at most a 16th of that. */
-  const maxOfCaller = Math.max(1, Math.floor(maxStreams / 4));
+  const maxOfCaller = Math.max(1, Math.floor(max / 4));
   const maxOfAddress = Math.max(1, Math.floor(maxOfCaller / 16));
   let stopBeating: (() => void) | undefined;
 
@@ -189,8 +189,7 @@ export function createEventStreams({ app, config, draining, metrics }: StreamCon
   return {
     refusalOf(reader) {
       if (draining.aborted) return tooMany("The server is stopping.", retrySeconds, 503);
-      if (open.size >= maxStreams)
-        return tooMany(`The limit of ${maxStreams} event streams is reached.`, retrySeconds, 503);
+      if (open.size >= max) return tooMany(`The limit of ${max} event streams is reached.`, retrySeconds, 503);
       const { name, network } = holderOf(reader);
       const others = [...open.values()];
       if (network !== undefined && others.filter((other) => other.network === network).length >= maxOfAddress)

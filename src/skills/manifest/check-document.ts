@@ -14,7 +14,7 @@ import { listed } from "../permissions.ts";
 import type { Finding, Level, RuleCode } from "../rules.ts";
 import { isSlug, maxNormalisedLength, maxNameLength, toSlug } from "../skill.ts";
 
-/** A rule violation in frontmatter, before the position of its key is known. */
+/** A rule violation in frontmatter, before the at of its key is known. */
 export interface ValueFault {
   readonly code: RuleCode;
   readonly key: string;
@@ -155,22 +155,16 @@ export function findBodyFaults(file: string, files: SkillFiles): readonly Findin
   const findings: Finding[] = [];
   const text = bytes.toString("utf8");
   if (!isUtf8(bytes)) {
-    const position = createTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
-    findings.push({
-      code: "invalid-utf8",
-      file,
-      ...position,
-      message: "invalid UTF-8",
-      fix: "Save the file as UTF-8.",
-    });
+    const at = createTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
+    findings.push({ code: "invalid-utf8", file, ...at, message: "invalid UTF-8", fix: "Save the file as UTF-8." });
   }
   const frontmatter = findFrontmatter(bytes, true);
   const head = frontmatter.kind === "found" ? bytes.toString("utf8", 0, frontmatter.bodyStart) : "";
   const found = findInvisible(text.slice(head.length));
   if (found !== undefined) {
     const [message, fix] = invisibleIn("the body", found);
-    const position = createTextPositions(text)(head.length + found.offset);
-    findings.push({ code: "invisible-characters", file, ...position, message, fix });
+    const at = createTextPositions(text)(head.length + found.offset);
+    findings.push({ code: "invisible-characters", file, ...at, message, fix });
   }
   const positions = createTextPositions(text);
   for (const { command, offset } of findDynamicCommands(text.slice(head.length))) {

@@ -43,7 +43,7 @@ export interface RootOptions {
 
 export type RemoteRoot = Required<Pick<Root, "path" | "remote">>;
 
-const skillDirectories = [
+const folders = [
   [".agents", "skills"],
   [".claude", "skills"],
 ] as const;
@@ -87,10 +87,9 @@ export function sessionRoots(directories: RootOptions): { roots: Root[]; problem
     ...(cwd !== undefined && isUsable(cwd, "working directory") ? [cwd] : []),
     ...additionalDirectories.filter((directory) => isUsable(directory, "additional directory")),
   ];
-  for (const directory of project)
-    for (const names of skillDirectories) addRoot(paths.join(directory, ...names), "project");
+  for (const directory of project) for (const names of folders) addRoot(paths.join(directory, ...names), "project");
   if (home !== undefined && isUsable(home, "home directory")) {
-    for (const names of skillDirectories) addRoot(paths.join(home, ...names), "user");
+    for (const names of folders) addRoot(paths.join(home, ...names), "user");
   }
   return { roots: all(), problems };
 }

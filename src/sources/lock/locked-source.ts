@@ -184,7 +184,7 @@ export function confirmSource(where: InstallScope, source: Source): void {
 }
 
 /** Why a source of a lock is not contacted: only the user may cause its effects, and others may have written the lock. */
-export function unconfirmedRefusal(where: InstallScope, source: Source, { typed }: NamedSources): string | undefined {
+export function sourceRefusal(where: InstallScope, source: Source, { typed }: NamedSources): string | undefined {
   const file = confirmationOf(where, source);
   const address = addressOf(source);
   if (file === undefined || existsSync(file) || typed.some((one) => addressOf(one) === address)) return undefined;

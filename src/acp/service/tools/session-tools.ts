@@ -32,7 +32,7 @@ interface EquipOptions extends Pick<ToolServerOptions, "toolsListed" | "askIn"> 
   readonly skills: SessionSkills;
   /** The calls that the editor knows. */
   readonly calls: Pick<ClaimedCalls, "claim" | "subagentOf" | "subagents">;
-  readonly blobStored: (id: string, facts: BlobFacts) => void;
+  readonly onBlob: (id: string, facts: BlobFacts) => void;
   readonly clock: Clock;
   /** Sends a message to the editor. `written` is called when the message was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -44,7 +44,7 @@ const openingMs = 5_000;
 /** Opens the MCP server for a session. Rejects if that fails or takes more than 5 s. */
 export async function equipSession(
   { sessionId, negotiation, transport, name, reserve }: EquipRequest & { readonly transport: McpTransport },
-  { tools, skills, calls, toolsListed, askIn, blobStored, clock, send }: EquipOptions,
+  { tools, skills, calls, toolsListed, askIn, onBlob, clock, send }: EquipOptions,
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
@@ -70,7 +70,7 @@ export async function equipSession(
       onEvent(event) {
         if (event.type === "blob_kept") {
           const { blobId, kind, sizeBytes: size, path } = event;
-          blobStored(blobId, { size, kind, ...(path !== undefined && { path }) });
+          onBlob(blobId, { size, kind, ...(path !== undefined && { path }) });
         }
         if (event.type !== "printed") return;
         const [call, shownIn] = [claim(), subagent() ?? id];

@@ -9,19 +9,14 @@ export function useShortcuts(root: RefObject<HTMLElement | null>, sheet: RefObje
   useEffect(() => {
     const target = browser.isPage ? window : root.current;
     const press = (event: Event): void => {
-      if (event instanceof KeyboardEvent && root.current !== null) answer(event, root.current, sheet.current, browser);
+      if (event instanceof KeyboardEvent && root.current !== null) act(event, root.current, sheet.current, browser);
     };
     target?.addEventListener("keydown", press);
     return () => target?.removeEventListener("keydown", press);
   }, [browser, root, sheet]);
 }
 
-function answer(
-  event: KeyboardEvent,
-  root: HTMLElement,
-  sheet: HTMLDialogElement | null,
-  { navigation }: Browser,
-): void {
+function act(event: KeyboardEvent, root: HTMLElement, sheet: HTMLDialogElement | null, { navigation }: Browser): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || sheet?.open === true) return;
   // An open dialog gets the keys.
   if (root.querySelector("dialog[open]") !== null) return;

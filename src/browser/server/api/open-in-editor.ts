@@ -1,7 +1,7 @@
 import { launchProgram } from "../../../base/processes/spawn-process.ts";
 import type { OpenFile } from "../../wire/skills.ts";
 
-/** A position in a file. */
+/** A at in a file. */
 export interface FilePosition extends Omit<OpenFile, "path"> {
   /** Absolute real path. */
   readonly file: string;
@@ -9,7 +9,7 @@ export interface FilePosition extends Omit<OpenFile, "path"> {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Editors with a window of their own, and the arguments that open a position. */
+/** Editors with a window of their own, and the arguments that open a at. */
 const editors: readonly (readonly [programs: string, args: string])[] = [
   ["code code-insiders codium cursor windsurf", "-g FILE:LINE:COLUMN"],
   ["zed zeditor subl", "FILE:LINE:COLUMN"],
@@ -27,8 +27,8 @@ const advice =
  * The program and its arguments: `$ACP_SKILLS_EDITOR`, whatever it is; else `$VISUAL` or `$EDITOR` if it is known to open a window,
  * because other editors need a terminal. Undefined if no variable names such an editor.
  */
-export function editorCommand(position: FilePosition, env: Environment): readonly [string, ...string[]] | undefined {
-  const { file, line = 1, column = 1 } = position;
+export function editorCommand(at: FilePosition, env: Environment): readonly [string, ...string[]] | undefined {
+  const { file, line = 1, column = 1 } = at;
   for (const name of ["ACP_SKILLS_EDITOR", "VISUAL", "EDITOR"]) {
     const [program = "", ...given] = (env[name] ?? "").trim().split(/\s+/);
     const base = program.replace(/^.*[/\\]/, "").replace(/\.(?:exe|cmd)$/i, "");
@@ -45,11 +45,8 @@ export function editorCommand(position: FilePosition, env: Environment): readonl
 }
 
 /** Opens a file in the user's editor, without a shell. Resolves with a sentence about the fault if that is not possible. */
-export async function openInEditor(
-  position: FilePosition,
-  env: Environment = process.env,
-): Promise<string | undefined> {
-  const command = editorCommand(position, env);
+export async function openInEditor(at: FilePosition, env: Environment = process.env): Promise<string | undefined> {
+  const command = editorCommand(at, env);
   if (command === undefined) return `No editor with a window is set. ${advice}`;
   const [program, ...args] = command;
   const fault = await launchProgram(program, args, 0);

@@ -25,7 +25,7 @@ const retry = "retry: 1000\n\n";
 
 /** `reset`: the data by which a page finds out whether its list is current. `ended` is called when a page disconnects. */
 export function openLiveEvents(clock: Clock, reset: () => object, ended: () => void): LiveEvents {
-  const events = createCallerEvents({ epoch: randomBytes(6).toString("hex"), maxEvents: remembered });
+  const events = createCallerEvents({ epoch: randomBytes(6).toString("hex"), max: remembered });
   const open = new Set<EventStream>();
   /** The number of admitted pages whose stream is not open yet. */
   let starting = 0;

@@ -19,7 +19,7 @@ interface Asking {
 }
 
 const maxAtOnce = 4;
-const timeoutMs = 120_000;
+const maxMs = 120_000;
 /** The maximum of bytes of all skills that one request downloads. */
 const downloadLimit = 64 * 1024 * 1024;
 
@@ -31,10 +31,8 @@ export function createLimitedRead(clock: Clock, allowPrivate: readonly string[],
       throw new SkillsError("RUNTIME_BUSY", `${maxAtOnce} sources are being read already; wait until one is done.`);
     busy += 1;
     const timeout = new AbortController();
-    const stop = clock.after(timeoutMs, () => {
-      timeout.abort(
-        new SkillsError("EXECUTION_TIMEOUT", `The source was not read within ${timeoutMs / 1_000} seconds.`),
-      );
+    const stop = clock.after(maxMs, () => {
+      timeout.abort(new SkillsError("EXECUTION_TIMEOUT", `The source was not read within ${maxMs / 1_000} seconds.`));
     });
     const signal = AbortSignal.any([asked, timeout.signal]);
     let reader: SourceReader | undefined;

@@ -124,11 +124,8 @@ function findSkill(
   given: string,
   cwd: string,
 ): { readonly directory: string; readonly name: string; readonly slug: string } {
-  const candidates = [
-    path.resolve(cwd, given.replace(/[/\\]SKILL\.md$/, "")),
-    path.join(cwd, ".agents", "skills", given),
-  ];
-  const found = candidates.find((directory) => existsSync(path.join(directory, "SKILL.md")));
+  const roots = [path.resolve(cwd, given.replace(/[/\\]SKILL\.md$/, "")), path.join(cwd, ".agents", "skills", given)];
+  const found = roots.find((directory) => existsSync(path.join(directory, "SKILL.md")));
   if (found === undefined) throw usageError(`${given} is no directory of a skill: it has no SKILL.md`);
   const directory = realpathSync(found);
   const { name = path.basename(directory) } = describeSkillText(readFileSync(path.join(directory, "SKILL.md"), "utf8"));

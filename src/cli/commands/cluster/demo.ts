@@ -127,18 +127,15 @@ async function play(
 /** Writes one action for each number. */
 function writeSkills(directory: string): void {
   for (const number of Array(skillCount).keys()) {
-    const skillDirectory = path.join(directory, `square-${number}`);
-    mkdirSync(skillDirectory, { recursive: true });
+    const skill = path.join(directory, `square-${number}`);
+    mkdirSync(skill, { recursive: true });
     const name = `demo.square.n${number}`;
     const manifest = `name = "${name}"\nversion = "1.0.0"\ndescription = "Squares ${number}."\nkind = "action"\n`;
     const runtime = '[runtime]\nlanguage = "python"\nentrypoint = "main.py"\n';
     const main = `import time\n\ndef main():\n    time.sleep(0.1)\n    return {"square": ${number} ** 2}\n`;
-    writeFileSync(
-      path.join(skillDirectory, "SKILL.md"),
-      `---\nname: ${name}\nshort_description: Squares ${number}.\n---\n`,
-    );
-    writeFileSync(path.join(skillDirectory, "skill.toml"), manifest + runtime);
-    writeFileSync(path.join(skillDirectory, "main.py"), main);
+    writeFileSync(path.join(skill, "SKILL.md"), `---\nname: ${name}\nshort_description: Squares ${number}.\n---\n`);
+    writeFileSync(path.join(skill, "skill.toml"), manifest + runtime);
+    writeFileSync(path.join(skill, "main.py"), main);
   }
 }
 

@@ -22,14 +22,12 @@ interface Asked {
 }
 
 /** Every action, with the minimum and maximum number of its ids. */
-const actions: Readonly<
-  Record<string, { act(asked: Asked): Promise<ExitCode>; minTargets: number; maxTargets: number }>
-> = {
-  list: { act: list, minTargets: 0, maxTargets: 0 },
-  show: { act: (asked) => withBlob(asked, show), minTargets: 1, maxTargets: 1 },
-  read: { act: (asked) => withBlob(asked, read), minTargets: 1, maxTargets: 1 },
-  rm: { act: remove, minTargets: 1, maxTargets: Infinity },
-  sweep: { act: sweep, minTargets: 0, maxTargets: 0 },
+const actions: Readonly<Record<string, { act(asked: Asked): Promise<ExitCode>; min: number; max: number }>> = {
+  list: { act: list, min: 0, max: 0 },
+  show: { act: (asked) => withBlob(asked, show), min: 1, max: 1 },
+  read: { act: (asked) => withBlob(asked, read), min: 1, max: 1 },
+  rm: { act: remove, min: 1, max: Infinity },
+  sweep: { act: sweep, min: 0, max: 0 },
 };
 const choices = oneOf(Object.keys(actions));
 
@@ -46,8 +44,8 @@ export const command = defineCommand({
   async run({ options, positionals: [action = "", ...ids] }, terminal) {
     const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (chosen === undefined) throw usageError(`unknown action ${action}; use ${choices}`);
-    if (ids.length < chosen.minTargets) throw usageError("missing ID");
-    const surplus = ids[chosen.maxTargets];
+    if (ids.length < chosen.min) throw usageError("missing ID");
+    const surplus = ids[chosen.max];
     if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
     const directory = path.join(defaultDataDirectory(terminal.home), "blobs");
     const blobs = diskBlobs(directory);

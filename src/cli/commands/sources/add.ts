@@ -160,8 +160,7 @@ async function install({ index, found, where, given, terminal, signal }: Found):
     if (!isJson && plan.act !== "nothing") {
       await terminal.print(describeDownload(downloaded, toWords(downloaded, plan), terminal.paint));
       const advice = adviceOn(downloaded);
-      if (advice.length > 0)
-        await terminal.print(adviceLines(advice, { paint: terminal.paint, maxProblems: maxOffered }));
+      if (advice.length > 0) await terminal.print(adviceLines(advice, { paint: terminal.paint, maxProblems }));
     }
   for (const line of reasonLines(refusals, " cannot be installed")) terminal.note(line);
   const todo = plans.flatMap(({ downloaded, plan }): ConfirmedInstall[] => {
@@ -256,7 +255,7 @@ function toJson({ downloaded, plan }: PlannedInstall, isInstalled: boolean, wher
 }
 
 /** The maximum number of entries in each list; further entries are only counted. */
-const maxOffered = 20;
+const maxProblems = 20;
 
 /** Describes a skill in a few lines: its name, version and digest, what it declares, and the warnings of `check`. */
 function* describeDownload({ inspected: skill, signature }: Downloaded, what: string, paint: Paint): Iterable<string> {
@@ -266,11 +265,11 @@ function* describeDownload({ inspected: skill, signature }: Downloaded, what: st
   yield field("description", cutCodePoints(description, 160));
   yield field("signature", signatureWords(signature));
   const words = wantedWords({ ...skill, hostCommands: [] });
-  yield field("permissions", words.length === 0 ? "none" : shortList(words, maxOffered));
-  yield field("scripts", shortList(scripts, maxOffered));
-  yield field("requires", shortList(requires, maxOffered));
-  for (const command of hostCommands.slice(0, maxOffered)) yield field("runs itself", quoted(command));
-  for (const { code, severity, file, line, message, fix } of problems.slice(0, maxOffered))
+  yield field("permissions", words.length === 0 ? "none" : shortList(words, maxProblems));
+  yield field("scripts", shortList(scripts, maxProblems));
+  yield field("requires", shortList(requires, maxProblems));
+  for (const command of hostCommands.slice(0, maxProblems)) yield field("runs itself", quoted(command));
+  for (const { code, severity, file, line, message, fix } of problems.slice(0, maxProblems))
     yield field(severity, `${file}:${line} ${code}: ${message}. ${fix}`);
-  if (problems.length > maxOffered) yield field("", `and ${problems.length - maxOffered} more problems`);
+  if (problems.length > maxProblems) yield field("", `and ${problems.length - maxProblems} more problems`);
 }

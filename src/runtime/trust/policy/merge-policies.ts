@@ -82,9 +82,7 @@ export function effectiveSettings(layers: readonly PolicyLayer[]): {
 } {
   const names = Object.keys(settings) as SettingName[];
   // Each value has the type of its setting.
-  return Object.fromEntries(names.map((name) => [name, toEffective(name, layers)])) as ReturnType<
-    typeof effectiveSettings
-  >;
+  return Object.fromEntries(names.map((name) => [name, resolve(name, layers)])) as ReturnType<typeof effectiveSettings>;
 }
 
 interface EffectiveSetting {
@@ -93,7 +91,7 @@ interface EffectiveSetting {
 }
 
 /** The strictest value that is stated. If only projects state one, the default counts as well. */
-function toEffective(name: SettingName, layers: readonly PolicyLayer[]): EffectiveSetting {
+function resolve(name: SettingName, layers: readonly PolicyLayer[]): EffectiveSetting {
   const stated = (isProject: boolean): readonly EffectiveSetting[] =>
     layers.flatMap((layer) => {
       // A file that cannot be used may have these settings.

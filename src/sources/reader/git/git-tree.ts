@@ -105,7 +105,7 @@ function parseContents(printed: Buffer, count: number, label: string): ReadonlyM
 /** The name of the bare repository in the home directory of a `GitClient`. */
 const repositoryName = "r";
 /** The maximum number of files during a fetch. git stores a pack in a few; more mean that something else happens. */
-const maxPackFiles = 2_000;
+const maxPacked = 2_000;
 const pin = "refs/acp-skills/pin";
 const isUnknownCommit = /not our ref|unadvertised object|no such remote ref|couldn't find remote ref/i;
 
@@ -141,15 +141,10 @@ export async function fetchCommit(
 async function fetchInto(git: GitClient, remote: GitRemote, what: string, signal: AbortSignal): Promise<GitOutcome> {
   const { home, limits, clock } = git;
   const tooLarge = new AbortController();
-  const stop = watchSize(
-    join(home, repositoryName),
-    { maxBytes: limits.diskBytes, maxFiles: maxPackFiles },
-    clock,
-    () => {
-      const message = `${remote.url.label} has more than ${limits.diskBytes} bytes at one commit.`;
-      tooLarge.abort(new SkillsError("FILE_TOO_LARGE", message));
-    },
-  );
+  const stop = watchSize(join(home, repositoryName), { maxBytes: limits.diskBytes, maxFiles: maxPacked }, clock, () => {
+    const message = `${remote.url.label} has more than ${limits.diskBytes} bytes at one commit.`;
+    tooLarge.abort(new SkillsError("FILE_TOO_LARGE", message));
+  });
   const args = [
     ...["-C", repositoryName, "fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance"],
     ...["--no-write-fetch-head", "--depth=1", "--refmap=", "--end-of-options", remote.url.url, `${what}:${pin}`],

@@ -143,10 +143,8 @@ export function findSkills(tree: FileTree, start = ""): readonly string[] {
     const names = directory.split("/").slice(depth);
     return names.length <= deepest && !names.some((name) => skipped.has(name));
   });
-  const usual = usualDirectories.map((usualDirectory) => joinTreePath(start, usualDirectory));
-  const inUsual = outermost(
-    all.filter((directory) => usual.some((usualDirectory) => isBelow(directory, usualDirectory))),
-  );
+  const usual = usualDirectories.map((name) => joinTreePath(start, name));
+  const inUsual = outermost(all.filter((directory) => usual.some((name) => isBelow(directory, name))));
   if (inUsual.length > 0) return inUsual;
   return isSkill(tree, start) ? [start] : outermost(all);
 }

@@ -46,7 +46,7 @@ interface QuestionProps extends NonNullable<Deciding["asked"]> {
 }
 
 /** The reach of a decision in words, as the ledger will record it. */
-function reachInWords(
+function scopeWords(
   decision: DecisionRequest["decision"],
   { permissions }: KnownDetail,
   chosen: Choice["reach"],
@@ -86,7 +86,7 @@ function Question({ deciding, choice, shown }: QuestionProps): JSX.Element {
           requested.length === 0 ? "nothing beyond its sandbox" : <ForeignList texts={requested} />,
         ],
       ])}
-      <p class="muted">Recorded in the ledger: {reachInWords(decision, shown, reach)}.</p>
+      <p class="muted">Recorded in the ledger: {scopeWords(decision, shown, reach)}.</p>
       {decision === "approve" && (
         <fieldset>
           <legend>Where</legend>

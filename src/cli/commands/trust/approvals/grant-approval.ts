@@ -26,9 +26,9 @@ export async function blockSkill(given: Approving): Promise<ExitCode> {
       await trust.answered(request(), caller, { answer: "block" }, { reach });
     const blocks = (await readApprovals(store)).filter((one) => one.type === "block" && isNamedApproval(one, name));
     const isStored = reach === undefined || blocks.some(({ scope }) => scope === reach);
-    const reachInWords = blocks.some(({ scope }) => scope === "everywhere") ? "everywhere" : "in this project";
+    const reached = blocks.some(({ scope }) => scope === "everywhere") ? "everywhere" : "in this project";
     if (blocks.length > 0 && isStored)
-      return { message: `blocked ${name} ${reachInWords}`, shown: { blocked: true, blocks } };
+      return { message: `blocked ${name} ${reached}`, shown: { blocked: true, blocks } };
     return refused({ skill: name }, { why: `${name} is not blocked: that could not be stored.`, hint });
   });
 }

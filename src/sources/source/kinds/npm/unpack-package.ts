@@ -28,13 +28,8 @@ export async function unpackPackage(
     throw badSource(
       `The tarball of ${what} is not what its registry says: its integrity is ${found} instead of ${integrity}`,
     );
-  const { files: maxFiles, unpackedBytes } = packageLimits;
-  const limits = {
-    files: maxFiles,
-    entries: 2 * maxFiles,
-    bytes: unpackedBytes,
-    unpacked: unpackedBytes + maxFiles * 1_024,
-  };
+  const { files: max, unpackedBytes } = packageLimits;
+  const limits = { files: max, entries: 2 * max, bytes: unpackedBytes, unpacked: unpackedBytes + max * 1_024 };
   const archive = await readArchive(bytes, { links: "list", unusable: "list", limits }, signal);
   const manifests = archive.files.filter(({ path }) => /^[^/]+\/package\.json$/i.test(path));
   if (manifests.length > 1)
