@@ -196,7 +196,8 @@ const namedOutside =
  */
 const numberNames = {
   create(context) {
-    const services = /** @type {Types} */ (/** @type {unknown} */ (context.sourceCode.parserServices));
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-assignment -- ESLint does not know the services of its parser.
+    const /** @type {Types} */ services = context.sourceCode.parserServices;
     /** @param {import("eslint").Rule.Node & { name?: string }} node */
     const check = (node) => {
       const { name = "" } = node;

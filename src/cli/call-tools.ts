@@ -93,14 +93,11 @@ function withOptions(
 ): unknown {
   if (!isSkillsError(error) || typeof error.facts.hint !== "string") return error;
   const { code, message, facts } = error;
-  const sessionOptions = [
-    ...skills.map((directory) => ["--skills", directory]),
-    ...(cwd === undefined ? [] : [["--cwd", cwd]]),
-  ];
+  const where = [...skills.map((directory) => ["--skills", directory]), ...(cwd === undefined ? [] : [["--cwd", cwd]])];
   const hint = error.facts.hint.replace(/acp-skills approvals grant \S.*$/, (command) =>
     [
       command,
-      ...sessionOptions
+      ...where
         .filter(([name = ""]) => !command.includes(` ${name} `))
         .flat()
         .map(shellWord),

@@ -3,9 +3,9 @@ import { readExchange } from "./exchange.ts";
 import { type TranscriptEntry, formatTranscriptEntry } from "./transcript.ts";
 
 /** Directories of this machine, each with the placeholder that replaces it. */
-export type PathPlaceholders = readonly (readonly [directory: string, instead: string])[];
+export type Placeholders = readonly (readonly [directory: string, instead: string])[];
 
-export function placeholdersOf(projects: readonly string[]): PathPlaceholders {
+export function placeholdersOf(projects: readonly string[]): Placeholders {
   return [
     ...projects.map((project) => [project, "/project"] as const),
     [process.cwd(), "/work"],
@@ -15,10 +15,7 @@ export function placeholdersOf(projects: readonly string[]): PathPlaceholders {
 }
 
 /** The lines of a transcript without facts of this machine: directories, session ids, UUIDs and times are replaced. */
-export function normaliseTranscript(
-  entries: readonly TranscriptEntry[],
-  placeholders: PathPlaceholders,
-): readonly string[] {
+export function normaliseTranscript(entries: readonly TranscriptEntry[], paths: Placeholders): readonly string[] {
   const sessions = [...readExchange(entries).sessions.keys()].filter((id) => id.length >= 8);
   const uuids = new Map<string, string>();
   const toUuid = (uuid: string): string => {
@@ -29,7 +26,7 @@ export function normaliseTranscript(
   return entries.map((entry) => {
     let text = formatTranscriptEntry(entry);
     for (const [index, id] of sessions.entries()) text = text.replaceAll(inJson(id), `session-${index + 1}`);
-    for (const [directory, instead] of placeholders)
+    for (const [directory, instead] of paths)
       if (directory.length > 1) text = text.replaceAll(inJson(directory), instead);
     return text
       .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, toUuid)

@@ -161,7 +161,7 @@ function toDigest(written: string, form: "header" | "path", env: Environment) {
 
 /** The minimum of a token, so that nobody can guess it. */
 const minTokenBits = 128;
-const minDistinctCharacters = 8;
+const minDistinct = 8;
 const maxTextLength = 512;
 
 /**
@@ -174,9 +174,7 @@ export function tokenFault(token: string, form: "header" | "path"): string | und
   if (token.length > maxTextLength) return `is longer than ${maxTextLength} characters`;
   const bits = Math.floor(token.length * Math.log2(alphabetOf(token)));
   if (bits < minTokenBits) return `has at most ${bits} bits of randomness; it needs ${minTokenBits}`;
-  return new Set(token).size < minDistinctCharacters
-    ? `has fewer than ${minDistinctCharacters} different characters`
-    : undefined;
+  return new Set(token).size < minDistinct ? `has fewer than ${minDistinct} different characters` : undefined;
 }
 
 function alphabetOf(token: string): number {

@@ -154,10 +154,9 @@ function urlsIn(file: string): ReadonlyMap<string, readonly string[]> {
 function urlsOf(entry: unknown): readonly string[] {
   if (!isObject(entry)) return [];
   const { source, sourceType, sourceUrl, sourceBaseUrl } = entry;
-  const address = typeof source === "string" ? source : "";
-  const isShorthand =
-    !address.includes(":") && address !== "" && sourceType !== "local" && sourceType !== "node_modules";
-  const whole = isShorthand ? `https://${sourceType === "github" ? "github.com/" : ""}${address}` : address;
+  const text = typeof source === "string" ? source : "";
+  const isShorthand = !text.includes(":") && text !== "" && sourceType !== "local" && sourceType !== "node_modules";
+  const whole = isShorthand ? `https://${sourceType === "github" ? "github.com/" : ""}${text}` : text;
   return [sourceBaseUrl, sourceUrl, whole].flatMap((url) =>
     typeof url === "string" && URL.canParse(url) ? [url] : [],
   );

@@ -178,7 +178,7 @@ async function sayNoAgents(
   { name, editor, where, terminal, json }: Context,
   files: readonly SettingsFile[],
 ): Promise<ExitCode> {
-  const shown = files.map(({ path }) => homePath(path, where.home)).join(", ");
+  const shown = files.map(({ file }) => homePath(file, where.home)).join(", ");
   const sample = editor.sample?.(usual, where);
   if (json) await terminal.printJson({ editor: name, files: [] });
   else if (sample !== undefined) await terminal.print([`${sample}\n`]);

@@ -33,8 +33,7 @@ type LoopbackMcp = HttpMcp & { readonly tokenDigest: Buffer };
 /** The maximum number of connections, far more than an agent opens. Further ones are closed at once, to save file descriptors. */
 const maxConnections = 512;
 /** The maximum time for the head of a request, and the interval at which that is checked. */
-const headersTimeoutMs = 5_000;
-const connectionsCheckMs = 1_000;
+const timeouts = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
 /**
  * The refusal if the code of the server cannot be loaded, such as after its package was replaced. The agent then shows this text instead
@@ -58,16 +57,13 @@ export function openLoopbackServer(app: McpApp, peers?: PeerUsers): CallerServer
   let isClosed = false;
 
   async function listen(): Promise<Server> {
-    const server = createServer(
-      { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: connectionsCheckMs },
-      (request, response) => {
-        answer(request, response).catch((error: unknown) => {
-          app.log("warning", `An MCP request failed: ${String(error)}`);
-          if (response.headersSent) response.destroy();
-          else refuse(response, isSkillsError(error) && error.code === "CLOSED" ? nothingHere : notServed);
-        });
-      },
-    );
+    const server = createServer(timeouts, (request, response) => {
+      answer(request, response).catch((error: unknown) => {
+        app.log("warning", `An MCP request failed: ${String(error)}`);
+        if (response.headersSent) response.destroy();
+        else refuse(response, isSkillsError(error) && error.code === "CLOSED" ? nothingHere : notServed);
+      });
+    });
     server.maxConnections = maxConnections;
     server.on("connection", (socket) => {
       socket.unref();

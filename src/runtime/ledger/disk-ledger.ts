@@ -51,7 +51,7 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
   const { now = Date.now, audit } = options;
   let [isReported, isDropReported, isOpen] = [false, false, true];
   const writeAudit = openAudit(audit, log);
-  const openDirectory = (name: LedgerDirectoryName): LedgerDirectory =>
+  const open = (name: LedgerDirectoryName): LedgerDirectory =>
     new LedgerDirectory(path.join(directory, ledgerDirectories[name]), {
       maxFileBytes,
       maxBytes: name === "uses" ? 2 * maxFileBytes : maxBytes,
@@ -64,11 +64,7 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
         isDropReported = true;
       },
     });
-  const directories = {
-    decisions: openDirectory("decisions"),
-    runs: openDirectory("runs"),
-    uses: openDirectory("uses"),
-  };
+  const directories = { decisions: open("decisions"), runs: open("runs"), uses: open("uses") };
 
   return {
     record(entry) {

@@ -16,7 +16,7 @@ import {
 } from "./ledger-line.ts";
 import { newestName } from "./ledger-space.ts";
 
-export interface VerifiedDirectory {
+export interface LedgerCheck {
   readonly room: LedgerDirectoryName;
   /** The first and the last existing row, counted from 1; rows before the first were removed by age or size. */
   readonly first: number;
@@ -38,10 +38,7 @@ const maxAtOnce = 10_000;
  * Checks that no row of a ledger was changed, removed or moved. `audits`: lines of files that were written by `--audit`, whose chain ends
  * must be those of the ledger, too. Throws UNREADABLE.
  */
-export async function verifyLedger(
-  directory: string,
-  audits: Iterable<string> = [],
-): Promise<readonly VerifiedDirectory[]> {
+export async function verifyLedger(directory: string, audits: Iterable<string> = []): Promise<readonly LedgerCheck[]> {
   const known = new Map<string, Map<number, string>>();
   for (const line of audits) {
     const value = parseIfJson(line);
@@ -51,11 +48,9 @@ export async function verifyLedger(
     const ends = known.get(room) ?? new Map<number, string>();
     known.set(room, ends.set(before.rows, before.digest));
   }
-  const verified: VerifiedDirectory[] = [];
+  const verified: LedgerCheck[] = [];
   for (const room of Object.keys(ledgerDirectories) as LedgerDirectoryName[])
-    verified.push(
-      await verifyDirectory(room, path.join(directory, ledgerDirectories[room]), known.get(room) ?? new Map()),
-    );
+    verified.push(await verify(room, path.join(directory, ledgerDirectories[room]), known.get(room) ?? new Map()));
   return verified;
 }
 
@@ -64,7 +59,7 @@ interface Row {
   readonly line: Uint8Array;
 }
 
-async function verifyDirectory(room: LedgerDirectoryName, directory: string, known: ReadonlyMap<number, string>) {
+async function verify(room: LedgerDirectoryName, directory: string, known: ReadonlyMap<number, string>) {
   const newest = await newestOf(directory);
   const numbers = numbersIn(directory).filter((number) => lstatSync(fileOf(directory, number)).isFile());
   /** The chain digests after the last rows, by number of rows. */
@@ -76,7 +71,7 @@ async function verifyDirectory(room: LedgerDirectoryName, directory: string, kno
   let isStarted = false;
   /** The last row whose digest did not fit the chain. */
   let doubted: Row | undefined;
-  let fault: VerifiedDirectory["fault"];
+  let fault: LedgerCheck["fault"];
   let handled = 0;
 
   const fail = (row: number, why: string): void => {

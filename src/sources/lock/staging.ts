@@ -33,14 +33,14 @@ export interface Staging {
 /** The staging of a process that was killed. */
 export interface LeftStaging {
   /** Whether a skill is installed (`here`), still to be installed (`new`), or set aside (`old`). */
-  has(skill: string): Readonly<Record<"here" | StagingName, boolean>>;
+  has(skill: string): Readonly<Record<"here" | Side, boolean>>;
   /** Puts a skill that was set aside back into the skills directory, which must not have it. */
   putBack(skill: string): void;
   /** Removes the staging and everything in it. */
   close(): void;
 }
 
-type StagingName = "new" | "old";
+type Side = "new" | "old";
 
 /** Creates a staging for the skills directory at a real path, and notes its identity in the record. */
 export function openStaging(skills: string, record: ChangeRecord): Staging {
@@ -122,8 +122,7 @@ export function reopenStaging(
     holding.release();
     return held;
   }
-  const roomIn = (room: StagingName): HeldDirectory | undefined =>
-    ifThere(() => holdChild(held, room, path.join(real, room)));
+  const roomIn = (room: Side): HeldDirectory | undefined => ifThere(() => holdChild(held, room, path.join(real, room)));
   const [fresh, aside] = [roomIn("new"), roomIn("old")];
   const isIn = (room: HeldDirectory | undefined, skill: string): boolean =>
     room !== undefined && lstatSync(`${room.path}/${skill}`, { throwIfNoEntry: false }) !== undefined;

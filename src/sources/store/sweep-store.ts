@@ -17,8 +17,7 @@ const incomingKeptMs = dayMs;
 /** Removes copies to which no source has referred for a day, and sources that were not refreshed for 30 days. */
 export async function sweepStore(paths: StorePaths, turns: TurnLock, now: number): Promise<void> {
   await turns.exclusive(async (turn) => {
-    const away = (directory: string): void =>
-      turn.move(directory, path.join(paths.trash, randomBytes(8).toString("hex")));
+    const away = (item: string): void => turn.move(item, path.join(paths.trash, randomBytes(8).toString("hex")));
     for (const { directory, state } of statesIn(paths)) {
       if (now - (state?.lastLook ?? (await modifiedAt(directory))) > sourceRetentionMs) away(directory);
     }

@@ -9,7 +9,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import type { LedgerEntry } from "../../../src/runtime/ledger.ts";
 import { type DiskLedgerOptions, diskLedger } from "../../../src/runtime/ledger/disk-ledger.ts";
-import { type VerifiedDirectory, verifyLedger } from "../../../src/runtime/ledger/verify-ledger.ts";
+import { type LedgerCheck, verifyLedger } from "../../../src/runtime/ledger/verify-ledger.ts";
 
 let directory = "";
 beforeEach(({ onTestFinished }) => {
@@ -25,7 +25,7 @@ function write(count: number, options: Partial<DiskLedgerOptions> = {}): void {
   ledger.close();
 }
 
-async function decisions(audits: Iterable<string> = []): Promise<VerifiedDirectory | undefined> {
+async function decisions(audits: Iterable<string> = []): Promise<LedgerCheck | undefined> {
   return (await verifyLedger(directory, audits)).find(({ room }) => room === "decisions");
 }
 
@@ -158,7 +158,7 @@ describe("ledger verify", () => {
     const ledger = diskLedger(directory, { log: silentLog });
     ledger.record({ at: 1, tool: "list_skills", door: "mcp" });
     ledger.close();
-    const uses = async (): Promise<VerifiedDirectory | undefined> => (await verifyLedger(directory)).find(({ room }) => room === "uses"); // prettier-ignore
+    const uses = async (): Promise<LedgerCheck | undefined> => (await verifyLedger(directory)).find(({ room }) => room === "uses"); // prettier-ignore
     expect(await uses()).toMatchObject({ first: 1, last: 6, unchained: 5 });
     expect((await uses())?.fault).toBeUndefined();
     appendFileSync(path.join(directory, "000001.jsonl"), old);
@@ -172,7 +172,7 @@ describe("ledger verify", () => {
     const old = '{"at":"2026-11-21T10:00:00.000Z","tool":"list_skills","door":"mcp"}\n';
     writeFileSync(path.join(directory, "000001.jsonl"), old.repeat(120));
     writeFileSync(path.join(directory, "000002.jsonl"), old.repeat(20));
-    const uses = async (): Promise<VerifiedDirectory | undefined> => (await verifyLedger(directory)).find(({ room }) => room === "uses"); // prettier-ignore
+    const uses = async (): Promise<LedgerCheck | undefined> => (await verifyLedger(directory)).find(({ room }) => room === "uses"); // prettier-ignore
     const ledger = diskLedger(directory, { log: silentLog, maxFileBytes: 8 * 1024 });
     for (let number = 0; number < 10; number++) ledger.record({ at: 1, tool: "list_skills", door: "mcp" });
     expect((await uses())?.fault).toBeUndefined();

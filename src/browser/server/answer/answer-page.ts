@@ -49,11 +49,8 @@ const tooManyCodes: BrowseRefusal = {
 };
 
 /** Answers requests after checking their sender. Without the cookie, only the files of the page are served, which have no secrets. */
-export function answerPage(
-  { app: { log }, readOnly, stopped }: BrowseContext,
-  answering: AnsweringPage,
-): RequestListener {
-  const { host, files, sessions, routes, running, used, isOwnPeer } = answering;
+export function answerPage({ app: { log }, readOnly, stopped }: BrowseContext, page: AnsweringPage): RequestListener {
+  const { host, files, sessions, routes, running, used, isOwnPeer } = page;
   const route = createRouter(
     Object.entries(routes).map(([pattern, answer]) => {
       const [method, path] = pattern.split(" ") as ["GET" | "POST" | "DELETE", string];

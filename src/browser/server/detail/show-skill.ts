@@ -160,8 +160,8 @@ export async function readSkillDetail(
   const files = hashed?.files ?? [];
   const isUnhashed = hashed !== undefined && hashed.digest === undefined;
   const read: Partial<SkillDetail>[] = [];
-  for (const section of sections)
-    read.push(await readers[section]({ shown, document, digest, hashed: files, context, signal }));
+  for (const name of sections)
+    read.push(await readers[name]({ shown, document, digest, hashed: files, context, signal }));
   const detail = {
     row,
     scripts: files.map((one) => one.path).filter(isScript),

@@ -19,7 +19,7 @@ interface RowMaker {
 }
 
 /** The directories relative to which paths are shown. */
-type DisplayDirectories = Pick<BrowseContext, "directory" | "home">;
+type DisplayRoots = Pick<BrowseContext, "directory" | "home">;
 
 /** The facts about a skill that its frontmatter does not have. */
 interface KnownOfSkill {
@@ -30,10 +30,7 @@ interface KnownOfSkill {
   readonly environment: Summary | undefined;
 }
 
-export function createRowMaker(
-  directories: DisplayDirectories,
-  knownOf: (offered: OfferedSkill) => KnownOfSkill,
-): RowMaker {
+export function createRowMaker(roots: DisplayRoots, knownOf: (offered: OfferedSkill) => KnownOfSkill): RowMaker {
   const made = new WeakMap<OfferedSkill, KnownOfSkill & { readonly shown: ShownSkill }>();
   let others: (Unoffered & { readonly of: Snapshot }) | undefined;
 
@@ -43,7 +40,7 @@ export function createRowMaker(
     const { standing, wasApproved, environment } = known;
     if (last?.standing === standing && last?.wasApproved === wasApproved && last.environment === environment)
       return last.shown;
-    const shown = toShownSkill(offered, known, directories);
+    const shown = toShownSkill(offered, known, roots);
     made.set(offered, { ...known, shown });
     return shown;
   }
@@ -55,7 +52,7 @@ export function createRowMaker(
         found.push(toShown(offered));
         if (found.length % rowsAtOnce === 0) yield;
       }
-      if (others?.of !== snapshot) others = { of: snapshot, ...(yield* findUnoffered(snapshot, directories)) };
+      if (others?.of !== snapshot) others = { of: snapshot, ...(yield* findUnoffered(snapshot, roots)) };
       const { shown, unread } = others;
       if (shown.length > 0) {
         found.push(...shown);
@@ -76,7 +73,7 @@ function estimateTokens(characters: number): number {
   return Math.ceil(characters / 4);
 }
 
-function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, directories: DisplayDirectories): ShownSkill {
+function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, roots: DisplayRoots): ShownSkill {
   const { skill, problems, remote, sources } = offered;
   const { standing, wasApproved, environment } = known;
   const { slug, name, description, kind, version, namespace, license, compatibility, allowedTools, directory } = skill;
@@ -88,7 +85,7 @@ function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, directories: D
     canonicalName: name === slug ? undefined : name,
     // A version may have a directory of its own below the one with the name.
     folder: folder === slug || folder === version ? undefined : folder,
-    source: remote?.label ?? directoryName(sources[0] ?? directory, directories),
+    source: remote?.label ?? directoryName(sources[0] ?? directory, roots),
     state: isChanged ? "changed" : (standing ?? (counts.errors + counts.warnings > 0 ? "warnings" : "ok")),
     environment: environment && {
       status: environment.status,
@@ -105,7 +102,7 @@ function toShownSkill(offered: OfferedSkill, known: KnownOfSkill, directories: D
 }
 
 /** The row of a skill that is not offered, from the problems that say why. */
-function toUnofferedSkill(file: string, problems: readonly Problem[], directories: DisplayDirectories): ShownSkill {
+function toUnofferedSkill(file: string, problems: readonly Problem[], roots: DisplayRoots): ShownSkill {
   const isShadowed = problems.some(({ code }) => code === "skill-shadowed");
   const why = problems.find(({ code, severity }) => (isShadowed ? code === "skill-shadowed" : severity === "error"));
   const row: SkillRow = {
@@ -115,7 +112,7 @@ function toUnofferedSkill(file: string, problems: readonly Problem[], directorie
     kind: "instruction",
     version: "",
     namespace: "",
-    source: directoryName(path.dirname(path.dirname(file)), directories),
+    source: directoryName(path.dirname(path.dirname(file)), roots),
     state: isShadowed ? "shadowed" : "invalid",
     tokens: { listed: 0, instructions: 0 },
     ...countProblems(problems),
@@ -124,7 +121,7 @@ function toUnofferedSkill(file: string, problems: readonly Problem[], directorie
 }
 
 /** The path as shown: relative inside the project, with `~` in the home directory, else absolute. */
-function directoryName(file: string, { directory, home }: DisplayDirectories): string {
+function directoryName(file: string, { directory, home }: DisplayRoots): string {
   const relative = shownPath(file, directory);
   return relative === file ? homePath(file, home) : relative;
 }
@@ -147,7 +144,7 @@ interface Unoffered {
 }
 
 /** Finds the skills that are not offered, because a problem is an error or says that another skill hides them. */
-function* findUnoffered({ skills, problems }: Snapshot, directories: DisplayDirectories): Steps<Unoffered> {
+function* findUnoffered({ skills, problems }: Snapshot, roots: DisplayRoots): Steps<Unoffered> {
   const offered = new Set<string>();
   let count = 0;
   if (problems.length > 0)
@@ -166,7 +163,7 @@ function* findUnoffered({ skills, problems }: Snapshot, directories: DisplayDire
     // A directory that was left out is named by the first skill in it.
     if (!isSkillFile || (ofDirectories.has(code) && code !== "unreadable" && code !== "dangling-symlink")) {
       if (severity !== "note" && ofDirectories.has(code) && unread.length < maxUnread)
-        unread.push(`${directoryName(file, directories)}: ${message}`);
+        unread.push(`${directoryName(file, roots)}: ${message}`);
       continue;
     }
     const key = path.basename(file).toLowerCase() === "skill.toml" ? path.join(directory, "SKILL.md") : file;
@@ -176,6 +173,6 @@ function* findUnoffered({ skills, problems }: Snapshot, directories: DisplayDire
   }
   const shown = [...found]
     .filter(([, own]) => own.some(({ severity, code }) => severity === "error" || code === "skill-shadowed"))
-    .map(([file, own]) => toUnofferedSkill(file, own, directories));
+    .map(([file, own]) => toUnofferedSkill(file, own, roots));
   return { shown, unread };
 }

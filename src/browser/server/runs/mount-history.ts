@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { LedgerEvent, SkillHistory } from "../../wire/runs.ts";
-import type { BrowseContext, MountBrowse } from "../browse-context.ts";
+import type { App } from "../../../runtime/app.ts";
+import type { MountBrowse } from "../browse-context.ts";
 
 const maxShown = 200;
 /** The maximum of records read to find the runs. */
@@ -9,19 +10,16 @@ const maxRecords = 2_000;
 const linesInARow = 200;
 
 /** `GET /api/skills/ID/history`: the runs of a skill and the ledger's events about it. */
-export const mountHistory: MountBrowse = (context) => ({
+export const mountHistory: MountBrowse = ({ app, session }) => ({
   async "GET /api/skills/:id/history"({ param, signal }) {
-    const skill = context.session.catalog.find(param("id"))?.skill;
+    const skill = session.catalog.find(param("id"))?.skill;
     if (skill === undefined) return { json: { runs: [], events: [] } satisfies SkillHistory };
-    const [runs, events] = await Promise.all([
-      runsOf(context, skill.slug, signal),
-      eventsOf(context, skill.name, signal),
-    ]);
+    const [runs, events] = await Promise.all([runsOf(app, skill.slug, signal), eventsOf(app, skill.name, signal)]);
     return { json: { runs, events } satisfies SkillHistory };
   },
 });
 
-async function runsOf({ app }: BrowseContext, slug: string, signal: AbortSignal): Promise<SkillHistory["runs"]> {
+async function runsOf(app: App, slug: string, signal: AbortSignal): Promise<SkillHistory["runs"]> {
   const found: SkillHistory["runs"][number][] = [];
   let read = 0;
   for await (const { spec, createdAt: at, status } of (await app.runRecords()).list()) {
@@ -33,7 +31,7 @@ async function runsOf({ app }: BrowseContext, slug: string, signal: AbortSignal)
   return found;
 }
 
-async function eventsOf({ app }: BrowseContext, name: string, signal: AbortSignal): Promise<readonly LedgerEvent[]> {
+async function eventsOf(app: App, name: string, signal: AbortSignal): Promise<readonly LedgerEvent[]> {
   const found: LedgerEvent[] = [];
   let read = 0;
   for await (const entry of app.ledger.read()) {

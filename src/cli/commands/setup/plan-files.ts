@@ -65,7 +65,7 @@ export function planFor({ editor, where, terminal }: Context, file: SettingsFile
     if (!isSkillsError(error) || error.code !== "UNREADABLE" || typeof error.facts["line"] !== "number") throw error;
     const { line, column } = error.facts;
     terminal.echo(frameOf(text ?? "", { line, column: Number(column) }, terminal));
-    const position = `${homePath(file.path, where.home)}:${line}:${Number(column)}`;
+    const position = `${homePath(file.file, where.home)}:${line}:${Number(column)}`;
     throw new SkillsError("UNREADABLE", `${position}: ${error.message}. Nothing was changed.`, { cause: error });
   }
 }
@@ -94,9 +94,9 @@ export function* describeChange(
   { file, text, agents, written, backup, undone }: SettingsFileChange,
   { paint, home }: Pick<Terminal, "paint" | "home">,
 ): Generator<string, void> {
-  const shownFile = safeText(homePath(file.path, home));
+  const shownFile = safeText(homePath(file.file, home));
   const real = safeText(homePath(file.real, home));
-  const shown = file.real === file.path ? shownFile : `${shownFile}, a link to ${real}`;
+  const shown = file.real === file.file ? shownFile : `${shownFile}, a link to ${real}`;
   const before = file.text ?? "";
   const after = text ?? "";
   if (before !== after) {
@@ -107,7 +107,7 @@ export function* describeChange(
     const mark = outcome === "skipped" ? paint("yellow", "-") : paint("green", "✓");
     yield `${mark} ${safeText(name)} ${words[outcome]}${note === undefined ? "" : `: ${safeText(note)}`}\n`;
   }
-  const target = file.real === file.path ? shownFile : `${real}, to which ${shownFile} is a link`;
+  const target = file.real === file.file ? shownFile : `${real}, to which ${shownFile} is a link`;
   if (undone === "exactly" && before === after) yield `${target} is exactly as it was\n`;
   else if (undone !== undefined) yield `${text === null ? "deleted" : "restored"} ${target}${undoneWords[undone]}\n`;
   else if (written)
@@ -122,8 +122,8 @@ const undoneWords = {
 /** The `--json` output for a file. */
 export function toJson({ file, text, agents, written, backup, undone }: SettingsFileChange): object {
   return {
-    file: file.path,
-    ...(file.real !== file.path && { real: file.real }),
+    file: file.file,
+    ...(file.real !== file.file && { real: file.real }),
     changes: (file.text ?? null) !== text,
     written,
     ...(backup !== undefined && { backup }),

@@ -84,9 +84,9 @@ export function createBackup(
   data: string,
   { editor, file, text, agents }: { editor: string; file: SettingsFile; text: string; agents: readonly PlannedAgent[] },
 ): BackupRecord {
-  const name = hash("sha256", file.path).slice(0, 12);
+  const name = hash("sha256", file.file).slice(0, 12);
   const directory = path.join(data, "setup", `${editor}-${name}`);
-  const backup = path.join(directory, path.basename(file.path));
+  const backup = path.join(directory, path.basename(file.file));
   const found = recordIn(directory);
   if (found !== undefined) removeTemporaryFile(found);
   // The record of a call that was killed before it changed anything does not count.
@@ -101,7 +101,7 @@ export function createBackup(
   const temporary = temporaryOf(file.real);
   const known = continues ? before.before : file.text === undefined ? undefined : hash("sha256", file.text);
   const record: z.infer<typeof recordSchema> = {
-    place: file.path,
+    place: file.file,
     existed: continues ? before.existed : file.text !== undefined,
     ...(known !== undefined && { before: known }),
     after: hash("sha256", text),

@@ -10,7 +10,7 @@ import { replaceFile, temporaryOf } from "../../../base/paths/replace-file.ts";
 /** A file that configures an editor. */
 export interface SettingsFile {
   /** The path at which the editor looks for the file. */
-  readonly path: string;
+  readonly file: string;
   /** The path after all links, which are followed so that a repository of settings retains its links. */
   readonly real: string;
   /** The content; undefined if the file does not exist. */
@@ -38,7 +38,7 @@ export function readSettingsFile(file: string): SettingsFile {
     if (!stats.isFile()) throw refusal(file, "it is not a file");
     if (stats.size > maxBytes) throw refusal(file, `it has ${stats.size} bytes; the limit is ${maxBytes}`);
     return {
-      path: file,
+      file: file,
       real,
       text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(real)),
     };
@@ -47,7 +47,7 @@ export function readSettingsFile(file: string): SettingsFile {
     const code = systemCode(error);
     if (code === "ENOENT") {
       const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-      if (!isLink) return { path: file, real: file, text: undefined };
+      if (!isLink) return { file: file, real: file, text: undefined };
       throw refusal(file, "it is a link to a file that does not exist");
     }
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") throw refusal(file, "it is not UTF-8");
@@ -76,7 +76,7 @@ function refusal(file: string, reason: string): SkillsError {
  * changed since it was read or cannot be written. `temporary`: the name of the file that is written first beside it.
  */
 export function writeSettingsFile(file: SettingsFile, text: string | null, temporary = temporaryOf(file.real)): void {
-  const { path, real } = file;
+  const { file: path, real } = file;
   const now = readSettingsFile(path);
   if (now.text !== file.text || now.real !== real)
     throw refusal(path, "it was changed at this moment; run the command again");

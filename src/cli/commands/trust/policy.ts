@@ -95,12 +95,8 @@ async function explainSkill(
   const judged: JudgedSkill = { ...toJudgedSkill(skill, { skills, sourceOf: () => source }), digest };
   const layers = policiesIn(directory, terminal);
   const hasCode = skill.kind === "action" || files.some((file) => file.path.startsWith("scripts/"));
-  const decisions = explainPolicies(layers, {
-    skill: judged,
-    wants: permissionsOf(skill),
-    hasCode,
-    home: terminal.home,
-  });
+  const about = { skill: judged, wants: permissionsOf(skill), hasCode, home: terminal.home };
+  const decisions = explainPolicies(layers, about);
   if (options.json === true) await terminal.printJson(toShown(judged, layers, decisions));
   else await terminal.print(describeDecisions(judged, { layers, decisions }, terminal));
   return status;

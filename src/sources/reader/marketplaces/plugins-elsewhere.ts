@@ -64,12 +64,10 @@ async function readElsewhere(
   from: string,
   reading: PluginReading,
 ): Promise<PluginsRead> {
-  const location = entries[0]?.location;
+  const at = entries[0]?.location;
   try {
-    if (location?.type === "git") return await readRepository(location, entries, from, reading);
-    return location?.type === "archive"
-      ? await readPackage(location, entries, from, reading)
-      : { found: [], problems: [] };
+    if (at?.type === "git") return await readRepository(at, entries, from, reading);
+    return at?.type === "archive" ? await readPackage(at, entries, from, reading) : { found: [], problems: [] };
   } catch (error) {
     if (reading.signal.aborted || !isSkillsError(error)) throw error;
     const names = entries.map(({ name }) => quotedName(name)).join(", ");

@@ -21,7 +21,7 @@ const changed = /is not changed: it was changed at this moment; run the command 
 describe("a file that changes between reading and writing is left as it is", () => {
   test("because it has another text", () => {
     const file = readSettingsFile(project.write("a.json", "{}"));
-    writeFileSync(file.path, '{"mine": 1}');
+    writeFileSync(file.file, '{"mine": 1}');
     expect(() => {
       writeSettingsFile(file, "ours");
     }).toThrow(changed);
@@ -39,7 +39,7 @@ describe("a file that changes between reading and writing is left as it is", () 
 
   test("because it was deleted", () => {
     const file = readSettingsFile(project.write("gone.json", "{}"));
-    rmSync(file.path);
+    rmSync(file.file);
     expect(() => {
       writeSettingsFile(file, "ours");
     }).toThrow(changed);
@@ -49,8 +49,8 @@ describe("a file that changes between reading and writing is left as it is", () 
   test("because it is a link to another file now", () => {
     const file = readSettingsFile(project.write("b.json", "{}"));
     project.write("secret.json", "{}");
-    rmSync(file.path);
-    symlinkSync(project.at("secret.json"), file.path);
+    rmSync(file.file);
+    symlinkSync(project.at("secret.json"), file.file);
     expect(() => {
       writeSettingsFile(file, "ours");
     }).toThrow(changed);
@@ -68,8 +68,8 @@ describe("a file that changes between reading and writing is left as it is", () 
     ],
   ])("because %s took its place", (_what, make, reason) => {
     const file = readSettingsFile(project.write("c.json", "{}"));
-    renameSync(file.path, project.at("moved.json"));
-    make(file.path);
+    renameSync(file.file, project.at("moved.json"));
+    make(file.file);
     expect(() => {
       writeSettingsFile(file, "ours");
     }).toThrow(reason);
@@ -79,7 +79,7 @@ describe("a file that changes between reading and writing is left as it is", () 
 
 test("does not write a read-only file, and says how to allow it", () => {
   const file = readSettingsFile(project.write("fixed.json", "{}"));
-  chmodSync(file.path, 0o444);
+  chmodSync(file.file, 0o444);
   expect(() => {
     writeSettingsFile(file, "ours");
   }).toThrow(`it is read-only; allow writing first: chmod u+w ${file.real}`);

@@ -46,11 +46,7 @@ interface QuestionProps extends NonNullable<Deciding["asked"]> {
 }
 
 /** The reach of a decision in words, as the ledger will record it. */
-function scopeWords(
-  decision: DecisionRequest["decision"],
-  { permissions }: KnownDetail,
-  chosen: Choice["reach"],
-): string {
+function scopeOf(decision: DecisionRequest["decision"], { permissions }: KnownDetail, chosen: Choice["reach"]): string {
   if (decision === "revoke" || decision === "unblock") return "where it was given";
   if (decision === "once") return reachWords.once;
   const usual = decision === "block" ? permissions?.blockReach : permissions?.reach;
@@ -86,7 +82,7 @@ function Question({ deciding, choice, shown }: QuestionProps): JSX.Element {
           requested.length === 0 ? "nothing beyond its sandbox" : <ForeignList texts={requested} />,
         ],
       ])}
-      <p class="muted">Recorded in the ledger: {scopeWords(decision, shown, reach)}.</p>
+      <p class="muted">Recorded in the ledger: {scopeOf(decision, shown, reach)}.</p>
       {decision === "approve" && (
         <fieldset>
           <legend>Where</legend>

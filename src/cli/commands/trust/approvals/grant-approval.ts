@@ -26,9 +26,8 @@ export async function blockSkill(given: Approving): Promise<ExitCode> {
       await trust.answered(request(), caller, { answer: "block" }, { reach });
     const blocks = (await readApprovals(store)).filter((one) => one.type === "block" && isNamedApproval(one, name));
     const isStored = reach === undefined || blocks.some(({ scope }) => scope === reach);
-    const reached = blocks.some(({ scope }) => scope === "everywhere") ? "everywhere" : "in this project";
-    if (blocks.length > 0 && isStored)
-      return { message: `blocked ${name} ${reached}`, shown: { blocked: true, blocks } };
+    const where = blocks.some(({ scope }) => scope === "everywhere") ? "everywhere" : "in this project";
+    if (blocks.length > 0 && isStored) return { message: `blocked ${name} ${where}`, shown: { blocked: true, blocks } };
     return refused({ skill: name }, { why: `${name} is not blocked: that could not be stored.`, hint });
   });
 }

@@ -37,7 +37,7 @@ export async function readLayers(
     return await stackLayers(manifest, registry, AbortSignal.any([signal, late]));
   } catch (error) {
     if (signal.aborted || !late.aborted) throw error;
-    const message = `The layers of ${registry.repository} did not arrive within ${ms / 1_000} s; try again.`;
+    const message = `The layers of ${registry.label} did not arrive within ${ms / 1_000} s; try again.`;
     throw new SkillsError("EXECUTION_TIMEOUT", message, { cause: error });
   }
 }

@@ -59,7 +59,7 @@ async function publishSkill(
   if (!isThere && present !== undefined && !replaces && parseVersion(target.tag) !== null)
     throw new SkillsError(
       "INVALID_OPTIONS",
-      `${registry.repository}:${target.tag} is published with other content, ${present.digest}: give the skill a new version, or replace it with --replace`,
+      `${registry.label}:${target.tag} is published with other content, ${present.digest}: give the skill a new version, or replace it with --replace`,
     );
   if (!isThere) {
     for (const blob of blobs) await pushBlob(registry, blob, signal);

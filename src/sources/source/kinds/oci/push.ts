@@ -31,7 +31,7 @@ export async function pushBlob(
   const location = begun.headers["location"] ?? "";
   const upload = URL.canParse(location, begun.url) ? new URL(location, begun.url) : undefined;
   if (upload?.origin !== registry.origin)
-    throw badSource(`${registry.repository} wants uploads at another address, which gets none`);
+    throw badSource(`${registry.label} wants uploads at another address, which gets none`);
   upload.searchParams.set("digest", digest);
   const headers = { "content-type": "application/octet-stream" };
   const request = { method: "PUT", path: upload.href, headers, body: bytes, maxBytes: answerBytes, timeoutMs } as const;

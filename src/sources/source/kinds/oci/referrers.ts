@@ -48,11 +48,9 @@ export async function readSignature(
     const manifest = received?.content.type === "manifest" ? received.content : undefined;
     const layer = manifest?.layers.find(({ mediaType }) => bundleFamily.test(mediaType));
     if (manifest?.subject?.digest !== digest || layer === undefined)
-      throw badSource(`The signature ${chosen.digest} of ${registry.repository} is not one of ${digest}`);
+      throw badSource(`The signature ${chosen.digest} of ${registry.label} is not one of ${digest}`);
     if (layer.size > maxBundleBytes)
-      throw badSource(
-        `The signature of ${registry.repository} has ${layer.size} bytes; the limit is ${maxBundleBytes}`,
-      );
+      throw badSource(`The signature of ${registry.label} has ${layer.size} bytes; the limit is ${maxBundleBytes}`);
     return await registry.blob(layer, "The signature", signal);
   }
   return undefined;

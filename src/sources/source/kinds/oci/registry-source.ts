@@ -63,7 +63,7 @@ export function openRegistrySource({ fetcher }: SourceDriverOptions): SourceDriv
       const [, digest = "", directory] = placeForm.exec(place) ?? [];
       const received = await registry.manifest(digest, signal);
       if (received?.content.type !== "manifest")
-        throw badSource(`${registry.repository} has no manifest ${digest} any more`);
+        throw badSource(`${registry.label} has no manifest ${digest} any more`);
       const tree = await filesOf(received.content, digest, registry, signal);
       const files = await readSkill(tree, directory, signal);
       if (files.some(({ path }) => path === signatureFile)) return files;
@@ -74,8 +74,8 @@ export function openRegistrySource({ fetcher }: SourceDriverOptions): SourceDriv
   };
 }
 
-function etagKey({ origin, repository }: OciRegistry, name: string): string {
-  return `${origin}/v2/${repository.slice(repository.indexOf("/") + 1)}/manifests/${name}`;
+function etagKey({ origin, label }: OciRegistry, name: string): string {
+  return `${origin}/v2/${label.slice(label.indexOf("/") + 1)}/manifests/${name}`;
 }
 
 interface FoundManifest {
@@ -94,12 +94,12 @@ async function findManifest(
   const found = await registry.manifest(name, signal, etags[etagKey(registry, name)]);
   if (found !== undefined) return { name, found };
   if (digest !== undefined || tag !== undefined)
-    throw badSource(`${registry.repository} has nothing with the ${digest === undefined ? "tag" : "digest"} ${name}`);
+    throw badSource(`${registry.label} has nothing with the ${digest === undefined ? "tag" : "digest"} ${name}`);
   const newest = newestVersion(await registry.tags(signal));
   if (newest === undefined)
-    throw badSource(`${registry.repository} has neither the tag latest nor one that is a version; name a tag`);
+    throw badSource(`${registry.label} has neither the tag latest nor one that is a version; name a tag`);
   const other = await registry.manifest(newest, signal, etags[etagKey(registry, newest)]);
-  if (other === undefined) throw badSource(`${registry.repository} lists the tag ${newest}, and has nothing with it`);
+  if (other === undefined) throw badSource(`${registry.label} lists the tag ${newest}, and has nothing with it`);
   return { name: newest, found: other };
 }
 
@@ -163,10 +163,9 @@ async function listEntry(
   if (declared !== undefined) return { skills: [{ ...declared, content: toContent(digest, listing) }], problems: [] };
   const { registry, signal } = listing;
   const received = await registry.manifest(digest, signal);
-  if (received === undefined)
-    throw badSource(`${registry.repository} has no manifest ${digest}, which its index lists`);
+  if (received === undefined) throw badSource(`${registry.label} has no manifest ${digest}, which its index lists`);
   if (received.content.type === "index")
-    throw badSource(`${registry.repository}@${digest} is an index in an index, which is not read`);
+    throw badSource(`${registry.label}@${digest} is an index in an index, which is not read`);
   return await listManifest(received.content, digest, annotations, listing);
 }
 
@@ -186,7 +185,7 @@ async function listManifest(
     fallback,
     content: toContent(`${digest}/${directory}`, listing),
   }));
-  if (skills.length === 0) throw badSource(`${registry.repository}@${digest} holds no SKILL.md`);
+  if (skills.length === 0) throw badSource(`${registry.label}@${digest} holds no SKILL.md`);
   return await listSkillsOf(tree, skills, signal);
 }
 

@@ -34,7 +34,7 @@ const accept = [
 
 /** A repository of a registry, by the distribution protocol. Content is verified against its digest before it is returned. */
 export class OciRegistry {
-  readonly repository: string;
+  readonly label: string;
   readonly origin: string;
   readonly #fetcher: Fetcher;
   readonly #authorization: RegistryAuthorization;
@@ -42,7 +42,7 @@ export class OciRegistry {
 
   constructor(reference: OciReference, options: RegistryOptions) {
     const { registry, repository } = reference;
-    this.repository = `${registry}/${repository}`;
+    this.label = `${registry}/${repository}`;
     this.origin = originOfRegistry(registry);
     this.#base = `${this.origin}/v2/${repository}`;
     this.#fetcher = options.fetcher;
@@ -142,13 +142,13 @@ export class OciRegistry {
   requireSuccess(answer: RemoteAnswer, what: string): RemoteAnswer {
     const { status } = answer;
     if (status >= 200 && status < 300) return answer;
-    const needs = `which needs credentials: docker login ${this.repository.replace(/\/.*$/s, "")}, or --token env:NAME`;
+    const needs = `which needs credentials: docker login ${this.label.replace(/\/.*$/s, "")}, or --token env:NAME`;
     const code = status >= 500 || status === 408 ? "ENDPOINT_UNREACHABLE" : "SOURCE_INVALID";
     throw noSuccess(answer, what, { needs, code, said: saidIn(answer) });
   }
 
   #shown(name: string): string {
-    return `${this.repository}${name.includes(":") ? "@" : ":"}${name}`;
+    return `${this.label}${name.includes(":") ? "@" : ":"}${name}`;
   }
 }
 
