@@ -1,6 +1,6 @@
 import type * as ClusterAdmin from "./cluster/admin.ts";
 import type * as ClusterWorker from "./cluster/worker.ts";
-import type { Settings } from "./runtime/options.ts";
+import type { ClusterSettings, Settings } from "./runtime/options.ts";
 import type { GivenPorts } from "./runtime/ports.ts";
 import type { ClusterPorts, ClusterRecords } from "./cluster/open-cluster.ts";
 
@@ -35,9 +35,7 @@ export async function loadClusterWorker(): Promise<typeof ClusterWorker> {
 }
 
 /** Opens the records of the settings' cluster, to read and change; undefined without a cluster. Rejects with INVALID_OPTIONS. */
-export async function openRecords(
-  settings: Pick<Settings, "cluster" | "clock" | "log">,
-): Promise<ClusterRecords | undefined> {
+export async function openRecords(settings: ClusterSettings): Promise<ClusterRecords | undefined> {
   if (settings.cluster === undefined) return undefined;
   const { openClusterRecords } = await import("./cluster/open-cluster.ts");
   return await openClusterRecords(settings);

@@ -74,7 +74,7 @@ function importsIn(file: string): readonly string[] {
   );
 }
 
-/** The folders of one folder that import each other in a ring, files in them included, doors beside them not. */
+/** The folders of one folder that import each other in a ring, files in them included, entries beside them not. */
 test("folders import each other in no circle", () => {
   const edges = new Map<string, Set<string>>();
   for (const file of sources())
@@ -108,16 +108,39 @@ test("no helper of tests has hooks for the file that loads it first: files share
   expect(hooked.filter((file) => file !== "imports-settled.ts")).toEqual([]);
 });
 
-/** The door of a folder, `trust.ts` beside `trust/`, and the folder are one. */
+/** The entry of a folder, `trust.ts` beside `trust/`, and the folder are one. */
 function entriesOf(folder: string): readonly string[] {
   const names = readdirSync(folder).filter((name) => name !== "README.md" && name !== "__pycache__");
   return [...new Set(names.map((name) => name.replace(/\.tsx?$/, "")))];
 }
 
-test("a doc comment is a sentence that can be read by itself: none begins with Of, Like or The same", () => {
-  const begun = /\/\*\*\s+(?:\*\s+)?(?:Of|Like|The same)\b.*/g;
+test("a doc comment can be read by itself: none begins with a pronoun, a comparison or a clause", () => {
+  const words = [
+    ...["Of", "Like", "The same", "As", "What", "Who", "Whose", "Whoever", "Which", "Where", "When", "While"],
+    ...["It", "Its", "They", "Their", "Those", "These", "This", "That", "Such", "Others?", "Both", "Neither", "None"],
+    ...["All that", "All of", "Everything that", "One (?:of|that|which|who|for|with|in)", "Each of"],
+    "How (?!many|much|long|often|far|deep)",
+  ];
+  const begun = new RegExp(String.raw`/\*\*\s+(?:\*\s+)?(?:${words.join("|")})\b.*`, "g");
   const bad = sources().flatMap((file) =>
     (readFileSync(path.join(source, file), "utf8").match(begun) ?? []).map((comment) => `${file}: ${comment}`),
   );
   expect(bad).toEqual([]);
+});
+
+test("a shape that is picked from a type three times has a name", () => {
+  const shapes = new Map<string, string[]>();
+  const picked = /\b(Pick|Omit)<\s*([\w.[\]"]+),\s*((?:\|?\s*"\w+"\s*)+),?\s*>/g;
+  for (const file of sources())
+    for (const [, how = "", type = "", keys = ""] of readFileSync(path.join(source, file), "utf8").matchAll(picked)) {
+      const shape = `${how} of ${type}: ${(keys.match(/\w+/g) ?? []).toSorted().join(", ")}`;
+      shapes.set(shape, [...(shapes.get(shape) ?? []), file]);
+    }
+  expect([...shapes].filter(([, files]) => files.length > 2)).toEqual([]);
+});
+
+test("src/README.md opens with a glossary of 25 words", () => {
+  const [, glossary = ""] =
+    /^# .*\n\n## Glossary\n([^]*?)\n## /.exec(readFileSync(path.join(source, "README.md"), "utf8")) ?? [];
+  expect(glossary.match(/^- \*\*/gm)).toHaveLength(25);
 });

@@ -4,7 +4,7 @@ import { upwards } from "../base/paths/location.ts";
 import { attempt } from "../base/failures/system-error.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { Catalog, type RemoteRoot, type Root, sessionRoots } from "../skills/skillset.ts";
+import { Catalog, type RemoteRoot, type Root, sessionRoots, type CatalogReader } from "../skills/skillset.ts";
 import { diskSkillFiles } from "../skills/files.ts";
 import { directoryFault, givenPolicy } from "./arguments/values.ts";
 import { showReads } from "./report/progress.ts";
@@ -61,7 +61,7 @@ export async function createListing(
 }
 
 /** A skill by its name or slug. Throws SKILL_NOT_FOUND with the nearest names. */
-export function findOffered(catalog: Pick<Catalog, "find" | "snapshot">, name: string): OfferedSkill {
+export function findOffered(catalog: CatalogReader, name: string): OfferedSkill {
   const offered = catalog.find(name);
   if (offered === undefined) throw new SkillsError("SKILL_NOT_FOUND", noSuchSkill(name, catalog.snapshot));
   return offered;

@@ -1,7 +1,7 @@
 import { SkillsError, isSkillsError } from "../base/errors.ts";
 import { doOnce } from "../base/promises.ts";
 import { userName } from "../base/processes/live-process.ts";
-import type { Settings } from "../runtime/options.ts";
+import type { Settings, ClusterSettings } from "../runtime/options.ts";
 import type { GivenPorts } from "../runtime/ports.ts";
 import { openClusterBlobs, openObjectStore } from "./blobs.ts";
 import { clusterMetrics } from "./admin/cluster-metrics.ts";
@@ -41,7 +41,7 @@ export function clusterNodeFault(node: string = process.versions.node): string |
 
 /** Connects to the database of the settings. `faultOf` says why it is unusable; default: `schemaFault`. Rejects with INVALID_OPTIONS. */
 export async function connectCluster(
-  { cluster, clock, log }: Pick<Settings, "cluster" | "clock" | "log">,
+  { cluster, clock, log }: ClusterSettings,
   connections?: number,
   faultOf: (database: Database) => Promise<string | undefined> = schemaFault,
 ): Promise<Database> {
@@ -64,10 +64,7 @@ export async function connectCluster(
 }
 
 /** Connects as a member, also in an outage: the first statement after it checks the schema. Rejects with INVALID_OPTIONS. */
-export async function connectMember(
-  settings: Pick<Settings, "cluster" | "clock" | "log">,
-  connections?: number,
-): Promise<Database> {
+export async function connectMember(settings: ClusterSettings, connections?: number): Promise<Database> {
   try {
     return await connectCluster(settings, connections);
   } catch (error) {
@@ -190,9 +187,7 @@ export interface ClusterRecords {
 }
 
 /** Opens the records of a cluster that commands read and change. Rejects with INVALID_OPTIONS. */
-export async function openClusterRecords(
-  settings: Pick<Settings, "cluster" | "clock" | "log">,
-): Promise<ClusterRecords> {
+export async function openClusterRecords(settings: ClusterSettings): Promise<ClusterRecords> {
   const database = await connectCluster(settings);
   const who = userName();
   const ledger = openClusterLedger(database, { ...settings, user: who });

@@ -134,6 +134,9 @@ export interface Settings extends Required<
 /** The settings that can be sent to another thread: all but functions. */
 export type SettingsData = Omit<Settings, "log" | "clock">;
 
+/** The settings that reach the database of a cluster. */
+export type ClusterSettings = Pick<Settings, "clock" | "cluster" | "log">;
+
 export function toSettingsData(settings: Settings): SettingsData {
   return { ...settings, log: undefined, clock: undefined } as SettingsData;
 }

@@ -2,7 +2,7 @@ import { shortDigest } from "../skills/hash.ts";
 import { quoted } from "../base/text/quoted.ts";
 import { type Capabilities, beyond, inWords, isNothing, noCapabilities, shortPhrases } from "../skills/permissions.ts";
 import { capitalised, counted } from "../base/text/code-points.ts";
-import type { Grant, Reach, JudgedSkill } from "./trust/grants.ts";
+import type { GrantOrigin, Reach, JudgedSkill } from "./trust/grants.ts";
 import type { CallingSkill, TrustRequest } from "./trust.ts";
 import type { ChangedFile } from "../skills/files.ts";
 import { type Signature, signatureWords } from "../skills/signature.ts";
@@ -84,7 +84,7 @@ export interface Asked extends Pick<TrustRequest, "skill" | "wants" | "expects">
   readonly before?:
     { readonly version: string; readonly digest: string; readonly capabilities: Capabilities } | undefined;
   /** The approval of another skill of this name, which came from another source. */
-  readonly another?: Pick<Grant, "from" | "source"> | undefined;
+  readonly another?: GrantOrigin | undefined;
   readonly changed?: readonly ChangedFile[] | undefined;
   /** The name of another skill that looks the same. */
   readonly lookAlike?: string | undefined;
@@ -185,7 +185,7 @@ function versionWords(version: string): string {
   return quoted(version, { maxLength: 64, plain: /^[0-9A-Za-z.+-]+$/ });
 }
 
-function anotherWords(name: string, { from, source }: Pick<Grant, "from" | "source">): string {
+function anotherWords(name: string, { from, source }: GrantOrigin): string {
   if (from === "project") return `the skill ${quoted(name)} of this project`;
   return from === "remote"
     ? `the skill ${quoted(name)} from ${quoted(source ?? "elsewhere")}`

@@ -6,7 +6,7 @@ import type { Ask } from "./question.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
 import type { ApprovalScope } from "./trust/approvals.ts";
 import type { DecisionsOptions } from "./trust/decisions.ts";
-import type { Reach, JudgedSkill } from "./trust/grants.ts";
+import type { Reach, JudgedSkill, UnhashedSkill } from "./trust/grants.ts";
 import type { Policy } from "./trust/policy.ts";
 import type { OutcomeListener } from "./trust/questions.ts";
 
@@ -59,6 +59,9 @@ export interface TrustCaller {
   /** The grants of a remote caller, which replace the approvals of this machine's user and `--grant`. */
   readonly grants?: ConfiguredGrants | undefined;
 }
+
+/** The owner and directory whose approvals count. */
+export type TrustScope = Pick<TrustCaller, "directory" | "owner">;
 
 /** A block that would refuse a skill if it were set; none of these is set now. */
 export interface Blocker {
@@ -132,4 +135,4 @@ export interface GrantTerms {
 }
 
 /** A skill that a model wants to read. */
-export type ReadSkill = Omit<JudgedSkill, "digest">;
+export type ReadSkill = UnhashedSkill;

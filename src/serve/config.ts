@@ -59,6 +59,9 @@ export interface ServeConfig {
   readonly limits: ServerLimits;
 }
 
+/** The part of the configuration that changes while the server runs. */
+export type CallerShares = Pick<ServeConfig, "callers" | "shares">;
+
 export const defaultCallerLimits: CallerLimits = { requestsPerMinute: 1_200, concurrentRequests: 64 };
 
 export const defaultAnonymousLimits: CallerLimits = { requestsPerMinute: 300, concurrentRequests: 8 };

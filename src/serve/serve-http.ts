@@ -9,7 +9,7 @@ import { pathOf, isRefusal } from "../wire/http.ts";
 import { type AdmissionRules, admit } from "./admission/admit.ts";
 import { createCallers } from "./admission/callers.ts";
 import { createAddressLimiters, openUnreadBytes } from "./admission/limiter.ts";
-import type { ServeConfig } from "./config.ts";
+import type { ServeConfig, CallerShares } from "./config.ts";
 import {
   type HttpCaller,
   HttpExchange,
@@ -39,7 +39,7 @@ export interface HttpServer {
    */
   close(): Promise<number>;
   /** Replaces callers and shares. Ends requests of callers that are gone or have other rights, and returns the names of these callers. */
-  replaceCallers(config: Pick<ServeConfig, "callers" | "shares">): readonly string[];
+  replaceCallers(config: CallerShares): readonly string[];
 }
 
 /**

@@ -45,6 +45,9 @@ export interface SkillFiles {
   resolve(target: string): string | undefined;
 }
 
+/** Reads the beginnings of files. */
+export type HeadReader = Pick<SkillFiles, "head">;
+
 /** Distinguishes contents of a file without reading it. */
 export interface FileStamp {
   readonly size: number;

@@ -5,7 +5,7 @@ import { isWithin } from "../base/paths/location.ts";
 import { type Steps, runInSlices, createSemaphore } from "../base/promises.ts";
 import { isSkillsError, SkillsError } from "../base/errors.ts";
 import type { DirectoryEntry, SkillBytes, SkillFiles, SkillSource } from "./files.ts";
-import { type Skill, fileNameFault, signatureFile } from "./skill.ts";
+import { type SkillDirectory, fileNameFault, signatureFile } from "./skill.ts";
 import { byCodePoint, countCodePoints } from "../base/text/code-points.ts";
 import { LimitedMap } from "../base/limited-map.ts";
 
@@ -118,7 +118,7 @@ export function orNothing<Value>(read: () => Value): Value | undefined {
  */
 export function locateSkillFile(
   { files }: SkillSource,
-  { directory }: Pick<Skill, "directory">,
+  { directory }: SkillDirectory,
   path: string,
 ): string | undefined {
   const segments = path.split("/");
@@ -198,7 +198,7 @@ const maxRecordedBytes = 4 * 1024 * 1024;
 export async function recordedDigest(
   hasher: SkillHasher,
   source: SkillSource,
-  { directory }: Pick<Skill, "directory">,
+  { directory }: SkillDirectory,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const limits = { maxBytes: maxRecordedBytes };

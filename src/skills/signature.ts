@@ -3,7 +3,7 @@ import { isSkillsError, SkillsError } from "../base/errors.ts";
 import { joinPath } from "../base/paths/at-real-path.ts";
 import { packageUrl } from "../base/paths/location.ts";
 import type { SkillSource } from "./files.ts";
-import { type Skill, signatureFile } from "./skill.ts";
+import { type SkillDirectory, signatureFile } from "./skill.ts";
 import type { Signature } from "./signature/signer.ts";
 import type { KeylessSigning } from "./signature/sign-keyless.ts";
 import { type SignedSubject, toStatement } from "./signature/statement.ts";
@@ -31,7 +31,7 @@ export const shippedRootDate = "2026-11-05";
 /** Reads and verifies the signatures of skills, without a network. Loads the necessary modules at the first bundle. */
 export interface Signatures {
   /** Verifies the signature of a skill. Never throws. `digest`: of the skill's files, as `describe_skill` returns it. */
-  of(source: SkillSource, skill: Pick<Skill, "directory">, digest: string | undefined): Promise<Signature>;
+  of(source: SkillSource, skill: SkillDirectory, digest: string | undefined): Promise<Signature>;
   /** Verifies the signature of files that are not installed yet. Never throws. */
   ofFiles(
     files: readonly { readonly path: string; readonly bytes: Uint8Array }[],

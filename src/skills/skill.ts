@@ -41,6 +41,9 @@ export interface Skill {
   readonly hasSignature?: true;
 }
 
+/** The directory of a skill. */
+export type SkillDirectory = Pick<Skill, "directory">;
+
 /** A skill as a catalog offers it: its current version, the roots under which it was found, and its problems. */
 export interface OfferedSkill {
   readonly skill: Skill;

@@ -17,7 +17,7 @@ import { isRule, severityAt } from "./rules.ts";
 
 export { nativeWatchers, openNativeWatcher } from "./skillset/native-watcher.ts";
 export { unreadDirectory } from "./skillset/assemble.ts";
-export { Catalog } from "./skillset/catalog.ts";
+export { Catalog, type CatalogReader } from "./skillset/catalog.ts";
 export { type RemoteOrigin, type RemoteRoot, type Root, sessionRoots } from "./skillset/roots.ts";
 export { loadManifestReader, needsManifestReader, readDirectory } from "./skillset/read-directory.ts";
 

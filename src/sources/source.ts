@@ -19,3 +19,6 @@ export interface Source {
   /** For a git source: the directory to read. */
   readonly path?: string;
 }
+
+/** A source as tokens and downloads need it. */
+export type SourceUrl = Pick<Source, "url">;

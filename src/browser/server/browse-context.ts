@@ -33,6 +33,9 @@ export interface BrowseContext extends BrowseSettings {
   readonly hold: (work: Promise<void>) => void;
 }
 
+/** The directories from which the page shows paths. */
+export type DisplayRoots = Pick<BrowseContext, "directory" | "home">;
+
 /** Routes of one concern. */
 export type MountBrowse = (context: BrowseContext) => BrowseRoutes;
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { refusePassword } from "./cluster-option.ts";
 import { type SkillsOptions, idleGrants } from "../../runtime/options.ts";
 import { grantText, parseGrant, permissionNames } from "../../wire/grant-text.ts";
-import type { Catalog } from "../../skills/skillset.ts";
+import type { CatalogReader } from "../../skills/skillset.ts";
 import { type OptionTable, type OptionValues, usageError, texts, text, choice } from "../command.ts";
 import type { Log } from "../../base/log.ts";
 import { type roots, trustedRoot } from "./shared-options.ts";
@@ -69,7 +69,7 @@ export function toSkillsOptions(given: OptionValues<typeof running & typeof root
 }
 
 /** Throws INVALID_OPTIONS for a grant that allows nothing, because its name is misspelt or belongs to a skill of the project. */
-export function refuseIdleGrants(grants: readonly string[] = [], catalog: Pick<Catalog, "find" | "snapshot">): void {
+export function refuseIdleGrants(grants: readonly string[] = [], catalog: CatalogReader): void {
   for (const grant of grants) {
     const [idle] = idleGrants([grantText(grant)], catalog);
     if (idle !== undefined) throw usageError(`--grant ${grant}: ${idle.reason}`);

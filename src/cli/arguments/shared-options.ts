@@ -1,5 +1,5 @@
 import { type OptionTable, usageError, texts, flag, text } from "../command.ts";
-import type { Source } from "../../sources/source.ts";
+import type { SourceUrl } from "../../sources/source.ts";
 
 /** Options for the directories of skills. */
 export const roots = {
@@ -49,7 +49,7 @@ const form = /^(?:(https?:\/\/[^=\s]+)=)?env:([A-Za-z_][A-Za-z0-9_]*)$/;
  */
 export function tokensByOrigin(
   texts: readonly string[],
-  sources: readonly Pick<Source, "url">[],
+  sources: readonly SourceUrl[],
   env: NodeJS.ProcessEnv = process.env,
 ): ReadonlyMap<string, string> {
   const origins = new Set(

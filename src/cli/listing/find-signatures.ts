@@ -2,13 +2,13 @@ import { diskSkillBytes, diskSkillFiles } from "../../skills/files.ts";
 import { createSkillHasher } from "../../skills/hash.ts";
 import { type Signature, openSignatures } from "../../skills/signature.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
-import type { Terminal } from "../report/terminal.ts";
+import type { ProgressOutput } from "../report/terminal.ts";
 
 /** Verifies the signatures of skills; skills without one are absent. Throws INVALID_OPTIONS for an unusable trusted root. */
 export async function findSignatures(
   offered: readonly OfferedSkill[],
   trustedRoot: string | undefined,
-  { progress }: Pick<Terminal, "progress">,
+  { progress }: ProgressOutput,
 ): Promise<ReadonlyMap<Skill, Signature>> {
   const signatures = openSignatures(trustedRoot);
   await signatures.check();

@@ -49,6 +49,12 @@ export interface Terminal {
   readonly progress: Progress;
 }
 
+/** A terminal that prints notes on stderr. */
+export type NoteOutput = Pick<Terminal, "note">;
+
+/** A terminal that shows progress. */
+export type ProgressOutput = Pick<Terminal, "progress">;
+
 /** The size in bytes of the buffer that collects chunks; the buffer is reused after each write. */
 const writeSize = 64 * 1024;
 
@@ -163,7 +169,7 @@ export function widthOf({ isTTY, columns }: Pick<Streams["stdout"], "isTTY" | "c
 }
 
 /** Prints at most `most` lines on stderr, then how many others there are. */
-export function noteSome(lines: readonly string[], maxLines: number, { note }: Pick<Terminal, "note">): void {
+export function noteSome(lines: readonly string[], maxLines: number, { note }: NoteOutput): void {
   for (const line of lines.slice(0, maxLines)) note(line);
   if (lines.length > maxLines) note(`and ${lines.length - maxLines} more`);
 }
@@ -184,7 +190,7 @@ export function onInterruption(): { readonly signal: AbortSignal; readonly stop:
 
 /** Runs `work` until SIGINT or SIGTERM. Returns its exit code, or 130 with the note `what` if a signal ended it. */
 export async function interruptible(
-  { note }: Pick<Terminal, "note">,
+  { note }: NoteOutput,
   work: (signal: AbortSignal) => Promise<ExitCode>,
   what = "interrupted",
 ): Promise<ExitCode> {

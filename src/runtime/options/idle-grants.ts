@@ -1,6 +1,6 @@
 import type { Log } from "../../base/log.ts";
 import { noSuchSkill } from "../../skills/skill.ts";
-import type { Catalog } from "../../skills/skillset.ts";
+import type { Catalog, CatalogReader } from "../../skills/skillset.ts";
 import { parseGrant } from "../../wire/grant-text.ts";
 
 /**
@@ -9,7 +9,7 @@ import { parseGrant } from "../../wire/grant-text.ts";
  */
 export function idleGrants(
   grants: readonly string[],
-  catalog: Pick<Catalog, "find" | "snapshot">,
+  catalog: CatalogReader,
 ): readonly { readonly grant: string; readonly reason: string }[] {
   return grants.flatMap((grant) => {
     const parsed = parseGrant(grant);

@@ -5,7 +5,7 @@ import { fromUse } from "../../skills/permissions.ts";
 import type { RunEvent } from "../../wire/run-event.ts";
 import type { BlobStore } from "../blobs.ts";
 import type { Json } from "../sandbox.ts";
-import type { RunEnvironment } from "./execute/prepare-run.ts";
+import type { PackageFinder } from "./execute/prepare-run.ts";
 import { storedOutput } from "./record/whole-result.ts";
 import { type RecordedRun, notReplayable, planReplay, readRecordedRun } from "./replay/plan-replay.ts";
 import type { RunCaller } from "./run-caller.ts";
@@ -26,7 +26,7 @@ export interface Replay extends ReplayComparison {
 
 export interface ReplayOptions {
   readonly records: Pick<RunStore, "read" | "list">;
-  readonly environment: Pick<RunEnvironment, "findPackages">;
+  readonly environment: PackageFinder;
   readonly newRunId: () => string;
   /** Checks and executes the run like any other run. */
   readonly run: (spec: RunSpec, caller: RunCaller, signal: AbortSignal) => Promise<RunResult>;

@@ -51,3 +51,6 @@ export interface RunCaller extends Requester {
   /** Hashes the files of a skill; reads none of a skill that is too large to be mounted. */
   readonly hashFiles: (skill: Skill, signal: AbortSignal) => Promise<HashedSkill>;
 }
+
+/** The readers of the files of a caller's skills. */
+export type SkillSources = Pick<RunCaller, "sourceOf">;

@@ -2,8 +2,8 @@ import path from "node:path";
 import { upwards } from "../../base/paths/location.ts";
 import type { Log } from "../../base/log.ts";
 import type { ApprovalScope, ApprovalStore } from "./approvals.ts";
-import type { TrustCaller } from "../trust.ts";
-import { type Block, type Grant, type Reach, type JudgedSkill, blocks, kindOf } from "./grants.ts";
+import type { TrustCaller, TrustScope } from "../trust.ts";
+import { type Block, type Grant, type Reach, type UnhashedSkill, blocks, kindOf } from "./grants.ts";
 import type { Policy } from "./policy.ts";
 import type { Reply } from "../question.ts";
 import { type DeniedAuthorization, enoughAsked, sessionDirectoryOf } from "./refusals.ts";
@@ -26,9 +26,6 @@ export interface DecisionsOptions {
 
 /** Maximum number of answers in one turn that are not a yes. */
 const maxRefusals = 3;
-
-/** A skill whose bytes do not count. */
-type Versionless = Omit<JudgedSkill, "digest">;
 
 /** The user's decisions: in the files of each scope, and for the sessions of this process. */
 export class Decisions {
@@ -57,7 +54,7 @@ export class Decisions {
   }
 
   /** The blocked skills. A block of a project's skill is stored for that project, which may have begun at any directory above the skill. */
-  async blockedOf<Skill extends Versionless>(
+  async blockedOf<Skill extends UnhashedSkill>(
     skills: readonly Skill[],
     stored: readonly Approvals[],
     policy: Policy,
@@ -75,7 +72,7 @@ export class Decisions {
   }
 
   /** The scopes that can contain a block of this skill. */
-  scopesOfBlocks(skill: Versionless, directory: string | undefined, policy: Policy): readonly ApprovalScope[] {
+  scopesOfBlocks(skill: UnhashedSkill, directory: string | undefined, policy: Policy): readonly ApprovalScope[] {
     const above = blockLocations(skill).flatMap((location) => this.#locationsAbove(location, policy));
     const own = directory === undefined ? [] : [this.#options.projectOf(directory, policy.worktrees)];
     return ["everywhere", ...[...new Set([...own, ...above])].map((project) => ({ project }))];
@@ -134,7 +131,7 @@ export class Decisions {
   /** Stores a block permanently, and any other refusal in `OwnerDecisions.refused`. `place`: see `questionKey`. */
   async refuse(
     key: string,
-    skill: Versionless,
+    skill: UnhashedSkill,
     caller: TrustCaller,
     reply: Reply,
     { policy, reach, notify }: { readonly policy: Policy; readonly reach?: Reach | undefined; readonly notify?: (() => void) | undefined }, // prettier-ignore
@@ -164,8 +161,8 @@ export class Decisions {
 
   /** Removes a grant, or the blocks of a skill, from all scopes and from the session: see `Trust.takeBack`. */
   async takeBack(
-    what: { readonly grant: string } | { readonly blocksOf: Versionless },
-    { directory, owner }: Pick<TrustCaller, "directory" | "owner">,
+    what: { readonly grant: string } | { readonly blocksOf: UnhashedSkill },
+    { directory, owner }: TrustScope,
     { policy, notify }: { readonly policy: Policy; readonly notify?: (() => void) | undefined },
   ): Promise<boolean> {
     const stays = {
@@ -206,7 +203,7 @@ export class Decisions {
   }
 }
 
-function blockLocations(skill: Versionless): readonly string[] {
+function blockLocations(skill: UnhashedSkill): readonly string[] {
   return kindOf(skill) === "project" ? [skill.source, path.dirname(skill.directory)] : [];
 }
 

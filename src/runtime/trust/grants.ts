@@ -1,10 +1,10 @@
 import type { Skill } from "../../skills/skill.ts";
 import { type Capabilities, covers } from "../../skills/permissions.ts";
-import type { Block, Grant } from "./approvals/scope-approvals.ts";
+import type { Block, Grant, GrantOrigin } from "./approvals/scope-approvals.ts";
 import type { TrustCaller } from "../trust.ts";
 import type { Policy } from "./policy.ts";
 
-export type { Block, Grant } from "./approvals/scope-approvals.ts";
+export type { Block, Grant, GrantOrigin } from "./approvals/scope-approvals.ts";
 
 /** How far an approval reaches, from narrow to wide: this call, this session, this project, everywhere. */
 const reaches = ["once", "session", "project", "everywhere"] as const;
@@ -40,6 +40,12 @@ export interface JudgedSkill extends Pick<Skill, "name" | "slug" | "version" | "
   readonly hostCommands?: (() => readonly string[]) | undefined;
 }
 
+/** A skill version whose files were not hashed. */
+export type UnhashedSkill = Omit<JudgedSkill, "digest">;
+
+/** The origin of a skill, as grants and blocks distinguish it. */
+export type JudgedOrigin = Pick<JudgedSkill, "isOwn" | "origin">;
+
 /** The access that a skill wants, and the skill that calls it. */
 export interface AccessRequest {
   readonly skill: Pick<JudgedSkill, "name" | "digest">;
@@ -64,15 +70,12 @@ export function blocks({ skill, from }: Block, judged: Pick<JudgedSkill, "name" 
 }
 
 /** Whether a grant was given to a skill of the same origin. */
-export function isOfOrigin(
-  { from = "own", source }: Pick<Grant, "from" | "source">,
-  skill: Pick<JudgedSkill, "isOwn" | "origin">,
-): boolean {
+export function isOfOrigin({ from = "own", source }: GrantOrigin, skill: JudgedOrigin): boolean {
   return from === kindOf(skill) && (from !== "remote" || source === skill.origin?.source);
 }
 
 /** The kind of a skill's origin, as blocks and grants name it. */
-export function kindOf({ isOwn, origin }: Pick<JudgedSkill, "isOwn" | "origin">): Block["from"] {
+export function kindOf({ isOwn, origin }: JudgedOrigin): Block["from"] {
   return isOwn ? "own" : origin === undefined ? "project" : "remote";
 }
 
@@ -89,7 +92,7 @@ export function least(one: Reach, other: Policy["approvals"]): Reach {
  * everywhere because it is for exact bytes.
  */
 export function reachOf(
-  { skill, wants }: { readonly skill: Pick<JudgedSkill, "isOwn" | "origin">; readonly wants: Capabilities },
+  { skill, wants }: { readonly skill: JudgedOrigin; readonly wants: Capabilities },
   { directory }: Pick<TrustCaller, "directory">,
   policy: Policy,
 ): Reach {

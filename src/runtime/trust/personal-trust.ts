@@ -11,10 +11,11 @@ import type {
   ReadSkill,
   TrustOptions,
   TrustRequest,
+  TrustScope,
 } from "../trust.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 import { Decisions, onlyOnce, questionKey } from "./decisions.ts";
-import { type Grant, type JudgedSkill, kindOf, reachIndex } from "./grants.ts";
+import { type Grant, type UnhashedSkill, kindOf, reachIndex } from "./grants.ts";
 import { Questions } from "./questions.ts";
 import { approvalToRead } from "./read-approval.ts";
 import { onlyPolicy } from "./refusals.ts";
@@ -45,7 +46,7 @@ export class Trust {
   }
 
   /** Every block that would refuse this skill to this caller. */
-  blockersOf(skill: Omit<JudgedSkill, "digest">, { directory }: Pick<TrustCaller, "directory">): readonly Blocker[] {
+  blockersOf(skill: UnhashedSkill, { directory }: Pick<TrustCaller, "directory">): readonly Blocker[] {
     const scopes = this.#decisions.scopesOfBlocks(skill, directory, this.policyFor(directory));
     return scopes.map((scope) => ({ scope, skill: skill.name, from: kindOf(skill) }));
   }
@@ -111,10 +112,7 @@ export class Trust {
   }
 
   /** The standing of each skill, in the same order; nobody is asked. Names decide most; only skills that want something are hashed. */
-  async standings(
-    skills: readonly StandingSkill[],
-    caller: Pick<TrustCaller, "owner" | "directory">,
-  ): Promise<readonly Standing[]> {
+  async standings(skills: readonly StandingSkill[], caller: TrustScope): Promise<readonly Standing[]> {
     const policy = this.policyFor(caller.directory);
     const stored = await this.#decisions.stored(caller.directory, policy);
     const judgedSkills = skills.map(({ skill }) => skill);
@@ -170,7 +168,7 @@ export class Trust {
    * `notify` is called before it is taken back. Throws UNREADABLE if the change cannot be stored.
    */
   async takeBack(
-    what: { readonly grant: string } | { readonly blocksOf: Omit<JudgedSkill, "digest"> },
+    what: { readonly grant: string } | { readonly blocksOf: UnhashedSkill },
     caller: TrustCaller,
     notify?: () => void,
   ): Promise<boolean> {
@@ -187,7 +185,7 @@ export class Trust {
 export type Standing = "ready" | "needs-approval" | "blocked" | "denied";
 
 export interface StandingSkill {
-  readonly skill: Omit<JudgedSkill, "digest">;
+  readonly skill: UnhashedSkill;
   /** The capabilities that its runs need. */
   readonly needs: Capabilities;
   /** Whether it has code that runs: a policy may demand an approval for it. */

@@ -1,6 +1,6 @@
 import type { Capabilities } from "../../skills/permissions.ts";
 import type { Signature } from "../../skills/signature.ts";
-import type { Reach, JudgedSkill } from "./grants.ts";
+import type { Reach, JudgedSkill, UnhashedSkill } from "./grants.ts";
 import type { SignedSkill } from "./policy/signer-demands.ts";
 
 export {
@@ -40,7 +40,7 @@ export interface Policy {
    * The refusal of the rule that denies this; undefined if none does. With `noCapabilities`, only rules about the skill as such count:
    * models do not see a skill that they deny.
    */
-  denies(skill: Omit<JudgedSkill, "digest">, wants: Capabilities): PolicyRefusal | undefined;
+  denies(skill: UnhashedSkill, wants: Capabilities): PolicyRefusal | undefined;
   /**
    * Why models do not see a skill: its name, its source or its stated license (an SPDX expression, or `unknown`) is denied. Absent if no
    * skill can be denied as such.

@@ -1,9 +1,8 @@
-import type { App } from "../../runtime/app.ts";
 import type { Steps } from "../../base/promises.ts";
 import { hashSteps } from "../../base/text/hash-in-slices.ts";
 import { toTarGz } from "../../sources/archive.ts";
 import type { SkillFile } from "../../sources/reader.ts";
-import { type MadeOfSkills, createMadeOfSkills } from "./made-of-skills.ts";
+import { type MadeOfSkills, type PublishingApp, createMadeOfSkills } from "./made-of-skills.ts";
 import type { PublishedSkill } from "./publication.ts";
 import { type NotPublished, isNotPublished } from "./read-contents.ts";
 
@@ -74,7 +73,7 @@ export const artifactGraceMs = 10 * 60 * 1_000;
 
 export const mediaTypes = { "skill-md": "text/markdown; charset=utf-8", archive: "application/gzip" } as const;
 
-export function createArtifacts(app: Pick<App, "source" | "log" | "clock">): Artifacts {
+export function createArtifacts(app: PublishingApp): Artifacts {
   const { clock } = app;
   const cache = new SizedCache(maxCached);
   /** The times when artifacts were replaced, by name. */

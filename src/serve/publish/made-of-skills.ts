@@ -6,6 +6,9 @@ import type { Publication, PublishedSkill } from "./publication.ts";
 import { type NotPublished, isNotPublished, orLeftOut, readContents, stampSkill } from "./read-contents.ts";
 import type { SkillFile } from "../../sources/reader.ts";
 
+/** The services of an app that publishing needs. */
+export type PublishingApp = Pick<App, "clock" | "log" | "source">;
+
 /** Results made of the files of each published skill, such as archives. Only those of changed skills are made again. */
 export interface MadeOfSkills<Made> {
   /** Returns the result for one skill. */
@@ -46,7 +49,7 @@ const progressEvery = 1_000;
  * log, such as "archive".
  */
 export function createMadeOfSkills<Made extends object>(
-  { source, log, clock }: Pick<App, "source" | "log" | "clock">,
+  { source, log, clock }: PublishingApp,
   what: string,
   make: (files: readonly SkillFile[], published: PublishedSkill) => Steps<Made | NotPublished>,
 ): MadeOfSkills<Made> {

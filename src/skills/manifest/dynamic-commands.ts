@@ -1,6 +1,6 @@
 import { isObject } from "../../base/json/json-value.ts";
 import { attempt } from "../../base/failures/system-error.ts";
-import type { SkillFiles } from "../files.ts";
+import type { HeadReader } from "../files.ts";
 import { findFrontmatter, isYaml } from "./frontmatter.ts";
 import { readYaml } from "./yaml.ts";
 
@@ -52,7 +52,7 @@ const maxTextBytes = 16 * 1024 * 1024;
  * The commands that agents that load a skill themselves run on this machine: those in its instructions, and those of the `hooks` in its
  * frontmatter. Nothing here runs them. Empty for a file that cannot be read.
  */
-export function readHostCommands(file: string, files: Pick<SkillFiles, "head">): readonly string[] {
+export function readHostCommands(file: string, files: HeadReader): readonly string[] {
   const bytes = attempt(() => files.head(file, maxTextBytes).bytes, undefined);
   if (bytes === undefined) return [];
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -204,3 +204,6 @@ export class Catalog {
     this.#snapshot = Object.freeze({ skills: [], problems: [problem], ownRoots: this.#ownRoots });
   }
 }
+
+/** A catalog as commands read it. */
+export type CatalogReader = Pick<Catalog, "find" | "snapshot">;

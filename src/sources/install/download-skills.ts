@@ -12,7 +12,7 @@ import {
   signatureWords,
 } from "../../skills/signature.ts";
 import type { LockEntry } from "../lock.ts";
-import type { Source } from "../source.ts";
+import type { SourceUrl } from "../source.ts";
 import type { RemoteIndex, RemoteSkill, SkillFile, SourceReader } from "../reader.ts";
 
 /** A skill of a source, downloaded and validated. */
@@ -57,7 +57,7 @@ export interface Downloading {
 /** Downloads and validates a skill. `why` is a sentence about its fault, without its name. */
 export async function download(
   remote: RemoteSkill,
-  source: Pick<Source, "url">,
+  source: SourceUrl,
   { reader, level, signatures = openSignatures(), deniesSigner, signal }: Downloading,
 ): Promise<Downloaded | { readonly remote: RemoteSkill; readonly why: string }> {
   try {
@@ -82,7 +82,7 @@ export async function download(
 /** Downloads and validates many skills, a few at a time. Results are in the order of `remotes`. */
 export function downloadAll(
   remotes: readonly RemoteSkill[],
-  source: Pick<Source, "url">,
+  source: SourceUrl,
   downloading: Downloading,
 ): Promise<readonly Awaited<ReturnType<typeof download>>[]> {
   return inParallel(remotes, downloadsAtOnce, (remote) => download(remote, source, downloading));

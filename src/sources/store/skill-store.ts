@@ -18,6 +18,9 @@ import { loadManifestReader, needsManifestReader, readDirectory } from "../../sk
 /** A copy in the store. */
 type Copy = Pick<CopiedSkill, "slug" | "digest" | "bytes">;
 
+/** The identity of a copy: the digest of its bytes and its slug. */
+type CopyKey = Pick<Copy, "digest" | "slug">;
+
 const maxAttempts = 5;
 
 /** A store of skill versions by their digest. Stored files never change. */
@@ -38,12 +41,7 @@ export class SkillStore {
    * Writes a skill to a temporary directory, syncs it, and moves it to the path of its digest. Throws SOURCE_INVALID for files that are no
    * skill, or not the expected one, and FILE_TOO_LARGE for a skill that is too large.
    */
-  async put(
-    name: string,
-    files: readonly SkillFile[],
-    signal: AbortSignal,
-    expected?: Pick<Copy, "slug" | "digest">,
-  ): Promise<Copy> {
+  async put(name: string, files: readonly SkillFile[], signal: AbortSignal, expected?: CopyKey): Promise<Copy> {
     const temporary = path.join(this.#paths.incoming, randomBytes(8).toString("hex"));
     const written = path.join(temporary, "skill");
     await mkdir(written, { recursive: true, mode: 0o700 });
@@ -65,7 +63,7 @@ export class SkillStore {
   }
 
   /** Whether a copy exists and has the bytes of its digest. */
-  async isWhole(copy: Pick<Copy, "digest" | "slug">, signal: AbortSignal): Promise<boolean> {
+  async isWhole(copy: CopyKey, signal: AbortSignal): Promise<boolean> {
     const copyDirectory = copyPath(this.#paths, copy);
     if (!this.has(copy)) return false;
     try {
@@ -77,12 +75,12 @@ export class SkillStore {
     }
   }
 
-  has(copy: Pick<Copy, "digest" | "slug">): boolean {
+  has(copy: CopyKey): boolean {
     return lstatSync(copyPath(this.#paths, copy), { throwIfNoEntry: false })?.isDirectory() === true;
   }
 
   /** Removes a copy that does not have the bytes of its digest. Sessions that use it get errors, and soon the next version. */
-  discard(copy: Pick<Copy, "digest" | "slug">): void {
+  discard(copy: CopyKey): void {
     const away = path.join(this.#paths.trash, randomBytes(8).toString("hex"));
     // Another process may be faster. The sweep removes the rest.
     attempt(() => renameSync(copyPath(this.#paths, copy), away), undefined);
@@ -90,7 +88,7 @@ export class SkillStore {
   }
 
   /** Notes that a copy was in use at this time, in milliseconds since 1970. */
-  touch({ digest, slug }: Pick<Copy, "digest" | "slug">, now: number): void {
+  touch({ digest, slug }: CopyKey, now: number): void {
     const copyDirectory = path.dirname(copyPath(this.#paths, { digest, slug }));
     // A copy that is gone needs no time.
     attempt(() => utimesSync(copyDirectory, now / 1_000, now / 1_000), undefined);

@@ -6,7 +6,7 @@ import { shownSource } from "../../../sources/lock.ts";
 import { readLock } from "../../../sources/lock-file.ts";
 import { findSkillsDirectory } from "../../../sources/install-scope.ts";
 import type { SkillDetail } from "../../wire/skills.ts";
-import type { BrowseContext } from "../browse-context.ts";
+import type { DisplayRoots } from "../browse-context.ts";
 import { scopeNames } from "../../wire/sources.ts";
 import { toInstallScope } from "../sources/install-scopes.ts";
 import type { SkillSource } from "../../../skills/files.ts";
@@ -14,10 +14,7 @@ import { invalidPath, locateSkillFile, skillPathFault } from "../../../skills/ha
 import type { ShownSkill } from "../rows/row-texts.ts";
 
 /** Finds the source of an installed skill, and whether its files are modified; undefined if no readable lock names the skill. */
-export async function findInstallation(
-  directory: string,
-  context: Pick<BrowseContext, "directory" | "home">,
-): Promise<SkillDetail["installed"]> {
+export async function findInstallation(directory: string, context: DisplayRoots): Promise<SkillDetail["installed"]> {
   for (const scope of scopeNames) {
     const where = toInstallScope(scope, context);
     if (!existsSync(where.lockFile)) continue;

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { SkillFiles } from "../../../skills/files.ts";
+import type { HeadReader } from "../../../skills/files.ts";
 import { findFrontmatter, isYaml } from "../../../skills/manifest.ts";
 import { readSkillDocument } from "../../../skills/document.ts";
 import { attempt } from "../../../base/failures/system-error.ts";
@@ -22,7 +22,7 @@ const shownBytes = 1024 * 1024;
 const frontmatterBytes = 256 * 1024 + 64;
 
 /** Reads a SKILL.md. Throws UNREADABLE. */
-export function readDocument(files: Pick<SkillFiles, "head">, file: string): ShownDocument {
+export function readDocument(files: HeadReader, file: string): ShownDocument {
   const { bytes: shared, whole } = files.head(file, shownBytes + frontmatterBytes);
   const bytes = Buffer.from(shared);
   const found = findFrontmatter(bytes, true);

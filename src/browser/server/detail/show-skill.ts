@@ -15,7 +15,7 @@ import { findMentions, showPermissions, toWants } from "./permissions.ts";
 import { findHidden, type ShownDocument, readDocument } from "./overview.ts";
 import { loadAdviceReader } from "../../../skills/check.ts";
 import { findInstallation } from "./installation.ts";
-import type { SkillFiles, SkillSource } from "../../../skills/files.ts";
+import type { HeadReader, SkillSource } from "../../../skills/files.ts";
 import type { Problem } from "../../../skills/rules.ts";
 
 const maxFiles = 4_096;
@@ -181,7 +181,7 @@ const readBytes = 512 * 1024;
 const maxProblems = 500;
 
 /** Adds the lines around each problem; none for a file that cannot be read. */
-function withFrames(problems: readonly Problem[], files: Pick<SkillFiles, "head">): readonly ShownProblem[] {
+function withFrames(problems: readonly Problem[], files: HeadReader): readonly ShownProblem[] {
   const texts = new Map<string, readonly string[]>();
   return problems.slice(0, maxProblems).map((problem) => {
     const { file, line, endLine = line } = problem;

@@ -8,7 +8,7 @@ import type { Problem, RuleCode } from "../../../skills/rules.ts";
 import type { OfferedSkill, Snapshot } from "../../../skills/skill.ts";
 import { unreadDirectory } from "../../../skills/skillset.ts";
 import type { SkillRow } from "../../wire/skills.ts";
-import type { BrowseContext } from "../browse-context.ts";
+import type { DisplayRoots } from "../browse-context.ts";
 import { type Rows, rowsAtOnce, type ShownSkill } from "./row-texts.ts";
 
 /** Makes the rows of snapshots. The row of an unchanged skill is the same object as before. */
@@ -17,9 +17,6 @@ interface RowMaker {
   /** Forgets the row of a skill whose files changed although its `OfferedSkill` is the same. */
   readonly forget: (offered: OfferedSkill) => void;
 }
-
-/** The directories relative to which paths are shown. */
-type DisplayRoots = Pick<BrowseContext, "directory" | "home">;
 
 /** The facts about a skill that its frontmatter does not have. */
 interface KnownOfSkill {

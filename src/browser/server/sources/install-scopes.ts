@@ -18,28 +18,26 @@ import {
   type Discovered,
   scopeNames,
 } from "../../wire/sources.ts";
-import type { BrowseContext } from "../browse-context.ts";
+import type { DisplayRoots } from "../browse-context.ts";
 import { readNow } from "../../../sources/install.ts";
 import { useOfSkill } from "../../../sources/invoke.ts";
 import { parseSource } from "../../../sources/source.ts";
 import type { LimitedRead } from "./limited-source-reader.ts";
 import type { RemoteIndex } from "../../../sources/reader.ts";
 
-type Directories = Pick<BrowseContext, "directory" | "home">;
-
 const maxSkills = 500;
 const maxChanges = 10;
 
-export function toInstallScope(scope: ScopeName, { directory, home }: Directories): InstallScope {
+export function toInstallScope(scope: ScopeName, { directory, home }: DisplayRoots): InstallScope {
   return scope === "project" ? projectScope(directory, home, process.env) : globalScope(home, process.env);
 }
 
-export function shownDirectory(where: InstallScope, { home }: Directories): string {
+export function shownDirectory(where: InstallScope, { home }: DisplayRoots): string {
   return homePath(shownSkillsDirectory(where), home);
 }
 
 /** Lists the skills in the locks of both scopes, with their state on disk. A lock that cannot be read does not hide the other. */
-export async function listInstalled(context: Directories, signal: AbortSignal): Promise<SourceList> {
+export async function listInstalled(context: DisplayRoots, signal: AbortSignal): Promise<SourceList> {
   const scopes: SourceList["places"][number][] = [];
   for (const scope of scopeNames) {
     const where = toInstallScope(scope, context);
@@ -87,7 +85,7 @@ const maxProblems = 20;
 export async function discover(
   text: string,
   read: LimitedRead,
-  context: Directories,
+  context: DisplayRoots,
   signal: AbortSignal,
 ): Promise<Discovered> {
   const source = parseSource(text);
@@ -105,7 +103,7 @@ export async function discover(
 }
 
 /** The names in the index of the skills that are installed from its source. */
-function installedNames(scope: ScopeName, index: RemoteIndex, context: Directories): ReadonlySet<string> {
+function installedNames(scope: ScopeName, index: RemoteIndex, context: DisplayRoots): ReadonlySet<string> {
   const names = new Set<string>();
   try {
     for (const [key, entry] of readLock(toInstallScope(scope, context)).entries) {

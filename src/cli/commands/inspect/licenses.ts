@@ -13,7 +13,7 @@ import { csv, table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { jsonLines } from "../../report/json-output.ts";
 import { safeText } from "../../report/safe-text.ts";
-import type { Terminal } from "../../report/terminal.ts";
+import type { ProgressOutput } from "../../report/terminal.ts";
 
 export const command = defineCommand({
   positionals: { name: "PATH", minimum: 0, maximum: Infinity, values: "files" },
@@ -66,7 +66,7 @@ function toDirectory(given: string, cwd: string): string {
 function* readRows(
   skills: readonly OfferedSkill[],
   denies: (license: string) => PolicyRefusal | undefined,
-  { progress }: Pick<Terminal, "progress">,
+  { progress }: ProgressOutput,
 ): Steps<readonly Row[]> {
   const source = { files: diskSkillFiles() };
   const rows: Row[] = [];

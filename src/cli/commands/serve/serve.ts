@@ -11,8 +11,14 @@ import { running, toRunningOptions, toSkillsOptions } from "../../arguments/runn
 import { cwd, roots } from "../../arguments/shared-options.ts";
 import { existingDirectory, ports, reasonOf, toAbsolute, parseNumber } from "../../arguments/values.ts";
 import { choice, defineCommand, usageError, text, flag, exit } from "../../command.ts";
-import { type Terminal, onInterruption } from "../../report/terminal.ts";
-import { type LocalTokens, type ServeConfig, defaultConfig, withLocalCaller } from "../../../serve/config.ts";
+import { type Terminal, onInterruption, type NoteOutput } from "../../report/terminal.ts";
+import {
+  type LocalTokens,
+  type ServeConfig,
+  defaultConfig,
+  withLocalCaller,
+  type CallerShares,
+} from "../../../serve/config.ts";
 import { type Log, createOnceLog } from "../../../base/log.ts";
 import type { HttpServer } from "../../../serve/serve-http.ts";
 import { counted } from "../../../base/text/code-points.ts";
@@ -107,7 +113,7 @@ export const command = defineCommand({
 
 /** Joins the callers of the file with those of a cluster, which may change at any time. */
 async function joinCallers(
-  config: Pick<ServeConfig, "callers" | "shares">,
+  config: CallerShares,
   { followCallers }: Awaited<ReturnType<typeof openGivenPorts>>,
   log: Log,
 ) {
@@ -115,7 +121,7 @@ async function joinCallers(
   let replace = (): void => undefined;
   const { logOnce } = createOnceLog(log);
   const follower = await followCallers?.(() => replace());
-  const all = (): Pick<ServeConfig, "callers" | "shares"> => {
+  const all = (): CallerShares => {
     const names = new Set(ofFile.callers.map(({ name }) => name));
     const shared = follower?.callers() ?? [];
     for (const { name } of shared)
@@ -175,7 +181,7 @@ async function reload(
 }
 
 /** Prints the tokens, which are valid only for this process: a server for others has callers in its configuration. */
-function noteTokens({ bearer, share }: LocalTokens, url: string, { note }: Pick<Terminal, "note">): void {
+function noteTokens({ bearer, share }: LocalTokens, url: string, { note }: NoteOutput): void {
   note(`call it as yourself:  curl -H "Authorization: Bearer ${bearer}" ${url}/.well-known/skill-sharing`);
   note(`install its skills:   npx skills add ${url}/s/${share}/`);
   note("both secrets are for you only and valid until this process ends; for lasting tokens, use --config FILE");

@@ -6,7 +6,7 @@ import { withReader } from "./install/source-options.ts";
 import { table } from "../../report/table.ts";
 import { counted } from "../../../base/text/code-points.ts";
 import { safeText } from "../../report/safe-text.ts";
-import { type Terminal, noteSome } from "../../report/terminal.ts";
+import { type Terminal, noteSome, type ProgressOutput } from "../../report/terminal.ts";
 import type { RemoteIndex, RemoteSkill, SourceLister } from "../../../sources/reader.ts";
 
 /** The maximum number of skills whose descriptors are read, to show what can be done with them. */
@@ -45,7 +45,7 @@ async function read(
   type: string | undefined,
   reader: SourceLister,
   signal: AbortSignal,
-  { progress }: Pick<Terminal, "progress">,
+  { progress }: ProgressOutput,
 ): Promise<RemoteIndex> {
   progress.show(`reading ${source.label}`);
   const index = await reader.list(source, signal);

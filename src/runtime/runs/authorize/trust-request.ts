@@ -8,11 +8,11 @@ import { licenseForPolicy } from "../../../skills/licenses.ts";
 import type { RemoteOrigin } from "../../../skills/skillset.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../../skills/skill.ts";
 import { type CopiedFile, maxTextBytes, maxTextBytesTogether } from "../../../skills/files.ts";
-import type { TrustCaller, FullTrustRequest, Trust } from "../../trust.ts";
+import type { TrustScope, FullTrustRequest, Trust } from "../../trust.ts";
 import { readHostCommands } from "../../../skills/manifest.ts";
-import type { PublishedOrigin, JudgedSkill } from "../../trust/grants.ts";
+import type { PublishedOrigin, UnhashedSkill } from "../../trust/grants.ts";
 import { readPlannedFile, skillChanged } from "../plan/plan-run.ts";
-import type { CallerSkills, RunCaller } from "../run-caller.ts";
+import type { CallerSkills, RunCaller, SkillSources } from "../run-caller.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
 import type { ConfiguredGrants } from "../../trust/configured-grants.ts";
 import type { Standing } from "../../trust/personal-trust.ts";
@@ -20,11 +20,8 @@ import type { Standing } from "../../trust/personal-trust.ts";
 /** Describes a skill as trust knows it, without the digest of its bytes. */
 export function toJudgedSkill(
   skill: Skill,
-  {
-    skills,
-    sourceOf,
-  }: Pick<RunCaller, "sourceOf"> & { readonly skills: Pick<CallerSkills, "isOwn" | "rootOf" | "remoteOf"> },
-): Omit<JudgedSkill, "digest"> {
+  { skills, sourceOf }: SkillSources & { readonly skills: Pick<CallerSkills, "isOwn" | "rootOf" | "remoteOf"> },
+): UnhashedSkill {
   const { name, slug, version, directory } = skill;
   const [isOwn, source] = [skills.isOwn(skill), skills.rootOf(skill)];
   const license = (): string => licenseForPolicy(sourceOf(skill), skill);
@@ -39,7 +36,7 @@ export function offeredToJudged(
   { isOwn, sources, remote, ...offered }: OfferedSkill,
   source: SkillSource,
   skill = offered.skill,
-): Omit<JudgedSkill, "digest"> {
+): UnhashedSkill {
   const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory, remoteOf: () => remote };
   return toJudgedSkill(skill, { skills, sourceOf: () => source });
 }
@@ -147,7 +144,7 @@ export async function findStandings(
     readonly hasher: Pick<SkillHasher, "hash">;
     /** Default: signatures by the trusted root of this package. */
     readonly signatures?: Pick<Signatures, "of">;
-    readonly caller: Pick<TrustCaller, "owner" | "directory">;
+    readonly caller: TrustScope;
     readonly signal: AbortSignal;
   },
 ): Promise<Standings> {

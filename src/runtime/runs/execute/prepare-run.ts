@@ -27,7 +27,7 @@ import type {
 import type { SkillSource } from "../../../skills/files.ts";
 import { type Skill, requirementsFile } from "../../../skills/skill.ts";
 import { type PlannedMount, findMount, readPlannedFile, skillChanged } from "../plan/plan-run.ts";
-import type { RunCaller } from "../run-caller.ts";
+import type { RunCaller, SkillSources } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
 import type { RanProgram } from "../record.ts";
 import type { OpenRequests, SentSecret } from "./secret-requests.ts";
@@ -49,6 +49,9 @@ export interface RunEnvironment {
   /** Invokes a skill on another machine; rejects only with the reason of `signal`. */
   readonly invoke: (invocation: Invocation, signal: AbortSignal) => Promise<InvocationEnd>;
 }
+
+/** Finds the installed packages of a skill. */
+export type PackageFinder = Pick<RunEnvironment, "findPackages">;
 
 export interface InstalledPackages {
   readonly directory: string;
@@ -210,8 +213,8 @@ export function toMountedSkill(source: SkillSource, { skill, files }: PlannedMou
 /** Finds the packages of a skill; undefined if it asks for none. Throws SKILL_NOT_READY if they are not installed. */
 export async function findPackages(
   mount: PlannedMount | undefined,
-  { sourceOf }: Pick<RunCaller, "sourceOf">,
-  environment: Pick<RunEnvironment, "findPackages">,
+  { sourceOf }: SkillSources,
+  environment: PackageFinder,
 ): Promise<InstalledPackages | undefined> {
   const file = mount?.files.find(({ path }) => path === requirementsFile);
   if (mount === undefined || file === undefined) return undefined;

@@ -5,7 +5,7 @@ import type { Json, RunLimits } from "../../sandbox.ts";
 import type { HashedFile, HashedSkill } from "../../../skills/hash.ts";
 import { isNothing, permissionsOf } from "../../../skills/permissions.ts";
 import { type Skill, requirementsFile } from "../../../skills/skill.ts";
-import type { Requester, RunCaller } from "../run-caller.ts";
+import type { Requester, RunCaller, SkillSources } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";
 import {
   defaultRunLimits,
@@ -93,7 +93,7 @@ export const noNeeds: RunSpec["needs"] = { network: [], secrets: [], project: "n
 
 /** Splits skills into those that other code can import directly and those that need a sandbox of their own. */
 export function splitByNeeds(
-  { sourceOf }: Pick<RunCaller, "sourceOf">,
+  { sourceOf }: SkillSources,
   skills: readonly Skill[],
 ): { readonly mounted: readonly Skill[]; readonly brokered: readonly Skill[] } {
   const hasRequirements = (skill: Skill): boolean => {

@@ -1,7 +1,7 @@
 import { SkillsError, isSkillsError } from "../../../base/errors.ts";
 import type { BlobStore } from "../../blobs.ts";
 import { permissionsOf } from "../../../skills/permissions.ts";
-import { type RunEnvironment, findPackages } from "../execute/prepare-run.ts";
+import { type PackageFinder, findPackages } from "../execute/prepare-run.ts";
 import { findMount, noNeeds, requesterOf, skillChanged, undefinedFor } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunResult, RunSpec, SkillVersion } from "../run-spec.ts";
@@ -19,7 +19,7 @@ export async function planReplay(
   given: {
     readonly runId: string;
     readonly caller: RunCaller;
-    readonly environment: Pick<RunEnvironment, "findPackages">;
+    readonly environment: PackageFinder;
     readonly signal: AbortSignal;
   },
 ): Promise<{ readonly spec: RunSpec; readonly caller: RunCaller }> {

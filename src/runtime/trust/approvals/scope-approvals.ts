@@ -49,6 +49,9 @@ const grantSchema = z.strictObject({
 
 export type Grant = z.infer<typeof grantSchema>;
 
+/** The origin of the skill that a grant is for. */
+export type GrantOrigin = Pick<Grant, "from" | "source">;
+
 /** A skill that the user blocked, in all versions. `from`: the user's own, of a project, or of a source on the network. */
 const blockSchema = z.strictObject({
   skill: text,

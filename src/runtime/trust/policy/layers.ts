@@ -1,5 +1,5 @@
 import { type Capabilities, fromUse, isNothing } from "../../../skills/permissions.ts";
-import { type JudgedSkill, kindOf } from "../grants.ts";
+import { type UnhashedSkill, kindOf } from "../grants.ts";
 import type { NamedSkill } from "../policy.ts";
 import type { CheckedPolicy } from "./check-policy.ts";
 import type { ListName, PolicyFile, PolicyProblem, SettingName } from "./policy-file.ts";
@@ -28,8 +28,6 @@ export interface Denial {
   readonly setting?: SettingName;
 }
 
-type PolicySkill = Omit<JudgedSkill, "digest">;
-
 /** The denials of a skill by its name or its source. */
 export function* skillDenialsOf(layer: PolicyLayer, skill: NamedSkill, home: string): Generator<Denial, void> {
   const { policy, origin } = layer;
@@ -50,7 +48,7 @@ export function* skillDenialsOf(layer: PolicyLayer, skill: NamedSkill, home: str
 /** The denials of a layer for all that a skill wants: first those of the skill itself. */
 export function* denialsOf(
   layer: PolicyLayer,
-  { skill, wants, home }: { readonly skill: PolicySkill; readonly wants: Capabilities; readonly home: string },
+  { skill, wants, home }: { readonly skill: UnhashedSkill; readonly wants: Capabilities; readonly home: string },
 ): Generator<Denial, void> {
   const { policy } = layer;
   yield* skillDenialsOf(layer, skill, home);

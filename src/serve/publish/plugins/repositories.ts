@@ -1,9 +1,8 @@
-import type { App } from "../../../runtime/app.ts";
 import { LimitedMap } from "../../../base/limited-map.ts";
 import { type Steps, runInSlices } from "../../../base/promises.ts";
 import type { ServeConfig } from "../../config.ts";
 import type { Audience } from "../audience.ts";
-import { createMadeOfSkills } from "../made-of-skills.ts";
+import { type PublishingApp, createMadeOfSkills } from "../made-of-skills.ts";
 import type { Publication, PublishedSkill } from "../publication.ts";
 import type { NotPublished } from "../read-contents.ts";
 import { type GitObject, type GitPack, type GitTree, toCommit, toGitObject, toGitTree, toPack } from "./git-objects.ts";
@@ -39,7 +38,7 @@ interface CachedView {
 }
 
 export function createPublishedRepositories(
-  app: Pick<App, "source" | "log" | "clock">,
+  app: PublishingApp,
   { provider }: Pick<ServeConfig, "provider">,
 ): PublishedRepositories {
   const { clock } = app;

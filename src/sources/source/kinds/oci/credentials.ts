@@ -5,7 +5,7 @@ import { SkillsError } from "../../../../base/errors.ts";
 import { isObject, parseIfJson } from "../../../../base/json/json-value.ts";
 import { readGuardedFile } from "../../../../base/paths/read-guarded-file.ts";
 import { askHelper } from "./credential-helper.ts";
-import { type OciReference, credentialNames } from "./reference.ts";
+import { type OciRepository, credentialNames } from "./reference.ts";
 
 /** The credentials that the user stored for a registry. */
 export type RegistryCredentials =
@@ -15,7 +15,7 @@ export type RegistryCredentials =
 
 /** Finds the stored credentials for a repository; undefined if there are none. Throws AUTH_REQUIRED if they cannot be read. */
 export type FindCredentials = (
-  repository: Pick<OciReference, "registry" | "repository">,
+  repository: OciRepository,
   signal: AbortSignal,
 ) => Promise<RegistryCredentials | undefined>;
 
@@ -52,7 +52,7 @@ function filesOf(env: NodeJS.ProcessEnv, home: string): readonly string[] {
 
 async function findIn(
   files: readonly string[],
-  repository: Pick<OciReference, "registry" | "repository">,
+  repository: OciRepository,
   signal: AbortSignal,
 ): Promise<RegistryCredentials | undefined> {
   for (const file of files) {
@@ -70,7 +70,7 @@ async function findIn(
 async function findInConfig(
   { auths, credHelpers, credsStore }: Readonly<Record<string, unknown>>,
   file: string,
-  { registry, repository }: Pick<OciReference, "registry" | "repository">,
+  { registry, repository }: OciRepository,
   signal: AbortSignal,
 ): Promise<RegistryCredentials | undefined> {
   const names = credentialNames(registry);

@@ -9,6 +9,9 @@ export interface OciReference {
   readonly digest?: string;
 }
 
+/** A repository of a registry, without a tag or digest. */
+export type OciRepository = Pick<OciReference, "registry" | "repository">;
+
 const example = "oci://ghcr.io/OWNER/SKILL:1.0.0";
 const component = /^[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*$/;
 const maxRepositoryLength = 255;
@@ -48,7 +51,7 @@ function toRegistry(host: string): string {
   return registry;
 }
 
-function toLocation(registry: string, name: string): Pick<OciReference, "registry" | "repository"> {
+function toLocation(registry: string, name: string): OciRepository {
   if (name === "") throw invalidSource("the repository is missing", example);
   const isValid = name.length <= maxRepositoryLength && name.split("/").every((part) => component.test(part));
   if (!isValid)
