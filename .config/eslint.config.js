@@ -182,13 +182,13 @@ const noPastEntry = {
 
 const limit = /^(?:most|longest|largest|highest|fewest|shortest|least|lowest)(?:[A-Z]|$)/;
 const time =
-  /(?:^|[a-z])(?:[tT]imeout|[iI]nterval|[pP]eriod|Time|[sS]econds|[mM]illiseconds|[mM]inutes|[dD]elay|[pP]atience)$/;
+  /^(?:timeout|interval|period|milliseconds|minutes|delay|patience)$|[a-z](?:Timeout|Interval|Period|Time|Seconds|Milliseconds|Minutes|Delay|Patience)$/;
 /**
  * Numbers whose name and unit something outside has: seconds as people read and headers have them, columns, options of the command line, a
  * field of pg-boss, of a form, of Sigstore.
  */
 const namedOutside =
-  /^(?:seconds|(?:max)?[rR]etry(?:After)?Seconds|(?:default|max)(?:Lease|Drain)Seconds|(?:lease|longWait|heartbeat|maxTimeout)Seconds|(?:default)?[iI]dleMinutes|integratedTime)$/;
+  /^(?:(?:max)?[rR]etry(?:After)?Seconds|(?:default|max)(?:Lease|Drain)Seconds|(?:lease|longWait|heartbeat|maxTimeout)Seconds|(?:default)?[iI]dleMinutes|integratedTime)$/;
 /** @typedef {{ getTypeAtLocation: (node: import("eslint").Rule.Node) => import("typescript").Type }} Types */
 /**
  * A number that limits is `max…` or `min…`, a time is `…Ms`. What is no number by its type, such as a function, is free.
@@ -211,6 +211,7 @@ const numberNames = {
       "VariableDeclarator > Identifier.id": check,
       ":function > Identifier.params": check,
       ":function > AssignmentPattern.params > Identifier.left": check,
+      "ArrayPattern > Identifier.elements": check,
       "ObjectPattern > Property[shorthand=false] > Identifier.value": check,
       "TSPropertySignature > Identifier.key": check,
       "PropertyDefinition > .key": check,

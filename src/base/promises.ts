@@ -52,7 +52,7 @@ export function latestWork(work: () => Promise<void>, failed: (error: unknown) =
   };
 }
 
-/** Returns the results in the order of the items, with at most `most` items at work at a time. Starts no further item after a failure. */
+/** Returns the results in the order of the items, with at most `maxAtOnce` items at work at a time. Starts no further item after a failure. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   maxAtOnce: number,

@@ -11,7 +11,7 @@ export interface CallerEvents {
   readonly listen: (listener: (text: string) => void) => () => void;
 }
 
-/** Stores the latest `most` events. `epoch` distinguishes processes. Ids of another caller are no secret, but name no event here. */
+/** Stores the latest `max` events. `epoch` distinguishes processes. Ids of another caller are no secret, but name no event here. */
 export function createCallerEvents({ epoch, max }: { readonly epoch: string; readonly max: number }): CallerEvents {
   /** The texts of the events `latest - stored.length + 1` to `latest`. */
   const stored: string[] = [];

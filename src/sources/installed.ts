@@ -95,7 +95,7 @@ export function lossWords(state: InstalledState, does: "replaces" | "restores" |
   return `the lock has no hash of its files, which may be yours (${shortList(paths, 5)}); ${option}`;
 }
 
-/** Lists the differences of a skill in words, one a line, with at most `most` files. */
+/** Lists the differences of a skill in words, one a line, with at most `maxFiles` files. */
 export function differenceWords({ missing, changed, added, hashes }: LockDifference, maxFiles = 20): readonly string[] {
   const files = Object.entries({ missing, changed, added }).flatMap(([how, paths]) =>
     paths.map((file) => `${how}: ${file}`),

@@ -32,7 +32,7 @@ function makeFinite(value: unknown): unknown {
 /** The maximum number of keys and values in one untrusted document: parsing and checking more would block everything else. */
 export const maxJsonValues = 200_000;
 
-/** Whether JSON has more keys and values than `most`. Meaningless for bytes that are not JSON. */
+/** Whether JSON has more keys and values than `maxValues`. Meaningless for bytes that are not JSON. */
 export function hasTooManyValues(bytes: Uint8Array, maxValues: number = maxJsonValues): boolean {
   return bytes.length > maxValues && countJsonValues(bytes) > maxValues;
 }

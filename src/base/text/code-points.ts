@@ -52,7 +52,7 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** `a, b and 3 more`: at most `most` words, then the number of the others. */
+/** `a, b and 3 more`: at most `maxWords` words, then the number of the others. */
 export function shortList(words: readonly string[], maxWords: number): string {
   const more = words.length > maxWords ? ` and ${words.length - maxWords} more` : "";
   return `${words.slice(0, maxWords).join(", ")}${more}`;

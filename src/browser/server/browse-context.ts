@@ -56,7 +56,7 @@ export interface BrowseRequest {
   readonly incoming: IncomingMessage;
   /** Reads the body, at most 64 KiB of JSON unless `limits` say otherwise. Rejects with VALIDATION_ERROR or BLOB_TOO_LARGE. */
   readonly json: <Value>(schema: z.ZodType<Value>, limits?: Parameters<typeof readJsonBody>[1]) => Promise<Value>;
-  /** Reads the body as it is. Rejects with BLOB_TOO_LARGE above `most` bytes. */
+  /** Reads the body as it is. Rejects with BLOB_TOO_LARGE above `maxBytes` bytes. */
   readonly bytes: (maxBytes: number) => Promise<Uint8Array>;
   /** Aborted when the page disconnects before the answer is sent, and when the server stops. */
   readonly signal: AbortSignal;

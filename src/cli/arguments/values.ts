@@ -60,14 +60,14 @@ export function reasonOf(error: unknown): string {
 /** The range of `--port`; 0 is any free port. */
 export const ports = [0, 65_535] as const;
 
-/** Parses a whole number from `least` to `most`. Throws INVALID_OPTIONS for anything else. */
-export function parseNumber(option: string, text: string, [least, max]: readonly [number, number]): number {
+/** Parses a whole number from `min` to `max`. Throws INVALID_OPTIONS for anything else. */
+export function parseNumber(option: string, text: string, [min, max]: readonly [number, number]): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
-  if (number >= least && number <= max) return number;
-  throw usageError(`${option} needs a number from ${least} to ${max}, not ${text}`);
+  if (number >= min && number <= max) return number;
+  throw usageError(`${option} needs a number from ${min} to ${max}, not ${text}`);
 }
 
-/** The text of a file that the user names. Throws INVALID_OPTIONS if it cannot be read, or is longer than `most` bytes. */
+/** The text of a file that the user names. Throws INVALID_OPTIONS if it cannot be read, or is longer than `maxBytes` bytes. */
 export function readNamedFile(file: string, maxBytes: number): string {
   try {
     const stats = statSync(toAbsolute(file));

@@ -168,7 +168,7 @@ export function widthOf({ isTTY, columns }: Pick<Streams["stdout"], "isTTY" | "c
   return isTTY === true && columns !== undefined && columns > 0 ? columns : undefined;
 }
 
-/** Prints at most `most` lines on stderr, then how many others there are. */
+/** Prints at most `maxLines` lines on stderr, then how many others there are. */
 export function noteSome(lines: readonly string[], maxLines: number, { note }: NoteOutput): void {
   for (const line of lines.slice(0, maxLines)) note(line);
   if (lines.length > maxLines) note(`and ${lines.length - maxLines} more`);

@@ -48,6 +48,6 @@ export function toDuration(seconds: number): string {
     [3_600, "h"],
     [60, "min"],
   ] as const;
-  const [length, unit] = units.find(([least]) => seconds >= least) ?? [1, "s"];
+  const [length, unit] = units.find(([min]) => seconds >= min) ?? [1, "s"];
   return `${Math.max(0, Math.floor(seconds / length))} ${unit}`;
 }

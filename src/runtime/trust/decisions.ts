@@ -128,7 +128,7 @@ export class Decisions {
     return this.left(owner) > 0 ? undefined : enoughAsked;
   }
 
-  /** Stores a block permanently, and any other refusal in `OwnerDecisions.refused`. `place`: see `questionKey`. */
+  /** Stores a block permanently, and any other refusal in `OwnerDecisions.refused`. `key`: see `questionKey`. */
   async refuse(
     key: string,
     skill: UnhashedSkill,

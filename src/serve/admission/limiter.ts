@@ -92,7 +92,7 @@ export interface UnreadBytes {
 }
 
 /**
- * Limits unread bytes. All readers without a token have at most `most` bytes, and a body that several answers share counts once. One
+ * Limits unread bytes. All readers without a token have at most `maxBytes` bytes, and a body that several answers share counts once. One
  * address or caller has at most half of that, and each answer counts. A reader with nothing unread gets an answer of any size.
  */
 export function openUnreadBytes(maxBytes: number): UnreadBytes {

@@ -29,7 +29,7 @@ export function createPeerIdentifier(users = canIdentifyPeerUsers() ? createPeer
 }
 
 /**
- * Closes connections of peers that exceed their share, before anything is read from them. One peer has at most half of `most`, and all but
+ * Closes connections of peers that exceed their share, before anything is read from them. One peer has at most half of `max`, and all but
  * this user three quarters, so that this user can always connect. Peers are identified only while more than a quarter is in use. An
  * unidentified connection counts for nobody: a limit on these would close those of this user, too.
  */

@@ -115,7 +115,7 @@ function shortName(name: string): string {
   return `${characters.slice(0, 30).join("")}…${characters.slice(-49).join("")}`;
 }
 
-/** Joins names: `A, B and C`; beyond `most`, `A, B and 7 more`. */
+/** Joins names: `A, B and C`; beyond `maxListed`, `A, B and 7 more`. */
 export function listed(names: readonly string[], maxListed = Infinity): string {
   if (names.length > maxListed) return `${names.slice(0, maxListed).join(", ")} and ${names.length - maxListed} more`;
   const last = names.at(-1) ?? "";

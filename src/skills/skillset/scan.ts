@@ -56,7 +56,7 @@ interface Visit {
   readonly level: Level;
   /** The path below the parent. */
   readonly linked: string;
-  /** The real path, which differs from `place` for a link. */
+  /** The real path, which differs from `linked` for a link. */
   readonly path: string;
   readonly expectedName: string;
 }

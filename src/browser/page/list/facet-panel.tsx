@@ -36,7 +36,7 @@ export function FacetPanel(): JSX.Element | null {
   );
 }
 
-/** The number of values shown at first; the user can show at most `most`. */
+/** The number of values shown at first; the user can show at most `maxShown`. */
 const few = 7;
 const maxShown = 200;
 

@@ -198,7 +198,7 @@ export class PrintedTail {
     this.#sent = this.#printed;
   }
 
-  /** The last characters, at most `most`, without half of a surrogate pair. */
+  /** The last characters, at most `maxLength`, without half of a surrogate pair. */
   read(maxLength = maxRetainedLength): PrintedPiece {
     const end = this.#tail.slice(-maxLength);
     const text = /^[\udc00-\udfff]/.test(end) && this.#tail.length > maxLength ? end.slice(1) : end;

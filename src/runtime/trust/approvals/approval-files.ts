@@ -196,12 +196,11 @@ function toApprovals(value: unknown): Approvals {
     throw new UnusableFileError(why, "Update acp-skills.");
   }
   // Checked before any entry is parsed.
-  for (const [what, list, most] of [
+  for (const [what, list, max] of [
     ["grants", grants, maxGrants],
     ["blocks", blocks, maxBlocks],
   ] as const)
-    if (Array.isArray(list) && list.length > most)
-      throw damaged(`it has more than ${most.toLocaleString("en")} ${what}`);
+    if (Array.isArray(list) && list.length > max) throw damaged(`it has more than ${max.toLocaleString("en")} ${what}`);
   return parseApprovals(value);
 }
 

@@ -24,7 +24,7 @@ export interface Debounce {
 }
 
 /**
- * Opens a debounce. `look` gets the number of milliseconds without hints that were required; it must not throw. On a busy machine more
+ * Opens a debounce. `scan` gets the number of milliseconds without hints that were required; it must not throw. On a busy machine more
  * time may have passed, with hints that were not delivered yet.
  */
 export function openDebounce(clock: Clock, scan: (quiet: number) => void): Debounce {

@@ -153,7 +153,7 @@ export class FetchedRepositories {
     throw new SkillsError("SOURCE_INVALID", message, { facts: { hint: gitHint } });
   }
 
-  /** Removes unused repositories, the least recently used first, until at most `most` are left; with `all`, used ones too. */
+  /** Removes unused repositories, the least recently used first, until at most `maxRepositories` are left; with `all`, used ones too. */
   async #evict(maxRepositories: number, all = false): Promise<void> {
     for (const [key, cached] of this.#cached) {
       if (this.#cached.size <= maxRepositories) return;

@@ -61,10 +61,10 @@ export function parseOciManifest(bytes: Uint8Array, what: string, answered = "")
   for (const type of declared)
     if (type !== undefined && (typeof type !== "string" || !expected.includes(type)))
       throw fault(`has the media type ${cleanText(JSON.stringify(type), 100)}, and the content of another`);
-  const [entries = [], most, name] = Array.isArray(layers)
+  const [entries = [], max, name] = Array.isArray(layers)
     ? ([layers, manifestLimits.layers, "layers"] as const)
     : ([manifests as unknown[], manifestLimits.manifests, "manifests"] as const);
-  if (entries.length > most) throw fault(`lists ${entries.length} ${name}; the limit is ${most}`);
+  if (entries.length > max) throw fault(`lists ${entries.length} ${name}; the limit is ${max}`);
   const parsed = Array.isArray(layers)
     ? manifestSchema.transform((value) => ({ ...value, type: "manifest" as const })).safeParse(json)
     : indexSchema.transform((value) => ({ ...value, type: "index" as const })).safeParse(json);

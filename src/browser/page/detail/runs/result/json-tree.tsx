@@ -17,7 +17,7 @@ interface JsonTreeProps {
 export function JsonTree({ value, name }: JsonTreeProps): JSX.Element {
   const isWhole = name === undefined;
   const [isOpen, setIsOpen] = useState(isWhole);
-  const [most, setMost] = useState(childrenAtATime);
+  const [max, setMax] = useState(childrenAtATime);
   const shown = (kind: string, text: string): JSX.Element => (
     <>
       {!isWhole && <bdi class="key">{toVisible(name, 200)}: </bdi>}
@@ -28,18 +28,18 @@ export function JsonTree({ value, name }: JsonTreeProps): JSX.Element {
   const children = Object.keys(value);
   const [unit, empty] = Array.isArray(value) ? ["item", "[ ]"] : ["key", "{ }"];
   if (children.length === 0) return <p>{shown("object", empty)}</p>;
-  const left = children.length - most;
+  const left = children.length - max;
   return (
     <details open={isWhole} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>{shown("object", counted(children.length, unit))}</summary>
       {isOpen &&
         children
-          .slice(0, most)
+          .slice(0, max)
           .map((child) => (
             <JsonTree key={child} name={child} value={(value as Readonly<Record<string, unknown>>)[child]} />
           ))}
       {isOpen && left > 0 && (
-        <button type="button" class="more" onClick={() => setMost(most + childrenAtATime)}>
+        <button type="button" class="more" onClick={() => setMax(max + childrenAtATime)}>
           Show {Math.min(left, childrenAtATime)} of {left} more
         </button>
       )}
