@@ -29,7 +29,7 @@ export async function runBridge(options: BridgeOptions): Promise<boolean> {
   }
   const socket = connect({ path, allowHalfOpen: true });
   const end = (): void => void socket.destroy();
-  const stopLooking = whenParentGone(options, end);
+  const stopWatching = whenParentGone(options, end);
   input.on("error", end);
   output.once("error", end).once("close", end);
   input.pipe(socket).pipe(output, { end: false });
@@ -37,7 +37,7 @@ export async function runBridge(options: BridgeOptions): Promise<boolean> {
   const seen: { isConnected: boolean; failure?: Error } = { isConnected: false };
   socket.once("connect", () => void (seen.isConnected = true)).on("error", (error) => void (seen.failure ??= error));
   await new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  stopLooking();
+  stopWatching();
   output.off("close", end);
   input.unpipe(socket).destroy();
   // A connection that breaks later means that the session, or the process that served it, ended.

@@ -39,7 +39,7 @@ interface InvocationMeans {
 const firstWaitMs = 200;
 const maxWaitMs = 5_000;
 /** The number of failed requests in a row that ends the polling; fewer may be a short disturbance. */
-const maxFailedLooks = 5;
+const maxFailedPolls = 5;
 const statusBytes = 64 * 1024;
 const requestMs = 30_000;
 const cancelMs = 5_000;
@@ -114,7 +114,7 @@ function remoteExecution(
         retryMs = Math.min((retryAfterSeconds(answer.headers, now()) ?? 0) * 1_000, timeoutMs);
       } catch (error) {
         // The next request may succeed.
-        if (!(error instanceof Failure) || !error.passes || ++failed >= maxFailedLooks) throw error;
+        if (!(error instanceof Failure) || !error.passes || ++failed >= maxFailedPolls) throw error;
       }
       await wait(Math.max(waitMs, retryMs));
     }

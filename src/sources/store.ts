@@ -69,7 +69,7 @@ export function openSourceCopies(
     return openSourceReader({ allowPrivate, typed: sources.map(({ url }) => url), denied });
   }
 
-  function onLook(): void {
+  function onRead(): void {
     if (now() - sweptAt < sweepEveryMs) return;
     sweptAt = now();
     sweeping = sweepStore(paths, turns, now()).catch((error: unknown) => {
@@ -86,7 +86,7 @@ export function openSourceCopies(
       clock,
       random: Math.random,
       log,
-      onLook,
+      onRead,
     });
   });
   let closing: Promise<void> | undefined;

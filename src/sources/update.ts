@@ -74,8 +74,8 @@ interface FindUpdatesOptions extends Downloading {
 const atOnce = 4;
 
 /** Reads each source once, and downloads skills that may have changed. A source that cannot be read does not hide the others. */
-export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly UpdateLookup[]> {
-  const { where, entries, skills, reader, named, allowPrivate = [], signal } = looking;
+export async function findUpdates(search: FindUpdatesOptions): Promise<readonly UpdateLookup[]> {
+  const { where, entries, skills, reader, named, allowPrivate = [], signal } = search;
   const rules = addressRules({ allowPrivate, typed: named.typed.map(({ url }) => url), ownAddresses: () => [] });
   for (const source of named.given) confirmSource(where, source);
   const indexes = new Map<string, Promise<RemoteIndex>>();
@@ -87,8 +87,8 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
   };
   return await inParallel(entries, atOnce, async ([key, entry]): Promise<UpdateLookup> => {
     const installed = await stateOf(skills, key, entry);
-    if (looking.isExact === true) {
-      const latest = withoutAsking(key, entry, installed, looking.restored);
+    if (search.isExact === true) {
+      const latest = withoutAsking(key, entry, installed, search.restored);
       if (latest !== undefined) return { key, entry, installed, source: entry.source, latest };
     }
     const source = sourceOfEntry(entry, named.given);
@@ -96,17 +96,17 @@ export async function findUpdates(looking: FindUpdatesOptions): Promise<readonly
       const state = source.isGivable === true ? "failed" : "skipped";
       return { key, entry, installed, source: entry.source, latest: { state, why: source.why } };
     }
-    const looked = { key, entry, installed, source: source.label };
+    const checked = { key, entry, installed, source: source.label };
     const refusal = localRefusal(source, rules) ?? sourceRefusal(where, source, named);
-    if (refusal !== undefined) return { ...looked, latest: { state: "failed", why: refusal } };
+    if (refusal !== undefined) return { ...checked, latest: { state: "failed", why: refusal } };
     try {
-      const index = await readOnce(looking.isExact === true ? atLocked(source, entry) : source);
-      const latest = await findLatest(looked, index, looking);
-      return { ...looked, latest: latest.state === "updated" ? heldBack(latest, looking) : latest };
+      const index = await readOnce(search.isExact === true ? atLocked(source, entry) : source);
+      const latest = await findLatest(checked, index, search);
+      return { ...checked, latest: latest.state === "updated" ? heldBack(latest, search) : latest };
     } catch (error) {
       signal.throwIfAborted();
       if (!isSkillsError(error)) throw error;
-      return { ...looked, latest: { state: "failed", why: error.message } };
+      return { ...checked, latest: { state: "failed", why: error.message } };
     }
   });
 }

@@ -160,14 +160,14 @@ function writeWithBackup(
 }
 
 function notThere(name: string, editor: Editor, where: SetupEnvironment): SkillsError {
-  const looked = (editor.marks?.(where) ?? editor.settingsFiles(where)).map((file) => homePath(file, where.home));
+  const searched = (editor.marks?.(where) ?? editor.settingsFiles(where)).map((file) => homePath(file, where.home));
   const advice =
     editor.add === undefined
       ? "Install it and start it once."
       : `If it is installed, add an agent: acp-skills setup ${name} --write -- AGENT [ARG…]`;
   return new SkillsError(
     "UNREADABLE",
-    `${editor.title} has no configuration here (looked for ${looked.join(", ")}). ${advice}`,
+    `${editor.title} has no configuration here (looked for ${searched.join(", ")}). ${advice}`,
   );
 }
 

@@ -93,8 +93,8 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
     rootOf: (skill) => offerOf(skill)?.sources[0] ?? skill.directory,
     remoteOf: (skill) => offerOf(skill)?.remote,
     lookAlike({ name }) {
-      const look = lookOf(name);
-      for (const other of names()) if (other !== name && lookOf(other) === look) return other;
+      const skeleton = skeletonOf(name);
+      for (const other of names()) if (other !== name && skeletonOf(other) === skeleton) return other;
       return undefined;
     },
     ownDirectories: () => [
@@ -124,7 +124,7 @@ function seen({ skill, versions }: OfferedSkill, visible: IsVisible): SeenOffer 
 }
 
 /** Returns the same text for names that look alike, such as `deploy-prod`, `depl0y.prod` and `dep1oy-prod`. Names are ASCII. */
-function lookOf(name: string): string {
+function skeletonOf(name: string): string {
   return name
     .replaceAll(/[-.]/g, "")
     .replaceAll("rn", "m")

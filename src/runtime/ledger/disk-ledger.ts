@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { systemCode } from "../../base/failures/system-error.ts";
 import type { Log } from "../../base/log.ts";
 import type { Ledger, LedgerEntry } from "../ledger.ts";
-import { LedgerDirectory } from "./ledger-space.ts";
+import { LedgerDirectory } from "./ledger-directory.ts";
 import { userName } from "../../base/processes/live-process.ts";
 import type { Clock } from "../../base/clock.ts";
 

@@ -14,7 +14,7 @@ import {
   readIfThere,
   wholeLines,
 } from "./ledger-line.ts";
-import { newestName } from "./ledger-space.ts";
+import { newestName } from "./ledger-directory.ts";
 
 export interface LedgerCheck {
   readonly room: LedgerDirectoryName;

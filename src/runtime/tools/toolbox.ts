@@ -203,8 +203,8 @@ export class Toolbox {
       },
       mayRead: async (skill, signal) => {
         if (!isModelTransport(caller.transport) || skill === guideSkill.skill) return;
-        const subject = toJudgedSkill(skill, { skills: see().skills, sourceOf });
-        const authorization = await trust.mayRead(subject, toTrustCaller(caller), signal);
+        const judged = toJudgedSkill(skill, { skills: see().skills, sourceOf });
+        const authorization = await trust.mayRead(judged, toTrustCaller(caller), signal);
         if (!authorization.allowed) throw denied(authorization);
       },
       digestOf: (skill, signal) => recordedDigest(hasher, sourceOf(skill), skill, signal),

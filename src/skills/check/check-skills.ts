@@ -45,7 +45,7 @@ export async function checkSkillPaths(paths: readonly string[], options: CheckOp
   };
   const repairs = await repair(fix ? found.records.map(toFixable) : [], replaceFile);
   if (repairs.fixed.length > 0) found = await search(scopes, reading);
-  complaints.push(...found.emptyScopes.map(({ lookedIn }) => `no skills found in ${lookedIn.join(", ")}`));
+  complaints.push(...found.emptyScopes.map(({ searched }) => `no skills found in ${searched.join(", ")}`));
   const bodies = found.records.filter((record) => readsBody(record, level));
   const besideFrontmatter = bodies.flatMap((record) => [
     ...findBodyFaults(skillFile(record), reading.files),
@@ -127,7 +127,7 @@ function skillFile({ path: directory, skill }: DirectoryRecord): string {
 interface CheckScope {
   readonly roots: readonly Root[];
   /** The directories to search, relative to the current directory if PATH is relative. */
-  readonly lookedIn: readonly string[];
+  readonly searched: readonly string[];
   /** Real path that limits the results: findings and skills outside it are ignored. Undefined if it does not exist (yet). */
   readonly within: string | undefined;
   /** Whether only the skill in this directory counts, not the skills in its subdirectories. */
@@ -143,7 +143,7 @@ function toCheckScope(given: string, cwd: string): CheckScope | string {
   const stats = statsOf(target);
   const isLink = stats === undefined && fileIdentityOf(target) !== undefined;
   if (stats === undefined && !isLink) {
-    return { roots: [explicitRoot(target)], lookedIn: [given], within: undefined, alone: false };
+    return { roots: [explicitRoot(target)], searched: [given], within: undefined, alone: false };
   }
   if (stats?.isDirectory() !== true) {
     const name = path.basename(target);
@@ -151,13 +151,13 @@ function toCheckScope(given: string, cwd: string): CheckScope | string {
       return `${given}: ${isLink ? "symbolic link without a target" : "not a directory, and not a file named SKILL.md"}`;
     }
     const directory = realpathSync.native(path.dirname(target));
-    return { roots: [rootOf(directory)], lookedIn: [path.dirname(given)], within: directory, alone: true };
+    return { roots: [rootOf(directory)], searched: [path.dirname(given)], within: directory, alone: true };
   }
   const directory = realpathSync.native(target);
   const directories = projectDirectories.map((name) => path.join(directory, name));
   const present = directories.filter((name) => statsOf(name)?.isDirectory() === true);
-  const lookedIn = [given, ...projectDirectories.map((name) => path.join(given, name))];
-  return { roots: [...present.map(explicitRoot), rootOf(directory)], lookedIn, within: directory, alone: false };
+  const searched = [given, ...projectDirectories.map((name) => path.join(given, name))];
+  return { roots: [...present.map(explicitRoot), rootOf(directory)], searched, within: directory, alone: false };
 }
 
 /** The root for a directory. For `<skill>/<version>/`, it is the parent directory. A directory not named `skills` may contain anything. */
@@ -178,5 +178,5 @@ function explicitRoot(directory: string): Root {
 /** Searches the directory of one skill for all skills in it. */
 export function searchWhole(directory: string, files: SkillFiles): ReturnType<typeof search> {
   const roots = [{ ...explicitRoot(directory), holdsAnything: true }];
-  return search([{ roots, lookedIn: [], within: directory, alone: false }], { files });
+  return search([{ roots, searched: [], within: directory, alone: false }], { files });
 }

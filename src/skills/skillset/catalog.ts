@@ -169,7 +169,7 @@ export class Catalog {
     } catch (error) {
       this.#keepOld(error);
     }
-    this.#starvation.afterLook();
+    this.#starvation.afterScan();
   }
 
   /** Scans again if time was too short, as long as each scan gets further. */

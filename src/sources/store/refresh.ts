@@ -18,7 +18,7 @@ export interface RefreshOptions {
   readonly random: () => number;
   readonly log: Log;
   /** Called after each refresh. Must not throw. */
-  readonly onLook?: () => void;
+  readonly onRead?: () => void;
 }
 
 /** The time between two successful refreshes, give or take a tenth, so that many machines do not connect at once. */
@@ -27,9 +27,9 @@ export const usualIntervalMs = 60 * 60 * 1_000;
 export const firstRetryMs = 5 * 60 * 1_000;
 export const maxRetryMs = 24 * 60 * 60 * 1_000;
 /** The maximum duration of a refresh, including the downloads of a large source. The next refresh continues unfinished downloads. */
-const maxLookMs = 15 * 60 * 1_000;
+const maxReadMs = 15 * 60 * 1_000;
 /** How long another process's claim on a refresh is valid, in case that process dies. */
-const claimMs = maxLookMs + 60_000;
+const claimMs = maxReadMs + 60_000;
 const problemsLogged = 5;
 
 /** The outcome of one refresh. */
@@ -60,14 +60,14 @@ export class SourceRefresh {
   /** Refreshes the copies now, even if no refresh is due; one at a time. Rejects with the reason of the signal, or UNREADABLE. */
   async refresh(signal: AbortSignal): Promise<RefreshOutcome> {
     this.#options.copies.open();
-    this.#looking ??= this.#look().finally(() => {
+    this.#looking ??= this.#read().finally(() => {
       this.#looking = undefined;
     });
     return await unlessAborted(this.#looking, signal);
   }
 
   /** Waits until no refresh is running. */
-  async settled(): Promise<void> {
+  async idle(): Promise<void> {
     await this.#background;
     await this.#looking?.catch(() => undefined);
   }
@@ -76,7 +76,7 @@ export class SourceRefresh {
   async close(): Promise<void> {
     this.#stopWaiting();
     this.#ending.abort(new Error("The skills were closed."));
-    await this.settled();
+    await this.idle();
   }
 
   async #begin(): Promise<void> {
@@ -95,7 +95,7 @@ export class SourceRefresh {
     if (this.#ending.signal.aborted) return;
     const ms = Math.min(Math.max(copies.state().nextLook - copies.now(), 0), maxRetryMs);
     this.#stopWaiting = clock.after(ms, () => {
-      this.#background = this.#lookIfDue().then(
+      this.#background = this.#readIfDue().then(
         () => this.#wait(),
         (error: unknown) => {
           if (this.#ending.signal.aborted) return;
@@ -107,7 +107,7 @@ export class SourceRefresh {
   }
 
   /** Refreshes the copies, unless another process did so meanwhile or is doing it. */
-  async #lookIfDue(): Promise<void> {
+  async #readIfDue(): Promise<void> {
     const { copies } = this.#options;
     const { now } = copies;
     if (this.#ending.signal.aborted) return;
@@ -119,12 +119,12 @@ export class SourceRefresh {
     if (claim.isMine) await this.refresh(this.#ending.signal);
   }
 
-  async #look(): Promise<RefreshOutcome> {
-    const { copies, openReader, openYoung, clock, onLook } = this.#options;
+  async #read(): Promise<RefreshOutcome> {
+    const { copies, openReader, openYoung, clock, onRead } = this.#options;
     const { now } = copies;
     const deadline = new AbortController();
-    const stop = clock.after(maxLookMs, () =>
-      deadline.abort(new Error(`it took longer than ${maxLookMs / 60_000} minutes`)),
+    const stop = clock.after(maxReadMs, () =>
+      deadline.abort(new Error(`it took longer than ${maxReadMs / 60_000} minutes`)),
     );
     const signal = AbortSignal.any([this.#ending.signal, deadline.signal]);
     try {
@@ -146,7 +146,7 @@ export class SourceRefresh {
       return await this.#keepCopies(error);
     } finally {
       stop();
-      onLook?.();
+      onRead?.();
     }
   }
 

@@ -12,7 +12,7 @@ export const copyRetentionMs = dayMs;
 /** How long unused sources are retained: a process that uses a source refreshes it at least once a day. */
 export const sourceRetentionMs = 30 * dayMs;
 /** The maximum age of incoming files: older ones belong to a process that died, because no download takes a day. */
-const incomingKeptMs = dayMs;
+const maxIncomingAgeMs = dayMs;
 
 /** Removes copies to which no source has referred for a day, and sources that were not refreshed for 30 days. */
 export async function sweepStore(paths: StorePaths, turns: TurnLock, now: number): Promise<void> {
@@ -30,7 +30,7 @@ export async function sweepStore(paths: StorePaths, turns: TurnLock, now: number
     }
     for (const name of namesIn(paths.incoming)) {
       const directory = path.join(paths.incoming, name);
-      if (now - (await modifiedAt(directory)) > incomingKeptMs) away(directory);
+      if (now - (await modifiedAt(directory)) > maxIncomingAgeMs) away(directory);
     }
   });
   // No process moves a file to the trash and still needs it.

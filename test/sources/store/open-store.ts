@@ -158,7 +158,7 @@ export function openRefresh(fake: FakeSource, { random = 0.5, dataDirectory = ne
     told,
     async pass(ms) {
       clock.pass(ms);
-      await refresh.settled();
+      await refresh.idle();
     },
   };
 }

@@ -12,7 +12,7 @@ const looks = ({ asked }: { readonly asked: readonly string[] }): number =>
 async function started(...given: Parameters<typeof openRefresh>) {
   const opened = openRefresh(...given);
   opened.refresh.start();
-  await opened.refresh.settled();
+  await opened.refresh.idle();
   return opened;
 }
 
@@ -197,7 +197,7 @@ test("a data directory that cannot be used is a warning, and ends nothing else",
   const { writeFileSync } = await import("node:fs");
   writeFileSync(opened.paths.sources, "");
   opened.refresh.start();
-  await opened.refresh.settled();
+  await opened.refresh.idle();
   expect(opened.told).toMatchObject([expect.stringContaining("cannot be changed")]);
   expect(looks(fake)).toBe(0);
 });

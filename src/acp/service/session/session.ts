@@ -292,7 +292,7 @@ export class Session {
   }
 
   #mustAwaitFacts(): boolean {
-    this.#areFactsAwaited &&= this.#context.environments.isWorking || this.#states.isLooking;
+    this.#areFactsAwaited &&= this.#context.environments.isWorking || this.#states.isReading;
     return this.#areFactsAwaited;
   }
 }

@@ -26,9 +26,9 @@ export class SkillStates {
   #standings = none;
   #skills: readonly OfferedSkill[] = [];
   /** Whether the states of the latest skills are still being determined. */
-  isLooking = false;
-  #hasLooked = false;
-  #mustLookAgain = false;
+  isReading = false;
+  #hasRead = false;
+  #mustReadAgain = false;
   #stopListening: (() => void) | undefined;
 
   constructor(options: SkillStatesOptions) {
@@ -43,9 +43,9 @@ export class SkillStates {
   /** Determines the states of these skills. */
   inspect(skills: readonly OfferedSkill[]): void {
     this.#skills = skills;
-    this.#mustLookAgain = true;
-    if (this.isLooking || this.#closing.signal.aborted) return;
-    this.isLooking = true;
+    this.#mustReadAgain = true;
+    if (this.isReading || this.#closing.signal.aborted) return;
+    this.isReading = true;
     this.#work().catch((error: unknown) => {
       if (!this.#closing.signal.aborted) this.#options.failed(error);
     });
@@ -57,10 +57,10 @@ export class SkillStates {
   }
 
   async #work(): Promise<void> {
-    let isChanged = !this.#hasLooked;
+    let isChanged = !this.#hasRead;
     try {
-      while (this.#mustLookAgain) {
-        this.#mustLookAgain = false;
+      while (this.#mustReadAgain) {
+        this.#mustReadAgain = false;
         const found = await this.#find(this.#skills);
         if (this.#closing.signal.aborted) return;
         const before = this.#standings;
@@ -69,8 +69,8 @@ export class SkillStates {
         isChanged ||= !isSame;
       }
     } finally {
-      this.isLooking = false;
-      this.#hasLooked = true;
+      this.isReading = false;
+      this.#hasRead = true;
     }
     if (isChanged) this.#options.changed();
   }

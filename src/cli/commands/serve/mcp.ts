@@ -25,14 +25,14 @@ export const command = defineCommand({
     logProblemsOf(session, log);
     logIdleGrants(settings.grants, session.catalog, log);
     const gone = new AbortController();
-    const stopLooking = whenParentGone({ clock: settings.clock, parent: () => process.ppid }, () => gone.abort());
+    const stopWatching = whenParentGone({ clock: settings.clock, parent: () => process.ppid }, () => gone.abort());
     return await interruptible(terminal, async (signal) => {
       try {
         const { stdin: input, stdout: output } = process;
         const streams = { input, output, gone: AbortSignal.any([gone.signal, signal]) };
         await serveMcp(app, { ...createCaller(session, { transport: "mcp" }), asksClient: true }, streams);
       } finally {
-        stopLooking();
+        stopWatching();
         await app.close();
       }
       return signal.aborted ? exit.interrupted : exit.done;

@@ -18,8 +18,8 @@ export const command = defineCommand({
     const where = scopeFromOptions(options, terminal);
     const lock = readLock(where);
     const skills = findSkillsDirectory(where);
-    const looking = { where, entries: [...lock.entries], skills, restored: ["missing"] as const };
-    return await withUpdates(options, lock, looking, terminal, async (found) => {
+    const search = { where, entries: [...lock.entries], skills, restored: ["missing"] as const };
+    return await withUpdates(options, lock, search, terminal, async (found) => {
       const outdated = found.filter(({ latest: { state } }) => state === "updated");
       if (options.json === true) await terminal.printJson({ skills: found.map(toJson) });
       else if (outdated.length > 0) {

@@ -59,8 +59,8 @@ export const command = defineCommand({
     const { level, "discard-changes": discards } = given;
     const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
     const entries = [...lock.entries].filter(([key]) => keys.includes(key));
-    const looking = { where, entries, skills, restored, level };
-    return await withUpdates(given, lock, looking, terminal, async (found, signal) => {
+    const search = { where, entries, skills, restored, level };
+    return await withUpdates(given, lock, search, terminal, async (found, signal) => {
       for (const failure of failuresOf(found)) terminal.note(failure);
       const results: Result[] = [];
       for (const one of found) results.push(await update(one, { where, given, terminal, signal }));

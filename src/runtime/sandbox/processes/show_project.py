@@ -68,7 +68,7 @@ def user_namespace(user):
         os.waitpid(child, 0)
 
 
-def show(user, directory, place):
+def show(user, directory, target):
     namespace = user_namespace(user)
     unshare(CLONE_NEWNS)
     # Mounts do not propagate to the host.
@@ -77,14 +77,14 @@ def show(user, directory, place):
     tree = call(OPEN_TREE, AT_FDCWD, os.fsencode(directory), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)
     attributes = struct.pack("=4Q", MOUNT_ATTR_IDMAP, 0, 0, namespace)
     call(MOUNT_SETATTR, tree, b"", AT_EMPTY_PATH | AT_RECURSIVE, attributes, len(attributes))
-    call(MOVE_MOUNT, tree, b"", AT_FDCWD, os.fsencode(place), MOVE_MOUNT_F_EMPTY_PATH)
+    call(MOVE_MOUNT, tree, b"", AT_FDCWD, os.fsencode(target), MOVE_MOUNT_F_EMPTY_PATH)
     os.close(tree)
     os.close(namespace)
 
 
-def main(user, directory, place, *command):
+def main(user, directory, target, *command):
     try:
-        show(int(user), directory, place)
+        show(int(user), directory, target)
     except OSError as error:
         sys.exit(f"{directory} belongs to root and cannot be mounted for another user ({error.strerror}).")
     os.setgroups([])

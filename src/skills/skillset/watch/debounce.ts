@@ -117,7 +117,7 @@ export interface Starvation {
   /** The given files, with detection of failures. */
   readonly files: SkillFiles;
   /** Must be called after each scan: schedules another one with exponential backoff if descriptors were missing. */
-  afterLook(): void;
+  afterScan(): void;
   close(): void;
 }
 
@@ -143,7 +143,7 @@ export function openStarvation(files: SkillFiles, clock: Clock, again: () => voi
       head: (file, limit) => noting(() => files.head(file, limit)),
       resolve: (path) => noting(() => files.resolve(path)),
     },
-    afterLook() {
+    afterScan() {
       cancel?.();
       cancel = isStarved && !isClosed ? clock.after(wait, again) : undefined;
       wait = isStarved ? Math.min(wait * 2, lastRetryMs) : firstRetryMs;

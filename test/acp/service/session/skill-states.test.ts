@@ -55,9 +55,9 @@ test("a skill that wants something needs an approval until a person gives it", a
 test("where no skill wants anything and nobody approved anything, trust is not loaded", async () => {
   const { states, app, changed } = open();
   states.inspect([plain]);
-  expect(states.isLooking).toBe(true);
+  expect(states.isReading).toBe(true);
   await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1), patience);
-  expect(states.isLooking).toBe(false);
+  expect(states.isReading).toBe(false);
   states.close();
   expect(app.trust).not.toHaveBeenCalled();
 });

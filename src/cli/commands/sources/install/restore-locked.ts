@@ -24,8 +24,8 @@ export async function restoreLocked(given: Restoring, where: InstallScope, termi
   if (entries.length === 0) throw new SkillsError("UNREADABLE", emptyWords(where));
   const { "discard-changes": discards, frozen: isFrozen = isInCi() } = given;
   const restored = discards === true ? (["missing", "changed"] as const) : (["missing"] as const);
-  const looking = { where, entries, skills, restored, isExact: true };
-  return await withUpdates(given, lock, looking, terminal, async (found, signal) => {
+  const search = { where, entries, skills, restored, isExact: true };
+  return await withUpdates(given, lock, search, terminal, async (found, signal) => {
     for (const failure of failuresOf(found)) terminal.note(failure);
     const failed = found.filter(({ latest }) => "why" in latest);
     const todo = found.flatMap((one) => toInstall(one) ?? []);

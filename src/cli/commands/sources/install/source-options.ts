@@ -87,7 +87,7 @@ export async function withReader(
   });
 }
 
-type Looking = Omit<
+type UpdateSearch = Omit<
   Parameters<typeof findUpdates>[0],
   "reader" | "signatures" | "deniesSigner" | "named" | "allowPrivate" | "signal"
 >;
@@ -96,7 +96,7 @@ type Looking = Omit<
 export async function withUpdates(
   options: OptionValues<typeof recheckOptions>,
   lock: Lock,
-  looking: Looking,
+  search: UpdateSearch,
   terminal: Terminal,
   work: (found: readonly UpdateLookup[], signal: AbortSignal) => Promise<ExitCode>,
 ): Promise<ExitCode> {
@@ -104,10 +104,10 @@ export async function withUpdates(
   const named = namedSources(lock, source);
   const signatures = openSignatures(options["trusted-root"]);
   await signatures.check();
-  return await withReader(options, named.typed, looking.where.base, terminal, async (reader, signal, policy) => {
+  return await withReader(options, named.typed, search.where.base, terminal, async (reader, signal, policy) => {
     terminal.progress.show("asking the sources");
     const found = await findUpdates({
-      ...looking,
+      ...search,
       reader,
       signatures,
       deniesSigner: policy.deniesSigner,

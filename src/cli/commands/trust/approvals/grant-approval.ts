@@ -73,10 +73,10 @@ async function grantSkill(trust: Trust, caller: AtTerminal, given: Approving): P
   const { options, targets } = given;
   const installed = await versionNamed(targets[0] ?? "", given);
   const request = installed.request(await callingSkill(options["called-by"], given));
-  const { skill: subject, wants } = request;
-  const { name: skill, version, digest } = subject;
+  const { skill: judged, wants } = request;
+  const { name: skill, version, digest } = judged;
   const named = { skill, version, digest };
-  if (isNothing(wants) && trust.policyFor(caller.directory).runs === "sandbox" && subject.origin === undefined) {
+  if (isNothing(wants) && trust.policyFor(caller.directory).runs === "sandbox" && judged.origin === undefined) {
     const message = `${skill} ${version} requests nothing beyond its sandbox: it needs no approval`;
     return { message, shown: { allowed: true, id: null, ...named } };
   }

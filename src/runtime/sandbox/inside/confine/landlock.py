@@ -100,7 +100,7 @@ def _add_rule(ruleset: int, below: int, rights: int) -> None:
 
 class Project:
     """
-    A writable project as it is before a run, and what stays read-only in it: guarded names, the `read_only` places, what git takes for a
+    A writable project as it is before a run, and what stays read-only in it: guarded names, the `read_only` paths, what git takes for a
     repository, and what could not be looked at. Rights hold for whole trees, so nothing can be created, renamed or removed directly in a
     directory that contains such a thing at any depth, nor directly in the project. No file or directory is opened by a path of several names.
     """
@@ -116,8 +116,8 @@ class Project:
         #: Names in the directories that are not writable as a whole, by path with a slash; and in those that are being looked at.
         self._parts: dict = {"": []}
         self._open: dict = {}
-        for place in guarded["read_only"]:
-            self._keep(place)
+        for path in guarded["read_only"]:
+            self._keep(path)
         self._walk(self._look, self._leave)
 
     def hold(self, directory: int) -> None:

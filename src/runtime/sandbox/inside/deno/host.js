@@ -17,23 +17,23 @@ const TIME_IS_UP = 3;
 // Unhandled errors of user JavaScript must not end the thread.
 for (const type of ["error", "unhandledrejection"]) self.addEventListener(type, (event) => event.preventDefault());
 
-self.onmessage = async ({ data: told }) => {
+self.onmessage = async ({ data: signals }) => {
   try {
     const opened = await openPyodide(JSON.parse(Deno.args[0]));
     for (const name of ["read", "write", "net", "env", "run", "sys", "ffi", "import"]) {
       Deno.permissions.revokeSync({ name });
     }
     if (opened.library !== undefined) writeFrame({ type: "library" }, opened.library);
-    else await serve(opened, told);
+    else await serve(opened, signals);
   } catch (error) {
     writeFrame({ type: "failed", message: String(error?.stack ?? error).slice(0, 2000) });
   } finally {
-    say(told, OVER);
+    say(signals, OVER);
   }
 };
 
 /** One run: writes the files that the host sends, runs the program, sends the output files. */
-async function serve({ pyodide, version }, told) {
+async function serve({ pyodide, version }, signals) {
   writeFrame({ type: "ready", python: version });
   const { FS } = pyodide;
   for (let frame = readFrame(); frame !== undefined; frame = readFrame()) {
@@ -47,13 +47,13 @@ async function serve({ pyodide, version }, told) {
     } else if (header.type === "run") {
       if (FS.analyzePath("/dev/shm/tmp").exists) FS.rmdir("/dev/shm/tmp");
       for (const path of ["/", "/skills", "/blobs"]) freeze(FS, path);
-      await run(pyodide, header, raw, told);
+      await run(pyodide, header, raw, signals);
       return;
     }
   }
 }
 
-async function run(pyodide, { program, limits, deadline_ms }, raw, told) {
+async function run(pyodide, { program, limits, deadline_ms }, raw, signals) {
   // A crashed Python no longer gives access to its files.
   const { FS } = pyodide;
   let handedOver = false;
@@ -69,15 +69,15 @@ async function run(pyodide, { program, limits, deadline_ms }, raw, told) {
     };
     collect(FS, "/output", take, (path, why) => skipped.push({ path, why }));
     writeFrame({ type: "end", ...end, skipped, ...(files > limits.output_files ? { killed: "output" } : {}) });
-    say(told, OVER);
+    say(signals, OVER);
   };
   connect(pyodide, program);
-  tellOfEnd(told);
+  reportEnd(signals);
   limitMemory(pyodide, limits.memory_bytes);
-  endInTime(pyodide, told, deadline_ms, () => handOver({ stopped: "timeout" }));
-  told[1] = Math.ceil(limits.memory_bytes / MEGABYTE) + ENGINE_MEGABYTES;
-  told[2] = deadline_ms;
-  say(told, STARTED);
+  endInTime(pyodide, signals, deadline_ms, () => handOver({ stopped: "timeout" }));
+  signals[1] = Math.ceil(limits.memory_bytes / MEGABYTE) + ENGINE_MEGABYTES;
+  signals[2] = deadline_ms;
+  say(signals, STARTED);
   try {
     const status = await pyodide
       .pyimport("pyodide_entry")
@@ -104,13 +104,13 @@ function reader(raw) {
  * At the timeout, sends the output files: immediately if Python is waiting, otherwise when it checks for signals, which Python code
  * cannot prevent. The first thread ends the process soon after.
  */
-function endInTime(pyodide, told, milliseconds, handOver) {
-  setTimeout(handOver, milliseconds);
+function endInTime(pyodide, signals, ms, handOver) {
+  setTimeout(handOver, ms);
   pyodide.setInterruptBuffer({
     get 0() {
-      if (Atomics.load(told, TIME_IS_UP) === 1) {
+      if (Atomics.load(signals, TIME_IS_UP) === 1) {
         handOver();
-        Atomics.wait(told, 0, OVER);
+        Atomics.wait(signals, 0, OVER);
       }
       return 0;
     },
@@ -118,9 +118,9 @@ function endInTime(pyodide, told, milliseconds, handOver) {
   });
 }
 
-function say(told, state) {
-  Atomics.store(told, 0, state);
-  Atomics.notify(told, 0);
+function say(signals, state) {
+  Atomics.store(signals, 0, state);
+  Atomics.notify(signals, 0);
 }
 
 /** Sends printed output as frames, on one stream except for scripts; stdin is that of the run. */
@@ -159,14 +159,14 @@ function connect(pyodide, program) {
 }
 
 /** If user code ends this thread, the run ends: the first thread would otherwise wait for the timeout. */
-function tellOfEnd(told) {
+function reportEnd(signals) {
   for (const [holder, name] of [
     [Deno, "exit"],
     [globalThis, "close"],
   ]) {
     const end = holder[name];
     const value = (...given) => {
-      say(told, OVER);
+      say(signals, OVER);
       return end.apply(holder, given);
     };
     Object.defineProperty(holder, name, { value, writable: false, configurable: false });
@@ -177,9 +177,9 @@ function tellOfEnd(told) {
 function limitMemory(pyodide, bytes) {
   const { prototype } = WebAssembly.Memory;
   const { grow } = prototype;
-  const most = pyodide._module.HEAPU8.length + bytes;
+  const maxBytes = pyodide._module.HEAPU8.length + bytes;
   prototype.grow = function (pages) {
-    if (this.buffer.byteLength + pages * PAGE > most) throw new RangeError("The run's memory is used up.");
+    if (this.buffer.byteLength + pages * PAGE > maxBytes) throw new RangeError("The run's memory is used up.");
     return grow.call(this, pages);
   };
 }

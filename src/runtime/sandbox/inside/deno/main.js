@@ -14,26 +14,26 @@ const SIGN_OF_LIFE_EVERY_MS = 1000;
 const HAND_OVER_MS = 1000;
 
 /** [state, limit in megabytes, limit in milliseconds] set by the other thread before user code runs; [3] is set here: time is up. */
-const told = new Int32Array(new SharedArrayBuffer(16));
+const signals = new Int32Array(new SharedArrayBuffer(16));
 const WAITING = 0;
 const STARTED = 1;
 const TIME_IS_UP = 3;
 
 const worker = new Worker(new URL("./host.js", import.meta.url), { type: "module" });
-worker.postMessage(told);
+worker.postMessage(signals);
 
 watch();
 
 function watch() {
-  while (Atomics.wait(told, 0, WAITING, SIGN_OF_LIFE_EVERY_MS) === "timed-out") leaveIfTheHostIsGone();
+  while (Atomics.wait(signals, 0, WAITING, SIGN_OF_LIFE_EVERY_MS) === "timed-out") leaveIfTheHostIsGone();
   // Read once, before user code can change it.
-  const bytes = Deno.memoryUsage().rss + told[1] * 2 ** 20;
-  const until = performance.now() + told[2];
+  const bytes = Deno.memoryUsage().rss + signals[1] * 2 ** 20;
+  const until = performance.now() + signals[2];
   let aliveAt = 0;
-  while (Atomics.wait(told, 0, STARTED, LOOK_EVERY_MS) !== "not-equal") {
+  while (Atomics.wait(signals, 0, STARTED, LOOK_EVERY_MS) !== "not-equal") {
     const now = performance.now();
     if (Deno.memoryUsage().rss > bytes) Deno.exit(MEMORY_EXCEEDED);
-    if (now > until) Atomics.store(told, TIME_IS_UP, 1);
+    if (now > until) Atomics.store(signals, TIME_IS_UP, 1);
     if (now > until + HAND_OVER_MS) Deno.exit(TIME_EXCEEDED);
     if (now > aliveAt + SIGN_OF_LIFE_EVERY_MS) {
       aliveAt = now;

@@ -23,8 +23,8 @@ def find_function(namespace: dict, name: str, file: str):
     function = namespace.get(name)
     if function is None:
         defined = [one for one, value in namespace.items() if isinstance(value, FunctionType) and not one.startswith("_")]
-        told = f"It defines {', '.join(defined[:10])}." if defined else "It defines no function."
-        raise EntrypointError(f"{file} defines no function {name!r}. {told}")
+        known = f"It defines {', '.join(defined[:10])}." if defined else "It defines no function."
+        raise EntrypointError(f"{file} defines no function {name!r}. {known}")
     if not callable(function):
         raise EntrypointError(f"{file} defines {name!r}, but of type {type(function).__name__}, not as a function.")
     return function

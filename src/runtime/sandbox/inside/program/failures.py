@@ -41,10 +41,10 @@ def to_raised(error: BaseException) -> dict:
 
 
 def _details(error: BaseException) -> dict:
-    place = _place(error)
+    position = _position(error)
     details: dict = {"traceback": _traceback(error)}
-    if place is not None:
-        details["file"], details["line"] = place
+    if position is not None:
+        details["file"], details["line"] = position
     if isinstance(error, SkillError):
         details["skill_error"] = to_plain({"type": error.type, "run_id": error.run_id}, "skill_error", _MESSAGE_LIMIT)
     if isinstance(error, SystemExit) and isinstance(error.code, int):
@@ -96,7 +96,7 @@ def _is_users(file: str) -> bool:
     return file.startswith(tuple(root + "/" for root in VIEWED.values() if root != "/packages"))
 
 
-def _place(error: BaseException):
+def _position(error: BaseException):
     frames = _frames(error)
     return (well_formed(frames[-1][0]), frames[-1][1]) if frames else None
 

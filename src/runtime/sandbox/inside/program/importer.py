@@ -19,7 +19,7 @@ from types import ModuleType
 
 from entry import find_function
 
-_NAMES_TOLD = 10
+_MAX_LISTED = 10
 _PREFIX = "skill:"
 #: Never siblings.
 _RESERVED = ("runtime", "skills")
@@ -115,8 +115,8 @@ class SkillImporter:
 
     def _not_mounted(self, wanted: str) -> str:
         mounted = [*self._skills, *self._stubs]
-        told = ", ".join(mounted[:_NAMES_TOLD]) + (", …" if len(mounted) > _NAMES_TOLD else "")
-        return f"No skill {wanted!r} is mounted. Mounted: {told or 'none'}. {self._remedy}"
+        listed = ", ".join(mounted[:_MAX_LISTED]) + (", …" if len(mounted) > _MAX_LISTED else "")
+        return f"No skill {wanted!r} is mounted. Mounted: {listed or 'none'}. {self._remedy}"
 
 
 def to_module(name: str) -> str:

@@ -96,13 +96,13 @@ def _hand_over_listener() -> int:
 
 def _supervise(control: Channel, family: processes.Family, start: dict, alone: bool, project: landlock.Project | None) -> None:
     limits, roots = start["limits"], start["roots"]
-    places = [roots["workspace"], roots["output"], roots["temporary"]]
+    directories = [roots["workspace"], roots["output"], roots["temporary"]]
     if alone:
-        shared = disk.SharedDisk(places, limits["disk_bytes"], processes.descendants)
+        shared = disk.SharedDisk(directories, limits["disk_bytes"], processes.descendants)
         watched = watch.Watch(limits, processes.descendants, watch.sockets_held_by, shared.is_over)
     else:
-        places.append("/dev/shm")
-        is_full = lambda: disk.full_file_systems(places)
+        directories.append("/dev/shm")
+        is_full = lambda: disk.full_file_systems(directories)
         watched = watch.Watch(limits, processes.in_this_namespace, watch.sockets_of_this_network, is_full)
     killed = _wait(control, family, watched)
     if killed is None:

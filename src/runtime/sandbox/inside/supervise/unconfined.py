@@ -53,12 +53,12 @@ def _supervise(control: Channel, tree: Tree, start: dict) -> None:
     program_child.send_end(control, roots, limits, exit_code, killed)
 
 
-def _watch(tree: Tree, limits: dict, places: list):
+def _watch(tree: Tree, limits: dict, directories: list):
     """A function that returns the exceeded limit: `memory`, `processes` or `disk`; otherwise None."""
     if sys.platform == "linux":
-        shared = disk.SharedDisk(places, limits["disk_bytes"], processes.descendants)
+        shared = disk.SharedDisk(directories, limits["disk_bytes"], processes.descendants)
         return watch.Watch(limits, processes.descendants, watch.sockets_held_by, shared.is_over).look
-    shared = disk.SharedDisk(places, limits["disk_bytes"], list)
+    shared = disk.SharedDisk(directories, limits["disk_bytes"], list)
 
     def look():
         sizes = tree.below()

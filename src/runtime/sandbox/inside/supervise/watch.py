@@ -49,12 +49,12 @@ class Watch:
         # First, because it is cheap: to measure the memory of a fork bomb takes long.
         if len(alive) > self._limits["processes"] or tasks >= self._limits["tasks"]:
             return "processes"
-        most = self._limits["memory_bytes"]
+        max_bytes = self._limits["memory_bytes"]
         kernel = self._kernel.held_by(pids, alive)
         memory = resident
-        if resident + kernel > most or virtual > most:
-            memory = _exactly(alive, most)
-        if memory + kernel > most or self._sockets(alive) > most:
+        if resident + kernel > max_bytes or virtual > max_bytes:
+            memory = _exactly(alive, max_bytes)
+        if memory + kernel > max_bytes or self._sockets(alive) > max_bytes:
             return "memory"
         return "disk" if self._disk() else None
 
@@ -81,10 +81,10 @@ def _cheaply(pids: list) -> tuple:
     return alive, tasks, resident, virtual
 
 
-def _exactly(pids: list, most: int) -> int:
+def _exactly(pids: list, max_bytes: int) -> int:
     """Private memory and page tables; if that exceeds the limit, with shared pages counted once."""
     total = sum(_held(pid, "status", (b"RssAnon:", b"VmSwap:", b"VmPTE:")) for pid in pids)
-    if total <= most or len(pids) == 1:
+    if total <= max_bytes or len(pids) == 1:
         return total
     tables = sum(_held(pid, "status", (b"VmPTE:",)) for pid in pids)
     return tables + sum(_held(pid, "smaps_rollup", (b"Pss_Anon:", b"SwapPss:")) for pid in pids)
