@@ -24,8 +24,9 @@ test("src/README.md maps every folder of src", () => {
     expect(map).toContain(` ${folder.name}/`);
 });
 
+const declared = /^export (?:abstract |async |declare )*(?:function\*?|class|interface|type|const|enum) ([\w$]+)/gm;
+
 test("an exported name means one thing", () => {
-  const declared = /^export (?:abstract |async |declare )*(?:function\*?|class|interface|type|const|enum) ([\w$]+)/gm;
   const places = new Map<string, Set<string>>();
   for (const file of readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name)))
     for (const [, name = ""] of readFileSync(path.join(source, file), "utf8").matchAll(declared))
@@ -137,6 +138,24 @@ test("a shape that is picked from a type three times has a name", () => {
       shapes.set(shape, [...(shapes.get(shape) ?? []), file]);
     }
   expect([...shapes].filter(([, files]) => files.length > 2)).toEqual([]);
+});
+
+test("exported names use the words of the glossary, not those that it replaced", () => {
+  const replaced = new Set(
+    "asker door doors kept look looks meet member part parts person persons place placed places rival room rooms settle settled subject told wish".split(
+      " ",
+    ),
+  );
+  // The word of in-toto, and of a cluster's database.
+  const ofOthers = /^(?:SignedSubject|MemberKind|MemberOptions|Member|connectMember|mailboxChannel)$/;
+  const bad = sources().flatMap((file) =>
+    Array.from(readFileSync(path.join(source, file), "utf8").matchAll(declared), ([, name = ""]) => name)
+      .filter(
+        (name) => !ofOthers.test(name) && name.split(/(?=[A-Z])/).some((word) => replaced.has(word.toLowerCase())),
+      )
+      .map((name) => `${file}: ${name}`),
+  );
+  expect(bad).toEqual([]);
 });
 
 test("src/README.md opens with a glossary of 25 words", () => {
