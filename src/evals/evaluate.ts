@@ -13,17 +13,17 @@ import {
   type EvalRun,
   ledgerName,
   newIteration,
-  type ObservedSession,
+  type EvalObservations,
   runDirectoryOf,
   readObserved,
   recordEvalRun,
   writeJson,
 } from "./recorded-runs.ts";
-import { type EvalSession, type SessionRequest, runSession } from "./run-session.ts";
+import { type EvalSession, type EvalRequest, runSession } from "./run-session.ts";
 import { type Benchmark, toBenchmark } from "./statistics.ts";
 import type { EvalCase } from "../skills/check.ts";
 
-export interface EvaluateOptions extends Pick<SessionRequest, "timeoutMs" | "maxCalls" | "clock" | "signal"> {
+export interface EvaluateOptions extends Pick<EvalRequest, "timeoutMs" | "maxCalls" | "clock" | "signal"> {
   readonly skill: { readonly directory: string; readonly name: string; readonly slug: string };
   readonly cases: readonly EvalCase[];
   readonly agent: AgentCommand;
@@ -117,7 +117,7 @@ function plan({ cases, runs, comparesWithout, replay }: EvaluateOptions): readon
   );
 }
 
-async function runOnce({ one, withSkill }: Once, folder: string, options: EvaluateOptions): Promise<ObservedSession> {
+async function runOnce({ one, withSkill }: Once, folder: string, options: EvaluateOptions): Promise<EvalObservations> {
   const { skill, agent, keepsOthers } = options;
   const project = makeCaseDirectory(skill, one, withSkill);
   const { directory } = project;
@@ -143,7 +143,7 @@ async function runOnce({ one, withSkill }: Once, folder: string, options: Evalua
 /** Grades a session, and determines whether it used the skill. */
 async function toRun(
   { one, number, withSkill }: Once,
-  seen: ObservedSession,
+  seen: EvalObservations,
   options: EvaluateOptions,
 ): Promise<EvalRun> {
   const { skill, signal, openSandbox, judge } = options;

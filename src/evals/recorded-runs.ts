@@ -75,7 +75,7 @@ export function runDirectoryOf(
 }
 
 /** The observations of a finished session. */
-export interface ObservedSession {
+export interface EvalObservations {
   readonly session: EvalSession;
   /** The files that the session wrote or changed; `isCut`: some are missing. */
   readonly files: readonly OutputFile[];
@@ -87,7 +87,7 @@ export interface ObservedSession {
 export const ledgerName = "ledger.ndjson";
 
 /** Records a run in the files of the Agent Skills guide, which other viewers read, and in a line of `runs.ndjson`. */
-export function recordEvalRun(iteration: string, run: EvalRun, { session, files, ledger }: ObservedSession): void {
+export function recordEvalRun(iteration: string, run: EvalRun, { session, files, ledger }: EvalObservations): void {
   const directory = runDirectoryOf(iteration, run);
   for (const { path: name, bytes } of files) {
     const target = path.join(directory, "outputs", name);
@@ -126,7 +126,7 @@ export function readRuns(iteration: string): readonly EvalRun[] {
 }
 
 /** Reads a recorded session; without its transcript it counts as failed. */
-export function readObserved(iteration: string, run: EvalRun): ObservedSession {
+export function readObserved(iteration: string, run: EvalRun): EvalObservations {
   const directory = runDirectoryOf(iteration, run);
   const read = (name: string): string =>
     readPlain(path.join(directory, name), transcriptLimits.transcriptBytes)?.toString("utf8") ?? "";

@@ -8,7 +8,7 @@ import { type PeerResponse, connectPeer } from "../conformance/peer.ts";
 import { type TranscriptEntry, createRecording } from "../conformance/transcript.ts";
 import { initialize, requestPermission, sessionNew, sessionPrompt } from "../wire/methods.ts";
 
-export interface SessionRequest extends Pick<WrapCommandOptions, "command" | "args" | "env" | "options"> {
+export interface EvalRequest extends Pick<WrapCommandOptions, "command" | "args" | "env" | "options"> {
   /** The session's directory. */
   readonly cwd: string;
   readonly prompt: string;
@@ -45,7 +45,7 @@ const endMs = 20_000;
  * Opens a fresh session of an agent with skills, as an editor would, sends one prompt, and ends the agent. Permissions beyond the options
  * are rejected, because there is no user to ask. Never throws for what an agent does.
  */
-export async function runSession(request: SessionRequest): Promise<EvalSession> {
+export async function runSession(request: EvalRequest): Promise<EvalSession> {
   const { command, args = [], env, cwd, options = {}, prompt, timeoutMs, maxCalls, clock, signal } = request;
   const [input, output] = [new PassThrough(), new PassThrough()];
   const closing = new AbortController();

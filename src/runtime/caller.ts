@@ -21,7 +21,7 @@ export interface Caller extends ToolCaller {
 export const localOwner = "local";
 
 /** The fields of a session's skills from which a caller is made. */
-export type CallerSession = Pick<SessionSkills, "catalog" | "directory" | "identity">;
+export type CallerBase = Pick<SessionSkills, "catalog" | "directory" | "identity">;
 
 /** Facts about a caller besides its session's skills and directory. */
 export interface CallerFacts extends Pick<
@@ -35,7 +35,7 @@ export interface CallerFacts extends Pick<
 }
 
 /** Creates the caller of a session or, without a session id, of the user at this machine. */
-export function createCaller({ catalog, directory, identity }: CallerSession, facts: CallerFacts): Caller {
+export function createCaller({ catalog, directory, identity }: CallerBase, facts: CallerFacts): Caller {
   const { agent, ...rest } = facts;
   const owner = facts.owner ?? ownerOf(facts.sessionId, { agent, directory });
   return { ...rest, owner, skills: catalog, label: agent, project: directory, projectIdentity: identity };
@@ -49,7 +49,7 @@ export interface OpeningFacts extends Omit<CallerFacts, "sessionId" | "owner" | 
 
 /** Creates a caller whose session id the agent has yet to choose. Until `begin`, its blobs have an owner of their own. */
 export function createOpeningCaller(
-  session: CallerSession,
+  session: CallerBase,
   { askIn, ...facts }: OpeningFacts,
 ): { readonly caller: Caller; readonly begin: (sessionId: string) => void } {
   const caller = createCaller(session, { ...facts, owner: `opening:${randomUUID()}` });

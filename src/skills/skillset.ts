@@ -39,7 +39,7 @@ export interface SessionDirectories {
 }
 
 /** The methods of a catalog that sessions need. */
-type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
+export type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
 
 /** The skills of one session. */
 export interface SessionSkills {

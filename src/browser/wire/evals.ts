@@ -19,6 +19,6 @@ export interface SkillEvals {
 }
 
 /** `GET /api/skills/ID/evals/session?iteration=N&id=CASE&withSkill=true&number=N`. */
-export interface EvalSessionLog {
+export interface EvalLog {
   readonly lines: readonly TranscriptLine[];
 }

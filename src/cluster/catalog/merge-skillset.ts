@@ -1,9 +1,8 @@
 import { byCodePoint } from "../../base/text/code-points.ts";
 import type { Change, OfferedSkill, Snapshot } from "../../skills/skill.ts";
-import type { SessionSkills, Skillset } from "../../skills/skillset.ts";
+import type { SessionCatalog, Skillset } from "../../skills/skillset.ts";
 import { type PublishedSkills, findBySlug } from "./published-skills.ts";
 
-type SessionCatalog = SessionSkills["catalog"];
 type Listener = Parameters<SessionCatalog["onChange"]>[0];
 
 /** Adds the published skills to each session; a skill of the session has priority over one with its slug. `ready`: their first read. */

@@ -1,5 +1,5 @@
 import type { App } from "../../../runtime/app.ts";
-import { type CallerFacts, type CallerSession, createCaller, createOpeningCaller } from "../../../runtime/caller.ts";
+import { type CallerFacts, type CallerBase, createCaller, createOpeningCaller } from "../../../runtime/caller.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { doOnce } from "../../../base/promises.ts";
 import type { McpCaller, McpApp } from "../../../mcp/mcp-caller.ts";
@@ -21,7 +21,7 @@ export interface ToolServer {
 
 /** The caller if an editor calls a tool. */
 export interface EditorCaller extends Pick<CallerFacts, "sessionId" | "agent" | "onEvent" | "ask"> {
-  readonly skills: CallerSession;
+  readonly skills: CallerBase;
 }
 
 export interface ToolServerOptions
@@ -44,7 +44,7 @@ export interface AgentTools {
   /** Calls a tool. Rejects like the toolbox. */
   call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
   /** Opens a server for a session whose id may not be known yet. */
-  openServer(skills: CallerSession, session: ToolServerOptions): Promise<ToolServer>;
+  openServer(skills: CallerBase, session: ToolServerOptions): Promise<ToolServer>;
   /** Closes every server. Idempotent; never throws. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { EvalSessionLog, ShownEvalRun, SkillEvals } from "../../wire/evals.ts";
+import type { EvalLog, ShownEvalRun, SkillEvals } from "../../wire/evals.ts";
 import type { RunRequest, RunStarted, ShownRun, SkillHistory, UploadedBlob } from "../../wire/runs.ts";
 import type { Budget, SessionList } from "../../wire/sessions.ts";
 import type {
@@ -148,7 +148,7 @@ function openServer(exchange: ServerFetch) {
       const run = new URLSearchParams(
         Object.entries({ iteration, id, withSkill, number }).map(([name, value]) => [name, String(value)]),
       );
-      return read<EvalSessionLog>(`${skillPath(skill)}/evals/session?${run}`);
+      return read<EvalLog>(`${skillPath(skill)}/evals/session?${run}`);
     },
     decide: (skill: string, decision: DecisionRequest) => send<unknown>(`${skillPath(skill)}/decision`, decision),
     open: (skill: string, file: OpenFile) => send<unknown>(`${skillPath(skill)}/open`, file),

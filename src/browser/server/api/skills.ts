@@ -4,7 +4,7 @@ import { toContent } from "../../../base/text/content.ts";
 import { SkillsError } from "../../../base/errors.ts";
 import { homePath } from "../../../base/paths/location.ts";
 import { toSlug } from "../../../skills/skill.ts";
-import type { EvalSessionLog, SkillEvals } from "../../wire/evals.ts";
+import type { EvalLog, SkillEvals } from "../../wire/evals.ts";
 import { type FileContent, decisionRequest, openFile } from "../../wire/skills.ts";
 import type { BrowseContext, MountBrowse } from "../browse-context.ts";
 import { decide } from "../decide.ts";
@@ -69,7 +69,7 @@ export const mountSkills: MountBrowse = (context) => ({
     const { data } = shownRun.safeParse(Object.fromEntries(query));
     const lines = data && readSession(workspace, data.iteration, data);
     if (lines === undefined) throw new SkillsError("FILE_NOT_FOUND", "There is no transcript of this run.");
-    return { json: { lines } satisfies EvalSessionLog };
+    return { json: { lines } satisfies EvalLog };
   },
   async "POST /api/skills/:id/decision"({ param, json, signal }) {
     const decision = await json(decisionRequest);

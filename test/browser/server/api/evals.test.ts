@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { EvalSessionLog, SkillEvals } from "../../../../src/browser/wire/evals.ts";
+import type { EvalLog, SkillEvals } from "../../../../src/browser/wire/evals.ts";
 import { toBenchmark } from "../../../../src/evals/statistics.ts";
 import { inventRun, recordEvals } from "../../../evals/record-evals.ts";
 import { type OpenBrowse, openBrowse, skillText } from "../open-browse.ts";
@@ -30,7 +30,7 @@ test("has what was evaluated in the project, the newest first, and what was said
       benchmark: toBenchmark(runs),
     },
   ]);
-  const { lines } = (await askSession(first)).json() as unknown as EvalSessionLog;
+  const { lines } = (await askSession(first)).json() as unknown as EvalLog;
   expect(lines).toEqual([
     { who: "user", text: "Add them." },
     { who: "tool", text: 'Read {"path":"data.csv"}' },

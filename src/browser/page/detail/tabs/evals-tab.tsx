@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { EvalSessionLog, ShownEvalRun, ShownIteration } from "../../../wire/evals.ts";
+import type { EvalLog, ShownEvalRun, ShownIteration } from "../../../wire/evals.ts";
 import { foreignText, toVisible } from "../../components/foreign-text.tsx";
 import { formatShare } from "../../components/formats.tsx";
 import { Button, Empty } from "../../components/icon.tsx";
@@ -71,7 +71,7 @@ interface EvaluatedRunProps {
 /** One session: the assertions with their results, and the transcript, which is read when the user opens it. */
 function EvaluatedRun({ skill, iteration, run }: EvaluatedRunProps): JSX.Element {
   const server = useServer();
-  const [log, setLog] = useState<EvalSessionLog>();
+  const [log, setLog] = useState<EvalLog>();
   const [problem, setProblem] = useState<SourceError>();
   const { id, number, withSkill, use, rate, fault, rejected, isCut, results } = run;
   const readLog = (): void =>
