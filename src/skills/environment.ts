@@ -34,7 +34,7 @@ interface Entry {
 }
 
 /**
- * Finds out in the background whether this machine meets the requirements of skills, from their frontmatter and permissions. No caller
+ * Finds out in the background whether this machine satisfies the requirements of skills, from their frontmatter and permissions. No caller
  * waits for it. A process needs only one, so that each program is looked up once.
  */
 export class SkillEnvironments {

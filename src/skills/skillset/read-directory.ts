@@ -20,7 +20,7 @@ import {
 } from "./scan/disk-findings.ts";
 import { type IgnoreRule, readIgnoreFile } from "./scan/ignore-files.ts";
 
-/** The content of one directory, independent of its surroundings. Immutable. */
+/** The content of one directory, independent of the directories around it. Immutable. */
 export interface DirectoryRecord {
   /** Absolute real path. */
   readonly path: string;
