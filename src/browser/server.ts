@@ -19,8 +19,8 @@ export interface BrowseSettings {
 export interface BrowseOptions extends BrowseSettings {
   /** Default: any free port. */
   readonly port?: number;
-  readonly idleMinutes: number;
-  /** Called once when nobody has used the page for `idleMinutes`. Must not throw. */
+  readonly idleMs: number;
+  /** Called once when nobody has used the page for `idleMs`. Must not throw. */
   readonly idle: () => void;
   /** The directory of the built page. Default: beside this package's code. */
   readonly pageDirectory?: string;

@@ -30,7 +30,7 @@ const maxRowsSent = 500;
 
 /** Opens the skill browser. Rejects with INVALID_OPTIONS for a port in use, and UNREADABLE if the page is missing. */
 export async function serveBrowse(app: App, session: SessionSkills, options: BrowseOptions): Promise<BrowseServer> {
-  const { port = 0, idleMinutes, idle: ended, pageDirectory, isOwnPeer, ...settings } = options;
+  const { port = 0, idleMs, idle: ended, pageDirectory, isOwnPeer, ...settings } = options;
   const { dataDirectory } = settings;
   const { clock, log } = app;
   const files = readPageFiles(pageDirectory);
@@ -74,7 +74,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
     },
   };
   const isUsed = (): boolean => events.connected() > 0 || running.size > 0 || held.size > 0;
-  const idle = watchIdle(clock, idleMinutes * 60_000, isUsed, ended);
+  const idle = watchIdle(clock, idleMs, isUsed, ended);
   async function closeAll(): Promise<void> {
     idle.stop();
     events.close();

@@ -109,7 +109,7 @@ export async function openBrowse({
   let idled = 0;
   const server = await serveBrowse(app, session, {
     readOnly: false,
-    idleMinutes: 30,
+    idleMs: 30 * 60_000,
     allowPrivate: [],
     directory: path.join(home, "project"),
     home,

@@ -73,7 +73,7 @@ export async function openRuns(
   await session.catalog.ready;
   const server = await serveBrowse(app, session, {
     readOnly,
-    idleMinutes: 60,
+    idleMs: 60 * 60_000,
     allowPrivate: [],
     directory: home,
     home,

@@ -324,7 +324,7 @@ it("answers a failure of its own with an id that is in the log, and goes on", as
 describe("idle shutdown", () => {
   it("ends when nothing was asked for that long", async () => {
     const clock = manualClock();
-    browse = await openBrowse({ clock, idleMinutes: 10 });
+    browse = await openBrowse({ clock, idleMs: 600_000 });
     try {
       clock.pass(9 * 60_000);
       await browse.ask("/api/about");
@@ -340,7 +340,7 @@ describe("idle shutdown", () => {
 
   it("is not held up by those who have no cookie", async () => {
     const clock = manualClock();
-    browse = await openBrowse({ clock, idleMinutes: 10 });
+    browse = await openBrowse({ clock, idleMs: 600_000 });
     try {
       clock.pass(9 * 60_000);
       await browse.send("/api/about");
@@ -354,7 +354,7 @@ describe("idle shutdown", () => {
 
   it("waits for a page that is connected, and as long again after it went", async () => {
     const clock = manualClock();
-    browse = await openBrowse({ clock, idleMinutes: 10 });
+    browse = await openBrowse({ clock, idleMs: 600_000 });
     try {
       const events = await browse.events();
       await events.next("reset");

@@ -253,7 +253,7 @@ test("a plan is stored for ten minutes, and four of them at most", async () => {
   const time = manualClock();
   // Answers to requests need the real one.
   const clock = { now: () => systemClock.now(), after: (ms: number, callback: () => void) => time.after(ms, callback) };
-  const browse = await open({ clock, idleMinutes: 10_000 });
+  const browse = await open({ clock, idleMs: 600_000_000 });
   const publisher = await publishAlpha();
   const plans: SourcePlan[] = [];
   for (let count = 0; count < 5; count++) plans.push(await browse.plan(alphaOf(publisher.origin)));

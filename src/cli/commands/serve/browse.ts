@@ -51,7 +51,7 @@ export const command = defineCommand({
       const server = await serveBrowse(app, session, {
         port,
         readOnly: options["read-only"] === true,
-        idleMinutes,
+        idleMs: idleMinutes * 60_000,
         directory,
         home: terminal.home,
         dataDirectory: settings.dataDirectory,
