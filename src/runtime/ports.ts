@@ -10,7 +10,7 @@ import type { Sandbox } from "./sandbox.ts";
 import type { ApprovalStore } from "./trust/approvals.ts";
 import type { SharedPolicy } from "./trust/policy.ts";
 
-// `acp-skills/ports`: types for modules that the option `ports` names. `acp-skills/testing`: the contract of each port, as vitest tests.
+// For adapters of your own: `acp-skills/ports`, for modules that the option `ports` names. `acp-skills/testing` has the contract of each port, as vitest tests.
 export type {
   Json,
   MountedBlob,
