@@ -31,7 +31,7 @@ export interface DriveOptions {
   readonly onVariant?: (variant: Variant) => void;
 }
 
-/** One connection to the agent, with what could not be done: faults make an agent fail, notes do not. No full stops. */
+/** One connection to the agent. Faults make an agent fail, notes do not; both are sentences without full stop. */
 type DrivenConnection = Awaited<ReturnType<typeof driveOnce>>;
 
 export interface Driven {

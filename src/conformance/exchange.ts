@@ -204,7 +204,7 @@ export function commandUpdates({ updates }: Exchange): readonly RecordedUpdate[]
   return updates.filter(({ kind }) => kind === availableCommandsUpdate);
 }
 
-/** The commands, as far as they are objects, of all lists, with their index. */
+/** The commands of all lists, with their index; entries that are no objects are left out. */
 export function sentCommands(exchange: Exchange): readonly SentCommand[] {
   return commandUpdates(exchange).flatMap(commandsIn);
 }

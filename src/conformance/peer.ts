@@ -8,7 +8,7 @@ import { type Recorder, type Side, limits, otherSide } from "./transcript.ts";
 /** The end of a request: a result, an error, or the reason why there is neither. */
 export type PeerResponse = { readonly result: unknown } | { readonly error: unknown } | { readonly failed: string };
 
-/** The other end of a recorded connection. Everything that it sends is recorded, and nothing of it throws. */
+/** The other end of a recorded connection. Everything that the peer sends is recorded, and never causes a throw. */
 export interface Peer {
   /** Why nothing more arrives; undefined as long as something may. */
   readonly goneBecause: string | undefined;
@@ -17,7 +17,7 @@ export interface Peer {
   /** Writes a message; a text is written unchanged. */
   send(message: object | string): void;
   request(method: string, params: object, ms: number): Promise<PeerResponse>;
-  /** Regards the peer as gone. Only the first reason counts. */
+  /** Treats the peer as gone. Only the first reason counts. */
   leave(reason: string): void;
 }
 

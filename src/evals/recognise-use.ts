@@ -20,9 +20,9 @@ const ourTools = /describe_skill|read_skill_file|execute_skill|run_code/;
 const delegating = /\b(?:task|agent|subagent|delegate)\b/i;
 
 /**
- * Recognises the use of a skill by an agent's tool calls: to a tool of acp-skills, to the agent's own tool for skills, or to read files of
- * the skill. The session's rows of the ledger add calls that agents do not report, and calls of agents to which they delegate. The order
- * of calls does not matter. A list of skills is no use.
+ * Recognises the use of a skill: a call to a tool of acp-skills or to the agent's own tool for skills, or a read of the skill's files. The
+ * session's rows of the ledger add calls that agents do not report, and calls of agents to which they delegate. The order of calls does
+ * not matter. A list of skills is no use.
  */
 export function recogniseUse(entries: readonly TranscriptEntry[], name: string, ledger: string): SkillUse {
   const calls = [...callsIn(entries).values()];

@@ -119,7 +119,7 @@ export function openFetcher(options: FetcherOptions): Fetcher {
   };
 }
 
-/** Opens the Agent for one set of rules; agents share no connections. `signal` ends all attempts to connect. */
+/** Opens the Agent for one set of rules: connections that one user allowed are not shared. `signal` ends all attempts to connect. */
 async function openAgent(
   { resolve = sharedResolver, connect = connectTo, certificateAuthority }: FetcherOptions,
   rules: AddressRules,

@@ -24,7 +24,7 @@ export type { LockDifference } from "./lock.ts";
 export { unfinishedWords } from "./lock/change-record.ts";
 
 const maxLockBytes = 16 * 1024 * 1024;
-/** The maximum number of attempts; each fails if another program changed the lock meanwhile. */
+/** The maximum number of attempts; an attempt fails if another program changed the lock meanwhile. */
 const maxAttempts = 5;
 
 /** Reads the lock of a scope; an empty one if there is none. Throws SOURCE_INVALID for a damaged lock, UNREADABLE if it cannot be read. */

@@ -73,7 +73,7 @@ export interface RemoteSkill {
   /** The capability type of Skill Sharing; undefined for skills that are only files. */
   readonly capabilityType?: CapabilityType;
   readonly access?: AccessPolicy;
-  /** The time of publication in milliseconds since 1970, by a registry's word; never the publisher's. */
+  /** The time of publication as a registry reports it, never as the publisher writes it; in milliseconds since 1970. */
   readonly publishedAt?: number;
   readonly content: RemoteContent;
 }

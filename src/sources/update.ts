@@ -111,7 +111,7 @@ export async function findUpdates(search: FindUpdatesOptions): Promise<readonly 
   });
 }
 
-/** Returns the update, or the time until which it is held back. */
+/** Returns the update, or why and until when it is held back. */
 function heldBack(
   latest: Extract<Latest, { downloaded: unknown }>,
   { where, minimumDays = 0, now = Date.now }: FindUpdatesOptions,
@@ -125,7 +125,7 @@ function heldBack(
   return why === undefined ? latest : { state: "held", why: `${latestWords(downloaded)} ${why}` };
 }
 
-/** Why a project's lock may not have a server of this machine contacted: others may have written its URL. Undefined if it may. */
+/** Why a server of this machine is not contacted: others may have written its URL into the lock. Undefined for allowed and other URLs. */
 function localRefusal({ url: text, label }: Source, rules: AddressRules): string | undefined {
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol) || !isLoopbackHost(url.hostname)) return undefined;
@@ -192,7 +192,7 @@ function atLocked(source: Source, { commit, pin, sourceType }: LockEntry): Sourc
   return isItsOwn && commit !== undefined ? { ...source, ref: commit } : source;
 }
 
-/** Lists the reasons why skills could not be found, each once with all of its skills. */
+/** Lists the reasons why lookups found no update, each once with all of its skills. */
 export function failuresOf(found: readonly UpdateLookup[]): readonly string[] {
   return reasonLines(found.flatMap(({ key, latest }) => ("why" in latest ? [{ name: key, why: latest.why }] : [])));
 }

@@ -5,7 +5,7 @@ import { requestPermission } from "../../wire/methods.ts";
 import { type Peer, connectPeer } from "../peer.ts";
 import type { Recorder } from "../transcript.ts";
 
-/** A connection to an agent, as its editor. Everything that the agent sends is recorded, and nothing of it throws. */
+/** A connection to an agent, as its editor. Everything that the agent sends is recorded, and never causes a throw. */
 export interface AgentConnection extends Pick<Peer, "request"> {
   /** Whether `condition` holds now, or after some message that arrives within `ms`. */
   until(condition: () => boolean, ms: number): Promise<boolean>;

@@ -48,7 +48,7 @@ function formsIn(found: UpdateParams, method: string): readonly Counted[] {
   return found.kind === availableCommandsUpdate ? commandsIn(found).filter(({ count }) => count > 0) : [];
 }
 
-/** Limits that no update exceeds, because a line is at most as long. */
+/** Limits that no update exceeds, because no line is longer. */
 const source = { agent: "", limits: { skills: limits.messageBytes, text: limits.messageBytes } };
 
 function skillsIn(found: UpdateParams, method: string): Counted {

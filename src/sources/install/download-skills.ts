@@ -100,8 +100,8 @@ export interface SignerTerms {
 }
 
 /**
- * Why a skill is not installed because of its signer: the lock pins another one, or the signature is invalid and the user cannot be asked.
- * Undefined if it is installed.
+ * Why a skill is not installed because of its signer; undefined if it may be. Its signer is not the one that the lock pins, or its
+ * signature is invalid and the user is not asked.
  */
 export function signerRefusal(
   entry: Pick<LockEntry, "signer"> | undefined,

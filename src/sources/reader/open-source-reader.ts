@@ -275,7 +275,7 @@ function pathWithoutTrailingSlash({ pathname }: URL): string {
   return pathname.replace(/\/+$/, "");
 }
 
-/** Whether a path has the form of a document's, which is requested first. */
+/** Whether a path ends like that of a document, which is requested first. */
 function isDocument({ pathname }: URL): boolean {
   return /\.(?:json|md)$/i.test(pathname);
 }

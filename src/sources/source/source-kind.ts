@@ -15,8 +15,8 @@ export interface SourceKind {
   /** The scheme without its colon, in lower case. */
   readonly scheme: string;
   /**
-   * Parses a text that begins with the scheme. The label of the source can be parsed again, without secrets (`redactionMark` replaces
-   * those). Throws `invalidSource`.
+   * Parses a text that begins with the scheme. The label of the source is such a text too, but without secrets: a mark replaces them.
+   * Throws INVALID_OPTIONS.
    */
   parse(text: string): Source;
   /** Returns the source as it was when a skill was locked with this pin. */

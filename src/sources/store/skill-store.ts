@@ -94,7 +94,7 @@ export class SkillStore {
     attempt(() => utimesSync(copyDirectory, now / 1_000, now / 1_000), undefined);
   }
 
-  /** Returns the slug of the skill in a directory; `name` is the one in its index. */
+  /** Returns the slug of the skill in a directory; `name` is its name in the source's index. */
   async #slugOf(directory: string, name: string): Promise<string | undefined> {
     const expected = toSlug(name);
     await loadManifestReader();

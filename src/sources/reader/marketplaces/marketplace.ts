@@ -210,7 +210,7 @@ function toGit(repository: string | undefined, { path, ref, sha }: Fields): Plug
     return unusable("its source has a sha that is not a full commit id in lower case");
   let url: string;
   try {
-    // Only the user may cause a use of the user's ssh key.
+    // Only a source that the user names may be read with the user's ssh key.
     if (!/^https?:\/\//i.test(repository)) return unusable("its source is not an https URL");
     url = parseGitUrl(repository).url;
   } catch (error) {

@@ -103,8 +103,8 @@ function killGroup(child: ChildProcess): void {
 }
 
 /**
- * Converts stderr to one line: its errors, without control characters. The other machine can put anything into it; the user information of
- * a URL is removed.
+ * Converts stderr to one line: its errors, else its first line, without control characters and the user information of URLs. The other
+ * machine can put anything into it.
  */
 function toShown(bytes: Buffer): string {
   const lines = bytes.toString("utf8").split(/[\r\n]+/).map((line) => line.replace(/[^\P{C}\t]/gu, "").trim()); // prettier-ignore

@@ -116,7 +116,7 @@ export function openMcpDriver({ fetcher, clock = systemClock }: SourceDriverOpti
   }
 }
 
-/** Returns the text that identifies a server, with the segments that its label does not show. */
+/** Returns the text that identifies a server, with everything of its URL that the label does not show. */
 function wholeText({ url, label }: { readonly url: string; readonly label: string }): string {
   return url === label ? label : `mcp:${url}`;
 }

@@ -101,7 +101,7 @@ export class ProgramTransport implements Transport {
       if (!(await ends())) child.kill("SIGKILL");
     }
     await this.#tree?.endRest(this.#clock, new Promise(() => undefined));
-    // Processes that started after the last update are still in the group.
+    // Processes that started after the last update of the tree are still in the group.
     if (process.platform !== "win32" && child.pid !== undefined)
       attempt(() => process.kill(-(child.pid ?? 0), "SIGKILL"), true);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();

@@ -33,7 +33,7 @@ export function filesOfEntry({ uri, resources }: SkillEntry): readonly ListedFil
   return files;
 }
 
-/** Computes a digest over a skill's URI and the URIs, digests and sizes of its files. */
+/** Computes a digest over a skill's URI and the URIs, digests and sizes of its files: no other entry has the same one. */
 export function pinOfEntry({ uri, resources }: SkillEntry): string {
   const files = resources === "dynamic" ? resources : resources.map((one) => [one.uri, one.digest, one.size]).sort();
   return `sha256:${createHash("sha256")

@@ -14,7 +14,7 @@ export interface PublishedVersion extends PinnedPackage {
   readonly tarball: string;
   /** The publisher's warning against using it. */
   readonly deprecated: string | undefined;
-  /** The latest possible time of publication by the registry's word, in milliseconds since 1970. */
+  /** The latest possible time of publication, as the registry reports it, in milliseconds since 1970. */
   readonly publishedAt?: number;
 }
 

@@ -79,8 +79,8 @@ function isAttestation({ platform, annotations }: BlobDescriptor): boolean {
 }
 
 /**
- * Returns the manifests of an index that hold skills. If they are one artifact for several platforms, only linux/amd64 is read on every
- * machine, so that all install the same bytes.
+ * Returns the manifests of an index that hold skills. If they are one artifact for several platforms, every machine reads the one for
+ * linux/amd64, or else the first, so that all install the same bytes.
  */
 export function chooseManifests({ manifests }: ImageIndex): {
   readonly isOne: boolean;

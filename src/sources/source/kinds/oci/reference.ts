@@ -21,7 +21,7 @@ export const contentDigest = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 /** The names of one registry; the first is the one in references, the last the one that answers. */
 const dockerHub = ["docker.io", "index.docker.io", "registry-1.docker.io"] as const;
 
-/** Parses a reference. Throws `invalidSource`. */
+/** Parses a reference. Throws INVALID_OPTIONS. */
 export function parseReference(text: string): OciReference {
   const [, rest] = /^oci:\/\/(.*)$/is.exec(text) ?? [];
   if (rest === undefined) throw invalidSource("oci: is followed by // and the host of a registry", example);

@@ -9,7 +9,7 @@ const bundleFamily = /^application\/vnd\.dev\.sigstore\.bundle\b/;
 const created = "org.opencontainers.image.created";
 /** The annotation of a bundle over a skill's files, with its digest. Bundles over a manifest prove nothing about the files. */
 const ownBundle = "dev.acp-skills.bundle";
-/** The statuses by which registries without the referrers API answer. */
+/** The statuses with which registries without the referrers API answer. */
 const without: ReadonlySet<number> = new Set([400, 404, 405, 501]);
 
 /** Lists the referrers of a digest, by the API of registries; without the API, by the tag that replaces it. */

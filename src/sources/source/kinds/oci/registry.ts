@@ -75,7 +75,7 @@ export class OciRegistry {
     return isWorthIt ? await send(this.#authorization.headers()) : answer;
   }
 
-  /** Reads a tag or digest; undefined without content; "unchanged" if its digest is `known`. Throws SOURCE_INVALID for other bytes. */
+  /** Reads the manifest of a tag or digest; undefined if missing; "unchanged" if it is `known`. Throws SOURCE_INVALID for other bytes. */
   async manifest(name: string, signal: AbortSignal): Promise<ReceivedManifest | undefined>;
   async manifest(
     name: string,
@@ -138,7 +138,7 @@ export class OciRegistry {
     return found.slice(0, tagLimits.count);
   }
 
-  /** Returns the answer if it is a success. Throws with advice for the user. `what` is a noun. */
+  /** Returns the answer if it is a success. Otherwise throws, with advice for the user. `what` is a noun. */
   requireSuccess(answer: RemoteAnswer, what: string): RemoteAnswer {
     const { status } = answer;
     if (status >= 200 && status < 300) return answer;
