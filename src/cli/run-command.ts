@@ -41,7 +41,7 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
     });
     isQuiet = given !== "help" && "json" in given.options;
     if (given !== "help") {
-      // A command without a connection waits only for timers of acp-skills, which do not keep the process alive.
+      // A command without a connection may wait only for its own timers, which do not keep the process alive.
       const { stayingFor } = await import("../base/promises.ts");
       return await stayingFor(command.run(given, terminal, { listed: listedCommands, load }));
     }

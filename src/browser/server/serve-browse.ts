@@ -113,7 +113,7 @@ export async function serveBrowse(app: App, session: SessionSkills, options: Bro
   };
 }
 
-/** Caches a value for `ms`, then makes it again. */
+/** Caches a value for `ms` milliseconds, then makes it again. */
 function cachedFor<Value>(ms: number, clock: App["clock"], open: () => Value): () => Value {
   let cached: { readonly value: Value; readonly at: number } | undefined;
   return () => {
@@ -122,7 +122,7 @@ function cachedFor<Value>(ms: number, clock: App["clock"], open: () => Value): (
   };
 }
 
-/** Calls `ended` once, when nothing was requested (`touch`) for `ms` and `isUsed` reports no use. */
+/** Calls `ended` once, when nothing was requested (`touch`) for `ms` milliseconds and `isUsed` is false: no page, request or work. */
 function watchIdle(
   clock: Clock,
   ms: number,

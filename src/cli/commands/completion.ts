@@ -39,7 +39,7 @@ export const command = defineCommand({
   },
 });
 
-/** Prints possible last words for completion scripts, one a line, with a description after a tab; prints nothing for a file name. */
+/** For completion scripts, prints the candidates for the last word: one a line, a description after a tab; nothing for a file name. */
 export const complete = defineCommand({
   usage: "complete -- [WORD…]",
   takesRest: true,

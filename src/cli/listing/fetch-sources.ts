@@ -19,7 +19,7 @@ export interface FetchedSources {
 const patienceMs = 20_000;
 const shownProblems = 3;
 
-/** Fetches sources once, as the policies of a directory allow. Reports each source that could not be read; its last good copy is used. */
+/** Fetches sources once, as the policies of a directory allow. Reports each unreadable source; its last good copy is used, if any. */
 export async function fetchSources(
   { sources: texts, allowPrivate }: { readonly sources: readonly string[]; readonly allowPrivate: readonly string[] },
   directory: string,

@@ -3,7 +3,7 @@ import { skillFault } from "../skill-fault.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { metaKey } from "../../wire/methods.ts";
 
-/** The limits on what is stored of one connection. Agents are untrusted. */
+/** The limits on what is stored for one connection. Agents are untrusted. */
 export interface StoreLimits {
   /** The maximum number of sessions; the least recently updated is dropped. Default: 100. */
   readonly sessions: number;

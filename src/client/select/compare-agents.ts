@@ -16,7 +16,7 @@ export interface ComparedSkill<S extends SkillFacts = SkillFacts> extends SkillF
   readonly differs: boolean;
 }
 
-/** Answers "which of these agents can do this": a row for each skill, first those that most agents can use, then the first seen. */
+/** Answers "which of these agents can do this": a row for each skill, those usable by most agents first, else by first sight. */
 export function compareAgents<S extends SkillFacts>(agents: readonly AgentSkills<S>[]): readonly ComparedSkill<S>[] {
   const rows = new Map<string, { readonly first: S; readonly byAgent: (S | undefined)[] }>();
   for (const [index, { skills }] of agents.entries())

@@ -9,7 +9,7 @@ const nameWeight = 3;
 /** A skill that may help with a prompt, and why. */
 export interface Recommendation<S extends SkillFacts = SkillFacts> {
   readonly skill: S;
-  /** A score to compare skills of one answer only. */
+  /** The score of the skill, comparable within one answer only. */
   readonly score: number;
   /** The words of the prompt that occur in the skill's name or description, most telling first: the reason. */
   readonly words: readonly string[];

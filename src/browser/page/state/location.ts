@@ -13,7 +13,7 @@ export type Route =
 
 export type View = Route["view"];
 
-/** `facets`: the chosen values by facet. A skill must match any chosen value of a facet, in every facet with choices. */
+/** `facets`: the chosen values by facet. In every facet with choices, a skill must have one of the chosen values. */
 interface Filter {
   readonly query: string;
   readonly facets: ChosenFacets;
@@ -82,7 +82,7 @@ export interface PageNavigation {
   open(route: Route): void;
   /** Narrows the list, without a step of its own. */
   narrow(filter: Filter): void;
-  /** Opens the list of skills from any other route. Does not use the history of the browser. */
+  /** Opens the list of skills from any other route, as a new step: never goes back in the history. */
   back(): void;
   close(): void;
 }

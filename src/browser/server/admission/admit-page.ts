@@ -54,9 +54,9 @@ export interface SignedInPages {
 }
 
 const codeValidMs = 5 * 60 * 1_000;
-/** The maximum of sessions; the oldest one is removed. */
+/** The maximum number of sessions; the oldest one is removed. */
 const maxSessions = 16;
-/** The maximum of wrong codes per minute. */
+/** The maximum number of wrong codes per minute. */
 const maxAttempts = 20;
 const attemptsMs = 60_000;
 const maxCookiesOfName = 8;

@@ -58,9 +58,9 @@ export interface ListedSkill {
 
 /** The published limits of an agent's list. */
 interface ListLimits {
-  /** The maximum of characters of one description. */
+  /** The maximum number of characters of one description. */
   readonly description?: number;
-  /** The maximum of characters of all names and descriptions together. */
+  /** The maximum number of characters of all names and descriptions together. */
   readonly total?: number;
   /** Whether the agent leaves skills out if the names alone exceed `total`. */
   readonly omits: boolean;

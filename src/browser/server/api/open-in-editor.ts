@@ -1,7 +1,7 @@
 import { launchProgram } from "../../../base/processes/spawn-process.ts";
 import type { OpenFile } from "../../wire/skills.ts";
 
-/** A at in a file. */
+/** A position in a file. */
 export interface FilePosition extends Omit<OpenFile, "path"> {
   /** Absolute real path. */
   readonly file: string;
@@ -9,7 +9,7 @@ export interface FilePosition extends Omit<OpenFile, "path"> {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Editors with a window of their own, and the arguments that open a at. */
+/** Editors with a window of their own, and the arguments that open a file at a position. */
 const editors: readonly (readonly [programs: string, args: string])[] = [
   ["code code-insiders codium cursor windsurf", "-g FILE:LINE:COLUMN"],
   ["zed zeditor subl", "FILE:LINE:COLUMN"],

@@ -6,7 +6,7 @@ import type { SessionList } from "../../wire/sessions.ts";
 import type { BrowseContext, MountBrowse } from "../browse-context.ts";
 
 const maxSessions = 100;
-/** The maximum of uses shown for one session. */
+/** The maximum number of uses shown for one session. */
 const maxUses = 100;
 /** Changes within this time are reported once. */
 const debounceMs = 150;

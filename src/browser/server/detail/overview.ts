@@ -18,7 +18,7 @@ export interface ShownDocument {
 }
 
 const shownBytes = 1024 * 1024;
-/** The maximum of bytes of the frontmatter, with its fences. */
+/** The maximum number of bytes of the frontmatter, with its fences. */
 const frontmatterBytes = 256 * 1024 + 64;
 
 /** Reads a SKILL.md. Throws UNREADABLE. */
@@ -45,7 +45,7 @@ function frontmatterOf(head: Buffer): Readonly<Record<string, unknown>> {
 
 type Hidden = SkillDetail["hidden"][number];
 
-/** The maximum of findings listed; one is enough to inspect the source. */
+/** The maximum number of findings listed; one is enough to inspect the source. */
 const maxHidden = 1_000;
 const maxTextLength = 2_000;
 

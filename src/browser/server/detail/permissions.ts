@@ -12,12 +12,12 @@ import { noSignature, signatureWords } from "../../../skills/signature.ts";
 import type { BrowseContext } from "../browse-context.ts";
 import type { OfferedSkill } from "../../../skills/skill.ts";
 
-/** The maximum of lines shown of one diff. */
+/** The maximum number of lines shown of one diff. */
 const maxDiffLines = 400;
 const maxChangedFiles = 200;
 
 /**
- * Finds the wants of a skill, its approvals, and the changes since. `digest`: absent if not all files can be read; then nothing can be
+ * Finds what a skill wants, its approvals, and the changes since. `digest`: absent if not all files can be read; then nothing can be
  * approved. `requestOf`: makes the request that an approval of the digest answers.
  */
 export async function showPermissions(

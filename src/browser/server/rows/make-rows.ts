@@ -130,7 +130,7 @@ function countProblems(problems: readonly Problem[]): Pick<SkillRow, "errors" | 
 
 const ofDirectories: ReadonlySet<string> = new Set<RuleCode>([...unreadDirectory, "dangling-symlink"]);
 
-/** The maximum of unread directories listed. */
+/** The maximum number of unread directories listed. */
 const maxUnread = 100;
 
 /** The contents of a snapshot besides the skills that it offers. */

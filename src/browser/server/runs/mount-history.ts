@@ -4,7 +4,7 @@ import type { App } from "../../../runtime/app.ts";
 import type { MountBrowse } from "../browse-context.ts";
 
 const maxShown = 200;
-/** The maximum of records read to find the runs. */
+/** The maximum number of records read to find the runs. */
 const maxRecords = 2_000;
 /** The lines of the ledger that are read before other work has its turn. */
 const linesInARow = 200;

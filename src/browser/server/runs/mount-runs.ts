@@ -47,7 +47,7 @@ function absent(): SkillsError {
 }
 
 const maxBlobBytes = 10 * 1024 * 1024;
-/** The maximum of uploads at once: each is in memory until it is stored. */
+/** The maximum number of uploads at once: each is in memory until it is stored. */
 const maxUploads = 4;
 
 /** `POST /api/blobs`, `GET /api/blobs/ID`: the blobs of the user of this machine, for runs and from runs. */

@@ -22,7 +22,7 @@ export interface PageRuns {
 
 const maxRunning = 8;
 const maxRemembered = 100;
-/** The maximum of blobs listed for one run. */
+/** The maximum number of blobs listed for one run. */
 const maxBlobs = 512;
 
 interface PageRun {

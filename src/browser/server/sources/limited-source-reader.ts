@@ -20,7 +20,7 @@ interface Asking {
 
 const maxAtOnce = 4;
 const maxMs = 120_000;
-/** The maximum of bytes of all skills that one request downloads. */
+/** The maximum number of bytes of all skills that one request downloads. */
 const downloadLimit = 64 * 1024 * 1024;
 
 /** `denied`: the denials of the policies in force. */

@@ -161,9 +161,9 @@ type ShownChange = Pick<
 >;
 
 const maxFiles = 50;
-/** The maximum of lines shown of one diff. */
+/** The maximum number of lines shown of one diff. */
 const maxLines = 400;
-/** The maximum of characters of all diffs of a plan. */
+/** The maximum number of characters of all diffs of a plan. */
 const maxDiffLength = 1024 * 1024;
 const maxWords = 100;
 

@@ -18,7 +18,7 @@ export interface PendingPlan extends NewPlan {
 
 const maxPlans = 4;
 const validMs = 10 * 60_000;
-/** The maximum of bytes of all plans: the downloaded files and the files that they replace. */
+/** The maximum number of bytes of all plans: the downloaded files and the files that they replace. */
 const maxBytes = 256 * 1024 * 1024;
 
 /** Plans that the user may still decide about: at most 4, for ten minutes each. The oldest is dropped first. */

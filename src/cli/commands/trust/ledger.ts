@@ -146,7 +146,7 @@ function toRow(entry: LedgerEntry): readonly string[] {
 }
 
 function detailsOf({ event, answer, grant, about, isolation, subagent, count }: LedgerEntry): string {
-  // An answer that is the grant names it at its start.
+  // The answer that made the grant begins with it, so the grant is not repeated.
   const by = grant === undefined || answer?.split(",")[0] === grant ? undefined : `by ${grant}`;
   const bare = isolation === "none" ? "WITHOUT A SANDBOX" : undefined;
   const times = count === undefined || event === "dropped" ? undefined : `${count} times more`;

@@ -6,7 +6,7 @@ import { parseMarkdown } from "./parse-markdown.ts";
 import { SourceText } from "./source-text.tsx";
 import { markdownImage, markdownLink, plainText } from "./markdown-link.tsx";
 
-/** The maximum of characters rendered; the rest of a longer text is shown as it is written. */
+/** The maximum number of rendered characters; the rest of a longer text is shown as it is written. */
 const renderedCharacters = 128 * 1024;
 
 /** Markdown of a skill, rendered so that nothing in it can run, load, style the page or hide. */

@@ -2,7 +2,7 @@ import { Lexer, Tokenizer, type MarkedOptions, type Token, type Tokens, type Tok
 
 /** The limits of parsing: the time that marked needs grows with the square of the text's length, or faster. */
 export interface MarkdownLimits {
-  /** The maximum of nested lists and quotes. */
+  /** The maximum depth of nested lists and quotes. */
   readonly depth: number;
   readonly durationMs: number;
   /** Longer paragraphs are plain text. */

@@ -108,7 +108,7 @@ function Changes({ widened, changedFiles }: SkillPermissions): JSX.Element | nul
   );
 }
 
-/** The wants of a skill in words, then exactly. `expects`: the tools of the agent that the skill's author lists. */
+/** The capabilities that a skill wants, in words, then exactly. `expects`: the tools of the agent that the skill's author lists. */
 function requestedCapabilities(wants: SkillPermissions["wants"], expects: readonly string[]): JSX.Element {
   const { network, secrets, uses = [], project, isolation, words } = wants;
   const exact = (texts: readonly string[]): JSX.Element | undefined =>

@@ -194,7 +194,7 @@ function MoreFields({ form, problems }: FieldsProps): JSX.Element {
   );
 }
 
-/** The maximum of files that a run can mount. */
+/** The maximum number of files that a run can mount. */
 const maxFiles = 64;
 
 function addFiles({ files, isTouched }: RunFormState, server: SkillServer, chosen: readonly File[]): void {

@@ -7,7 +7,7 @@ import { counted } from "../../../../base/text/code-points.ts";
 import { scopeTitles, type InstallFlow } from "./use-installing.ts";
 import { Button } from "../../components/icon.tsx";
 
-/** The maximum of skills in one plan of the server. */
+/** The maximum number of skills in one plan of the server. */
 const maxChosen = 50;
 const filteredFrom = 12;
 const scopes = Object.keys(scopeTitles) as readonly ScopeName[];

@@ -115,7 +115,7 @@ export function FileLine({ file, onRemove }: { readonly file: SentFile; readonly
   );
 }
 
-/** The maximum of bytes of a file that the server stores. */
+/** The maximum number of bytes of a file that the server stores. */
 const maxBytes = 10 * 1024 * 1024;
 
 let keys = 0;

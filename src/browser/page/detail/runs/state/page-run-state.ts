@@ -42,7 +42,7 @@ function createPageRuns(server: SkillServer) {
     else if (view.value?.run === news.run) view.value = withNews(view.value, news);
   }
 
-  /** Reads a run from the server: its result, and the news that were missed. */
+  /** Reads a run from the server: its result, and the news that the page missed. */
   async function load(run: string): Promise<void> {
     const one = followed.get(run);
     if (one === undefined) return;
@@ -72,7 +72,7 @@ function createPageRuns(server: SkillServer) {
   });
 
   return {
-    /** The runs of a skill, by its id. */
+    /** The form and the last run of a skill, by its id. */
     of,
     /** Starts a run. Rejects with a {@link SourceError} if it was not started. */
     async start(request: RunRequest): Promise<void> {

@@ -108,7 +108,7 @@ export function readForm(form: RunFormState): {
   return { runDraft, problems };
 }
 
-/** The maximum of arguments that `execute_skill` accepts. */
+/** The maximum number of arguments that `execute_skill` accepts. */
 const maxWords = 256;
 const piece = /([ \t\n]+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^ \t\n'"\\]+)/sy;
 
