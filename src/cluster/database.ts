@@ -48,6 +48,6 @@ export interface DatabaseOptions {
   /** Reports a lost connection once, until there is one again. */
   readonly log: Log;
   readonly clock: Clock;
-  /** The maximum of statements at a time; further ones wait. Default: 10. */
+  /** The maximum number of statements at a time; further ones wait. Default: 10. */
   readonly connections?: number | undefined;
 }

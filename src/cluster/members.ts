@@ -25,7 +25,7 @@ export interface MemberOptions {
   readonly version: string;
   /** The labels that runs can demand of a worker. */
   readonly labels?: readonly string[];
-  /** The maximum of runs at a time. */
+  /** The maximum number of runs at a time. */
   readonly concurrency?: number;
   readonly clock: Clock;
   readonly log: Log;

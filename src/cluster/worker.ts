@@ -19,7 +19,7 @@ import { RunTakenAway, openLeases } from "./worker/leases.ts";
 import { takeRuns } from "./worker/take-runs.ts";
 
 export interface WorkerOptions {
-  /** The maximum of runs at a time. */
+  /** The maximum number of runs at a time. */
   readonly concurrency: number;
   /** Labels besides `tier=…`, `arch=…` and `os=…`, which each worker has. */
   readonly labels: readonly string[];

@@ -26,7 +26,7 @@ import type { Trust } from "./trust.ts";
 import { type Policies, createPolicies } from "./trust/policy.ts";
 import type { FoundSandbox } from "../skills/environment.ts";
 
-/** Adapters that replace those of acp-skills: ports that the user gives, and others for tests. */
+/** Adapters that replace the default ones: ports that the user gives, and others for tests. */
 export interface AppPorts extends GivenPorts {
   readonly skillset?: Skillset;
   readonly source?: SkillSource;
@@ -160,7 +160,7 @@ export class App {
     }
   }
 
-  /** Updates the copies of all sources now. Resolves once each copy is up to date or could only stay unchanged. */
+  /** Updates the copies of all sources now. Resolves once each copy is up to date or, after a failure, unchanged. */
   async refreshSources(): Promise<void> {
     if (this.#closing !== undefined) throw new SkillsError("CLOSED", "The skills were closed.");
     this.#sources ??= this.#openSources();

@@ -34,7 +34,7 @@ export interface CallerFacts extends Pick<
   readonly owner?: string | undefined;
 }
 
-/** Creates the caller of a session or, without a session id, of the user at this machine. */
+/** Creates the caller of a session; without a session id, the caller is the user at this machine. */
 export function createCaller({ catalog, directory, identity }: CallerBase, facts: CallerFacts): Caller {
   const { agent, ...rest } = facts;
   const owner = facts.owner ?? ownerOf(facts.sessionId, { agent, directory });

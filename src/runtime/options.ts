@@ -103,7 +103,7 @@ export interface SkillsOptions extends RenamedOptions {
   /**
    * Your own adapters for ports, each by the `file:` URL or path of a module whose default export opens it: an `OpenPort` of
    * `acp-skills/ports`. The modules run on the thread of the skills, so they never delay messages. If one cannot be loaded, sessions go on
-   * without skills: the adapter of acp-skills is never used instead.
+   * without skills: the default adapter is never used instead.
    */
   readonly ports?: { readonly [Port in (typeof portNames)[number]]?: string | URL | undefined };
 }

@@ -64,7 +64,7 @@ export interface Question {
   readonly wants: readonly string[];
   /** The permissions that the skill wants beyond those of the version that was approved before, in words. */
   readonly widened: readonly string[];
-  /** The signer of the skill, the fact that there is none, or why the signature proves nothing, as a sentence. */
+  /** The signer of the skill, that it is unsigned, or why the signature proves nothing, as a sentence. */
   readonly signed?: string | undefined;
   /** The agent's tools that the skill's author expects, as a sentence: the answer grants none of them. */
   readonly expects?: string | undefined;
@@ -166,7 +166,7 @@ function hostCommandWords({ hostCommands }: Pick<JudgedSkill, "hostCommands">): 
 /** The maximum number of changed files that a form names; the others are counted. */
 const maxNamed = 20;
 
-/** Lists the whole question for forms without other fields: its title, what is new and wanted, and which files changed. */
+/** Lists the whole question for forms that show nothing else of it: its title, what is new and wanted, and which files changed. */
 export function toLines(question: Question): readonly string[] {
   const { title, wants, widened, signed, expects, hostCommands, changed } = question;
   const unseen = wants.filter((words) => !widened.includes(words));

@@ -152,8 +152,8 @@ export class Runs {
   }
 
   /**
-   * Checks and executes a run. Before its code starts, rejects as `check` does, or with RUNTIME_BUSY. Once its code has started, rejects
-   * only for an internal failure. Rejects with the reason of `signal`.
+   * Checks and executes a run. Before its code starts, rejects as `check` does, or with RUNTIME_BUSY. Afterwards, rejects only for an
+   * internal failure. An abort of `signal` rejects with its reason at any time.
    */
   async run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult> {
     // All runs of a turn may share one signal; from the eleventh listener on, Node would warn of a leak.

@@ -7,7 +7,7 @@ import { type ClusterStatus, readStatus } from "./cluster-status.ts";
 const freshMs = 5_000;
 /** A database that needs longer counts as unreachable, so that a request for metrics never waits longer. */
 const patienceMs = 3_000;
-/** The maximum of label sets with a time series of their own, and of their length. Skills choose the labels. */
+/** The maximum number of label sets with a time series of their own, and their maximum length. Skills choose the labels. */
 const maxSets = 20;
 const maxSetLength = 200;
 

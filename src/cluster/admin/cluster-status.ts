@@ -12,7 +12,7 @@ interface ListedMember {
   readonly pid: number;
   readonly version: string;
   readonly labels: readonly string[];
-  /** The maximum of runs at a time. */
+  /** The maximum number of runs at a time. */
   readonly concurrency: number;
   readonly age_seconds: Seconds;
   /** Seconds until the lease of the member ends; negative after its end. */
@@ -48,7 +48,7 @@ export interface ClusterStatus {
   readonly tables: readonly { readonly name: string; readonly bytes: number; readonly rows: number }[];
 }
 
-/** The maximum of rows that are read for each list. The counts in `runs` have no such limit. */
+/** The maximum number of rows that are read for each list. The counts in `runs` have no such limit. */
 const maxRows = 1_000;
 
 /** Reads the state of a cluster. Rejects with the errors of the database. */

@@ -3,7 +3,7 @@ import { parseClusterUrl } from "../database.ts";
 import { packagesMissing } from "../database/database-error.ts";
 import { inCluster } from "./in-cluster.ts";
 
-/** The answer to whether this machine can join a cluster. */
+/** Whether this machine can join a cluster, and the obstacles. */
 export interface ClusterExamination {
   readonly usable: boolean;
   /** The URL of the database without password; undefined if it cannot be parsed. */

@@ -11,7 +11,7 @@ import { scopeKey } from "./approval-keys.ts";
 
 const maxScopes = 10_000;
 const maxScopeCharacters = 4 * 1024 * 1024;
-/** The maximum of copies per user. Without a copy, the changes of a later version cannot be shown. */
+/** The maximum number of copies per user. Without a copy, the changes of a later version cannot be shown. */
 const maxCopies = 1_000;
 const maxRemembered = 256;
 
@@ -151,7 +151,7 @@ class ClusterApprovals implements ApprovalStore {
     if (copy === undefined) return;
     try {
       await this.#database.transaction(async (queries) => {
-        // The lock prevents that the grant is removed meanwhile.
+        // With the lock, nobody removes the grant meanwhile.
         await queries.query("select pg_advisory_xact_lock_shared(hashtextextended(session_user::text, 38))");
         await queries.query(
           `insert into acp_skills.approved_copies (person, digest, files)

@@ -13,7 +13,7 @@ export interface BlobContext {
   readonly objects: ObjectStore | undefined;
 }
 
-/** Renewals follow the clock of this process, the lease that of the database. It is longer than an outage that a run survives. */
+/** Renewals follow the clock of this process, the lease that of the database. The lease is longer than an outage that a run survives. */
 const renewEveryMs = 20_000;
 const leaseSeconds = 120;
 

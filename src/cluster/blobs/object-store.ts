@@ -4,16 +4,16 @@ import type { SkillsError } from "../../base/errors.ts";
 import { unusableCluster } from "../database/database-error.ts";
 import { ObjectStoreFailure } from "./blob-failure.ts";
 
-/** The bytes of a chunk, in which contents are verified and stored in the database; the last chunk may be smaller. */
+/** The size of the chunks in which contents are verified and stored in the database, in bytes; the last one may be smaller. */
 export const chunkBytes = 1024 * 1024;
-/** The bytes of an object, in which contents are in an object store; the last object may be smaller. */
+/** The size of the objects that contents form in an object store, in bytes; the last one may be smaller. */
 export const objectBytes = 8 * 1024 * 1024;
 const attemptsToRead = 3;
 const timeoutMs = 30_000;
 
 /** A store of objects of at most `objectBytes`. Its functions reject with `ObjectStoreFailure`. */
 export interface ObjectStore {
-  /** Contents of more bytes belong in this store. */
+  /** Contents of more than so many bytes belong in this store. */
   readonly above: number;
   /** The URL of the bucket and prefix. */
   readonly label: string;
@@ -86,7 +86,7 @@ export async function openObjectStore(url: string | undefined): Promise<ObjectSt
     endpoint,
     region,
     forcePathStyle: true,
-    // The digests of acp-skills verify more, and stores other than AWS refuse the checksums of the SDK.
+    // The digests of the chunks verify more, and stores other than AWS refuse the checksums of the SDK.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {

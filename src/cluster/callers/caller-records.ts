@@ -34,7 +34,7 @@ export interface CallerRecords {
 
 const maxCallers = 1_000;
 const maxTokens = 10;
-/** The minimum of hexadecimal digits that identify a token. */
+/** The minimum number of hexadecimal digits that identify a token. */
 const minPrefixLength = 8;
 
 /** Opens the records of callers in a database. `who`: the user of this process, for the ledger. */

@@ -3,7 +3,7 @@ import type { Database } from "../database.ts";
 import { insertLedgerRow } from "../ledger.ts";
 import { type FollowerOptions, follow } from "../database/follow.ts";
 
-/** The commands of operators for the policy of a cluster. Callers check its text before. Each change adds a row to the ledger. */
+/** The commands of operators for the policy of a cluster. `set` takes a text that was checked. Each change adds a row to the ledger. */
 export interface PolicyRecords {
   /** Reads the policy; undefined if there is none. `setAt`: milliseconds since 1970. */
   read(): Promise<{ readonly text: string; readonly setAt: number; readonly setBy: string } | undefined>;

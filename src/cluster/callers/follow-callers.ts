@@ -18,7 +18,7 @@ interface TokenRow {
 }
 
 const maxTokenRows = 10_000;
-/** The maximum of a timer, which cannot wait for weeks. */
+/** The maximum delay of a timer, which cannot wait for weeks. */
 const maxTimerMs = 24 * 60 * 60 * 1_000;
 
 /**

@@ -13,13 +13,13 @@ import { toCompactSkill } from "./compact-skill.ts";
 import type { PublishedSkills, VersionChange } from "./published-skills.ts";
 import { type CatalogEntry, isCatalogEntry, readCatalogState, readChanges } from "./read-catalog.ts";
 
-/** The interval of replacing the lists while many changes are read. */
+/** The interval at which lists are replaced while many changes are read. */
 const replaceEveryMs = 1_000;
-/** The maximum of versions whose files are downloaded or verified at a time. */
+/** The maximum number of versions whose files are downloaded or verified at a time. */
 const atOnce = 4;
-/** The maximum of missing versions that each read tries again. */
+/** The maximum number of missing versions that each read tries again. */
 const maxRetries = 100;
-/** The interval of marking files as used, shorter than the time after which unused files are removed. */
+/** The interval at which files are marked as used, shorter than the time after which unused files are removed. */
 const keepEveryMs = 20 * 60_000;
 
 interface FollowOptions {

@@ -2,7 +2,7 @@ import { SkillsError } from "../../base/errors.ts";
 import type { Database, Queries } from "../database.ts";
 import { digestBytes } from "../skills.ts";
 
-/** The maximum of versions of a skill: each server has all of them in memory. */
+/** The maximum number of versions of a skill: each server has all of them in memory. */
 const maxVersions = 200;
 const maxSkills = 250_000;
 

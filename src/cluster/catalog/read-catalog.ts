@@ -18,7 +18,7 @@ export interface CatalogState {
   readonly revision: number;
 }
 
-/** The maximum of rows per read. */
+/** The maximum number of rows per read. */
 const batch = 200;
 const maxVersionLength = 256;
 

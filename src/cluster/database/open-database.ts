@@ -5,7 +5,7 @@ import type { ClusterUrl } from "./cluster-url.ts";
 import { packagesMissing, toDatabaseError } from "./database-error.ts";
 import { openListener, openNotices } from "./listener.ts";
 
-/** Longer than any statement of acp-skills on a busy server. A connection that the network dropped silently fails after this time. */
+/** Longer than any statement takes on a busy server. A connection that the network dropped silently fails after this time. */
 const queryTimeoutMs = 30_000;
 const connectTimeoutMs = 10_000;
 
@@ -38,7 +38,7 @@ export async function openDatabase(
     return rowsOf<Row>(await pool.query<Row>(text, [...values]).catch(fail));
   }
 
-  /** Lends a connection to `work`. After a failure it is rolled back; if that fails, too, it is closed. */
+  /** Lends a connection to `work`, and rolls back after a failure. Closes the connection if it broke or could not be rolled back. */
   async function withClient<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     expectOpen();
     const client = await pool.connect().catch(fail);

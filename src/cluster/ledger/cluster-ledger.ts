@@ -18,7 +18,7 @@ export interface ClusterLedgerOptions {
   readonly clock: Clock;
   /** The caller of entries that name none: the user of this process. */
   readonly user?: string | undefined;
-  /** The value of `Settings.audit`. */
+  /** A file to which each row is also appended, see `Settings.audit`. */
   readonly audit?: string | undefined;
   /** Ended months are dropped after so many days, if this role may do it. Default: `$ACP_SKILLS_LEDGER_DAYS`, or 400. */
   readonly days?: number;

@@ -9,7 +9,7 @@ export interface QueueOptions {
   readonly onFault: (fault: string | undefined) => void;
 }
 
-/** The maximum of lines that wait to be written; further ones are refused. */
+/** The maximum number of lines that wait to be written; further ones are refused. */
 const maxWaiting = 20_000;
 const maxWaitingCharacters = 16 * 1024 * 1024;
 const maxBatch = 500;

@@ -22,7 +22,7 @@ import { openMailbox, post } from "./mailbox.ts";
 import { demandKey, hasEffects, labelsIn, toSubmittedContext } from "./submitted-context.ts";
 import { cancelRun, insertRun } from "./run-rows.ts";
 
-/** The maximum of waiting runs, of one owner and of all owners. */
+/** The maximum number of waiting runs, of one owner and of all owners. */
 const maxWaiting = { ofOwner: 200, bytesOfOwner: 64 * 1024 * 1024, all: 20_000 };
 /** The interval of polling: a message about a changed run can be lost with its connection. */
 const askEveryMs = 5_000;
@@ -129,7 +129,7 @@ export class ClusterExecutor implements RunExecutor {
     throw new SkillsError("NOT_EXECUTABLE", message, { facts: { hint } });
   }
 
-  /** Does all that takes long and can be repeated. */
+  /** Stores the skills and creates the queue of a run: work that takes long and can be repeated. */
   async #prepare({ facts, signal }: SubmittedRun, labels: readonly string[]): Promise<void> {
     const { packs, queue } = this.#options;
     try {

@@ -8,11 +8,11 @@ import type { Database, Queries } from "../database.ts";
 
 /** The schema of the queue's own tables. */
 const schema = "acp_skills_jobs";
-/** The maximum of runs of one owner that the whole cluster executes at a time; further ones wait. */
+/** The maximum number of runs of one owner that the whole cluster executes at a time; further ones wait. */
 const defaultPerOwner = 16;
 /** A worker that is silent for so long after fetching a job counts as gone, and the job wakes another worker. */
 const heartbeatSeconds = 60;
-/** The maximum of label sets that runs can demand. */
+/** The maximum number of label sets that runs can demand. */
 const maxQueues = 100;
 
 /** A fetched job, which only names a run. */
@@ -72,7 +72,7 @@ export async function migrateQueue(database: Database, log: Log): Promise<void> 
   await boss.stop({ graceful: false });
 }
 
-/** The options of a queue. A job is retried after any failure, because its run's row decides. It is deleted a minute after its end. */
+/** The options of a queue. A job is retried after any failure, because its run's row decides. A minute after its end it is deleted. */
 const queueOptions = {
   policy: "short",
   retryLimit: 1_000_000,

@@ -33,7 +33,7 @@ const columns = `spec, events, result, error, (extract(epoch from created_at) * 
 const time = "coalesce(to_timestamp($1::float8 / 1000), now())";
 const page = 200;
 
-/** The records of the runs of all members. Workers write those of placed runs. */
+/** The records of the runs of all members. Workers write those of submitted runs. */
 export class ClusterRunRecords implements RunStore {
   readonly #options: RecordOptions & Retention;
   readonly #pending: Map<string, StoredRun>;

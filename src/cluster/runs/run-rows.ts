@@ -159,7 +159,7 @@ export async function cancelRun(queries: Queries, runId: string): Promise<string
   return row?.status === "running" ? (row.worker ?? undefined) : undefined;
 }
 
-/** The maximum of claims of a run: one that ends every worker is given up. */
+/** The maximum number of claims of a run: one that ends every worker is given up. */
 const maxClaims = 3;
 
 /** A run whose worker is gone, or whose job may be lost. */

@@ -32,7 +32,7 @@ type Copy = Parameters<SkillStore["has"]>[0];
 const knownForMs = 60 * 60 * 1_000;
 const maxKnown = 20_000;
 const sweepEveryMs = 60 * 60 * 1_000;
-/** The maximum of batches per sweep; the next sweep goes on. */
+/** The maximum number of batches per sweep; the next sweep goes on. */
 const maxBatches = 100;
 
 /** Opens the packs of a cluster. Nothing is read or written before their first use. */

@@ -7,7 +7,7 @@ import { fileNameFault, signatureFile } from "../../skills/skill.ts";
 import { remotePathFault } from "../../sources/archive.ts";
 import { skillLimits } from "../../sources/source.ts";
 
-/** The length of a list with the maximum of files, each with the longest path. */
+/** The length of a list with the maximum number of files, each with the longest path. */
 export const maxListLength = 4 * 1024 * 1024;
 
 const hex = /^[0-9a-f]{64}$/;

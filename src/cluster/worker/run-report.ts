@@ -8,7 +8,7 @@ import type { ClaimedRun } from "../runs/run-rows.ts";
 
 /** The maximum size of events that wait in an outage; beyond it, printed output is dropped. */
 const maxWaitingBytes = 1024 * 1024;
-/** The maximum of events in a record; of further ones only the end is recorded. */
+/** The maximum number of events in a record; of further ones only the end is recorded. */
 const maxRecorded = 1_000;
 
 /** An event; it has another run's id if it is about a skill that the code calls. */

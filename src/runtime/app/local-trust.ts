@@ -8,7 +8,7 @@ import { projectOf, repositoryAt } from "../trust/project-of.ts";
 import { type TrustEvent, type TrustOptions, diskApprovals } from "../trust.ts";
 import { Trust } from "../trust/personal-trust.ts";
 
-/** Creates the trust of the user who runs this process; without another port, approvals are on disk. */
+/** Creates the trust of the user who runs this process; approvals are on disk unless a port replaces them. */
 export function createLocalTrust(
   { grants, dataDirectory, home, log, clock }: Settings,
   options: Pick<TrustOptions, "policyFor" | "now"> & {

@@ -249,7 +249,7 @@ function toVisibleSource(
   return { files: visibleFiles(files, isShown), bytes };
 }
 
-/** Hides files. `isShown`: whether a skill is visible, by the real path of its directory. */
+/** Hides the files of invisible skills. `isShown`: whether a skill is visible, by the real path of its directory. */
 function visibleFiles(files: SkillFiles, isShown: ReadonlyMap<string, boolean>): SkillFiles {
   function isHidden(real: string): boolean {
     for (let directory = real; ; directory = dirname(directory)) {

@@ -66,7 +66,7 @@ export interface ExecutionEnvironment extends RunEnvironment {
 /** A run that has ended. */
 export interface EndedRun {
   readonly result: RunResult;
-  /** The value for the run that called this one. Its own secrets are masked in it; the outer runs may get theirs back. */
+  /** The value for the run that called this one. The secrets of this run are masked in it; the outer runs may get theirs back. */
   readonly returned?: { readonly value: Json };
   /** The ids of all blobs that the run stored, even if the result does not list them all. */
   readonly blobs: readonly string[];

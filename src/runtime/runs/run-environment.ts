@@ -50,7 +50,7 @@ export function runRecordsIn(dataDirectory: string): string {
 /** The maximum number of queued runs for each running one. */
 const waitingEach = 32;
 
-/** Opens the environment of runs. `openSandbox` replaces the tiers of acp-skills; `records` replaces the records on disk. */
+/** Opens the environment of runs. `openSandbox` replaces the tiers; `records` replaces the records on disk. */
 export function openRunEnvironment(
   settings: RunSettings,
   given: { readonly openSandbox?: (() => Promise<Sandbox>) | undefined; readonly records?: RunStore | undefined } = {},

@@ -21,8 +21,8 @@ export interface RunExecutor {
   takes(run: Pick<RunSpec, "program" | "needs">): boolean;
   /**
    * Executes a run in its turn and records it. `notify` receives the step `queued`; the caller's listener receives the other steps, except
-   * the end. Rejects as `Runs.run` does; the reason of `signal` also cancels the run. Once this resolves, the caller's store has the run's
-   * blobs.
+   * the end. Rejects as `Runs.run` does; an abort of `signal` also cancels the run. The run's blobs are in the caller's store when this
+   * resolves.
    */
   execute(run: SubmittedRun): Promise<EndedRun>;
 }

@@ -2,7 +2,7 @@ import { SkillsError } from "../../base/errors.ts";
 
 export interface RunQueueOptions {
   readonly concurrency: number;
-  /** The maximum number of waiting runs of all owners; one owner may have at most as many as there are free slots. */
+  /** The maximum number of waiting runs of all owners; one owner may have no more of them than there is room left. */
   readonly maxWaiting: number;
 }
 
@@ -19,8 +19,8 @@ export class RunQueue {
   }
 
   /**
-   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY if the queue is full, and with the reason of `signal`. A
-   * run that enters stays. `admitted` is called at once with the number of runs that are running or queued before it; 0: its turn starts.
+   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY if there is no room, or with the reason of `signal`.
+   * A run that enters stays. Calls `admitted` at once with the number of runs that are running or queued before it; 0: its turn starts.
    */
   async enter(owner: string, signal: AbortSignal, admitted?: (behind: number) => void): Promise<() => void> {
     signal.throwIfAborted();

@@ -45,8 +45,8 @@ export interface RunRetention {
 /** The port to the records of runs. */
 export interface RunStore {
   /**
-   * Stores a record later, instead of an earlier one of the same run; until then, `read` returns it from memory. Never throws, because a
-   * run does not depend on its record.
+   * Stores a record later and replaces an earlier one of the same run; until then, `read` returns it from memory. Never throws, because
+   * a run does not depend on its record.
    */
   keep(run: StoredRun): void;
   /** Waits until all records so far are stored. Returns whether a record of this run survives the end of this process. */

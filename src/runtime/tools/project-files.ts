@@ -149,7 +149,7 @@ function moveToNew(from: string, to: string, path: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    // If not, the file system has no hard links.
+    // If the target does not exist, the file system has no hard links.
     const isThere = systemCode(error) === "EEXIST" || lstatSync(to, { throwIfNoEntry: false }) !== undefined;
     if (isThere) throw fileTaken(path);
     renameSync(from, to);

@@ -36,7 +36,7 @@ export interface ToolboxOptions {
   readonly runs?: Runs;
   /** Called once for each call, however it ended, and for each skill that code inside a run called. */
   readonly onUse?: (use: LedgerEntry) => void;
-  /** The data directory of acp-skills, whose files never belong to a project. */
+  /** The data directory, whose files never belong to a project. */
   readonly dataDirectory?: string;
   /** The limits of the blob store. */
   readonly limits?: ToolLimits;

@@ -20,7 +20,7 @@ export async function prepareRemoteRun(
   const [mount] = spec.mounts;
   const found = mount && (await findMount(mount, caller, signal));
   const remote = found?.skill.manifest?.remote;
-  // The user approved the endpoint that the files of this digest name.
+  // The approval is for the endpoint that the files of this digest name.
   if (remote?.endpoint !== program.endpoint || !isDeepStrictEqual(found && permissionsOf(found.skill), spec.needs))
     throw skillChanged(program.skill);
   const secrets = await readSecrets(spec, caller, environment);

@@ -90,7 +90,7 @@ export async function prepareSandboxRun(
   for (const mount of spec.mounts) mounts.push(await findMount(mount, caller, signal));
   const skills = mounts.map((mount) => toMountedSkill(caller.sourceOf(mount.skill), mount));
   const own = spec.mounts.findIndex(({ slug }) => slug === spec.skill?.slug);
-  // The user approved what the skill of this digest requests.
+  // The approval is for what the skill of this digest requests.
   const skill = mounts[own]?.skill;
   const declared = skill && permissionsOf(skill);
   const requested = declared?.isolation;

@@ -18,7 +18,7 @@ export function toPlainText(text: string): string {
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "");
 }
 
-/** Works like `toPlainText`, in slices, for bytes of any length. Of a sequence over 256 characters, only the beginning is removed. */
+/** Works like `toPlainText`, in slices, for bytes of any length. Of a sequence over 256 characters, the end may stay. */
 export async function toLongPlainText(bytes: Buffer): Promise<string> {
   return await runInSlices(plainInSteps(bytes.toString("utf8")));
 }
@@ -174,7 +174,7 @@ function joinMany(pieces: Uint8Array[]): void {
   if (pieces.length > maxPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
 }
 
-/** A batcher of text for a listener. */
+/** Collects text for a listener and sends it by whole lines. */
 export interface LineBatcher {
   readonly push: (text: string) => void;
   /** Flushes an unfinished last line. */

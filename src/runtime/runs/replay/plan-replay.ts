@@ -153,8 +153,8 @@ export function notReplayable(runId: string, reasons: readonly string[], hint?: 
 type RecordedSkills = Awaited<ReturnType<typeof findRecordedSkills>>;
 
 /**
- * Finds skills by name, version and digest, in any directory. Other skills of a name may come or go, so that the name is qualified now, or
- * no longer is. Such a skill is used under its recorded name, to which the code of the run refers.
+ * Finds skills by name, version and digest, in any directory. If others with that name came or went, the name may be qualified now, or no
+ * longer be. Such a skill is used under its recorded name, to which the code of the run refers.
  */
 async function findRecordedSkills({ run, nested }: RecordedRun, caller: RunCaller, signal: AbortSignal) {
   const found = new Map<string, Skill>();
