@@ -10,7 +10,7 @@ export const errorLog: Log = (level, message) => {
 
 /** Deduplicates messages. */
 export interface OnceLog {
-  /** Whether a key is new; the key is known afterwards. */
+  /** Whether a key is new. Remembers the key. */
   readonly isNew: (key: string) => boolean;
   /** Logs a message unless one was logged under its key before. */
   readonly logOnce: (level: Parameters<Log>[0], message: string, key?: string) => void;

@@ -52,7 +52,7 @@ export function latestWork(work: () => Promise<void>, failed: (error: unknown) =
   };
 }
 
-/** Returns the results in the order of the items, with at most `maxAtOnce` items at work at a time. Starts no further item after a failure. */
+/** Returns the results in the order of the items, with at most `maxAtOnce` at work at a time. Starts no further item after a failure. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   maxAtOnce: number,
@@ -76,7 +76,7 @@ export async function inParallel<Item, Result>(
   return results;
 }
 
-/** A semaphore: at most `width` callers are inside at a time, in order. The returned function resolves with the one that leaves. */
+/** A semaphore: at most `width` callers are inside at a time, in order. The function enters, and resolves with another one that leaves. */
 export function createSemaphore(width: number): () => Promise<() => void> {
   const waiting: (() => void)[] = [];
   let inside = 0;
@@ -123,7 +123,7 @@ export function* withinTimeBudget(steps: Steps<void>, now: () => number, budgetM
   return false;
 }
 
-/** Holds the process alive until `work` is done. Timers and closed connections do not, so it could exit half-way. */
+/** Keeps the process alive until `work` is done: with only timers and closed connections left, it could exit half-way. */
 export async function stayingFor<Result>(work: Promise<Result>): Promise<Result> {
   const hold = setInterval(() => undefined, 1_000);
   try {

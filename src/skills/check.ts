@@ -60,7 +60,7 @@ export interface CheckReport {
 
 export type { Advice, Assertion, EvalCase, SkillAdvice };
 
-/** Loads the functions that read the findings of other scanners, only if a project stores any. */
+/** Loads the functions that read the findings of other scanners, which most commands never need. */
 export async function loadAdviceReader(): Promise<typeof adviceReader> {
   return await import("./check/advice.ts");
 }

@@ -102,7 +102,7 @@ function inPathOrder(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
     .sort((a, b) => byCodePoint(key(a), key(b)));
 }
 
-/** Returns the result of `read`; undefined for an unreadable file, which must not hide the others. */
+/** Returns the result of `read`; undefined for an unreadable file or directory, which must not hide the others. */
 export function orNothing<Value>(read: () => Value): Value | undefined {
   try {
     return read();

@@ -37,7 +37,7 @@ export interface Signatures {
     files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
     digest: string | undefined,
   ): Promise<Signature>;
-  /** Throws INVALID_OPTIONS if the trusted root cannot be used. */
+  /** Checks the trusted root. Throws INVALID_OPTIONS if it cannot be used. */
   check(): Promise<void>;
 }
 

@@ -52,7 +52,7 @@ export interface OfferedSkill {
   readonly problems: readonly Problem[];
   /** Set if the skill is below one of the user's own roots, not a project's. */
   readonly isOwn?: true;
-  /** Set if another server published the skill, and it is below no root of this machine or its projects. */
+  /** Set if others published the skill, and it is below no root of this machine or its projects. */
   readonly remote?: RemoteOrigin;
   /** All versions, newest first; contains `skill`. */
   readonly versions: readonly Skill[];
@@ -149,8 +149,8 @@ export function isVersion(name: string): boolean {
 export const requirementsFile = "code/requirements.txt";
 
 /**
- * The file in a skill's directory that names its signer, which no digest can. Like dot-files, it is not served, hashed or mounted, but it
- * is installed, published and compared with the lock. In a subdirectory, a file of this name is an ordinary file.
+ * The file in a skill's directory that names its signer. No digest can cover it. Like dot-files, it is not served, hashed or mounted, but
+ * it is installed, published and compared with the lock. In a subdirectory, a file of this name is an ordinary file.
  */
 export const signatureFile = "skill.sigstore.json";
 

@@ -12,7 +12,7 @@ export function systemReason(error: unknown): string {
   return getSystemErrorMap().get(errno)?.[1] ?? error.message;
 }
 
-/** Returns the result of work on a file that may not exist; undefined if it does not exist. */
+/** Returns the result of work on a file or directory that may not exist; undefined if it does not exist. */
 export function ifThere<Value>(work: () => Value): Value | undefined {
   try {
     return work();

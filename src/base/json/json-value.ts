@@ -1,4 +1,4 @@
-/** Parses JSON; undefined if the text is not JSON, which the caller judges. */
+/** Parses JSON; undefined if the text is not JSON: the caller decides what that means. */
 export function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -56,8 +56,8 @@ const numberLike = /^(?:[0-9]+|0x[0-9a-f]*)$/i;
 
 /**
  * Parses the host of a URL: a name of ASCII letters, digits and hyphens, dotted decimal IPv4, or IPv6 in brackets without a zone. Returns
- * undefined for user information. Also for other forms that a resolver might accept as an address: `2130706433`, `0x7f.1`, `127.1`, `%31`,
- * full-width digits, a name that ends in a number.
+ * undefined for user information, and for all other forms that a resolver might accept as an address: `2130706433`, `0x7f.1`, `127.1`,
+ * `%31`, full-width digits, a name that ends in a number.
  */
 export function canonicalHost(text: string): CanonicalHost | undefined {
   if (isIPv4(text)) return { text, address: text };

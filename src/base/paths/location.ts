@@ -51,7 +51,7 @@ export function decodedPath(encoded: string): string | undefined {
 
 /**
  * The URL of a file of this package, by its path below `dist/` (`src/` when run from source). This module has the same path below both. In
- * another program's bundle, files are expected beside it. A CommonJS bundle does not know its URL: the main program's is used.
+ * another program's bundle, files are expected beside the bundle. A CommonJS bundle does not know its URL: the main program's is used.
  */
 export function packageUrl(file: string, meta: { readonly url?: string | undefined } = import.meta): URL {
   const own = meta.url ?? pathToFileURL(process.argv[1] ?? "index.js").href;

@@ -49,7 +49,7 @@ export async function askProgram(
 
 /**
  * Starts a program that outlives this process. Returns undefined if it still runs after `patienceMs` milliseconds, or has ended with code
- * 0. Otherwise returns the end of a sentence: why it did not start, or how it failed.
+ * 0 or by a signal. Otherwise returns the end of a sentence: why it did not start, or how it failed.
  */
 export async function launchProgram(
   program: string,

@@ -8,7 +8,7 @@ import { packageUrl } from "../paths/location.ts";
 
 /** A channel to another end, usually another thread. */
 export interface Channel {
-  /** The port; it keeps the process alive while it is referenced. Transferred buffers are moved, not copied: they become unusable here. */
+  /** The port keeps the process alive only while referenced. Transferred buffers are moved, not copied: they become unusable here. */
   readonly port: Pick<MessagePort, "postMessage" | "ref" | "unref">;
   /** Ends the other end immediately. */
   end(): void;
@@ -145,7 +145,7 @@ export class ThreadClient<To extends { readonly kind: string }, From extends { r
     this.#waiting.get(call)?.reject(reason);
   }
 
-  /** Asks the thread to close, and terminates it after 5 seconds. Idempotent; never rejects. */
+  /** Asks the thread to close, and terminates it if it has not closed after 5 seconds. Idempotent; never rejects. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }

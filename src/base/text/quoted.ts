@@ -4,8 +4,8 @@ const word = /^[\w.@+*:/[\]-]+$/;
 const quoteLike = /(?!["'])[\p{Quotation_Mark}\u02ba\u02dd\u02ee\u2033\u2036]/gu;
 
 /**
- * Quotes a text of a skill or a model for use within a sentence, which the text cannot continue; one plain word stays unquoted. If it has
- * more than `maxLength` characters, only its start and end are shown.
+ * Quotes a text of a skill or a model for use within a sentence, which the text cannot continue; one plain word stays unquoted. If the
+ * text has more than `maxLength` characters, only its start and end are shown.
  */
 export function quoted(text: string, { maxLength = 256, plain = word } = {}): string {
   if (text.length <= maxLength && plain.test(text)) return text;

@@ -14,7 +14,7 @@ import { listed } from "../permissions.ts";
 import type { Finding, Level, RuleCode } from "../rules.ts";
 import { isSlug, maxNormalisedLength, maxNameLength, toSlug } from "../skill.ts";
 
-/** A rule violation in frontmatter, before the at of its key is known. */
+/** A rule violation in frontmatter, before the position of its key is known. */
 export interface ValueFault {
   readonly code: RuleCode;
   readonly key: string;
@@ -31,7 +31,7 @@ export interface ValueFault {
 export const maxDescriptionLength = 1024;
 export const maxCompatibilityLength = 500;
 
-/** Checks the name in frontmatter against the specification and AvailableSkill; it must equal `directory`. */
+/** Checks the name in frontmatter against the specification and AvailableSkill; the name must equal `directory`. */
 export function checkName(name: string, directory: string, report: (fault: ValueFault) => void): void {
   if (isSlug(name) && name === directory) return;
   const isLong = name.length > maxNormalisedLength;

@@ -22,7 +22,7 @@ export type Frontmatter =
   | { readonly kind: "incomplete" };
 
 const mark = "\u00ef\u00bb\u00bf";
-/** The first line with the byte order marks around it: the mark of a text below a prepended fence is not part of its first key. */
+/** The first line with the byte order marks around it. If a fence was prepended to a text, its mark is not part of the first key. */
 const opening = new RegExp(`^(${mark})?---(?!-)([^\n]*)\n((?:${mark})*)`);
 const blankRest = /[ \t\r]*(?:\n|$)/y;
 const maxLanguageLength = 64;

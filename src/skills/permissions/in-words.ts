@@ -88,14 +88,14 @@ function hostsBySecret(
   }));
 }
 
-/** The hosts without `https://`, the most dangerous first. */
+/** The hosts, the most dangerous first, without `https://`, which is the rule. */
 function hostsOf(network: readonly string[]): readonly string[] {
   return network
     .toSorted((a, b) => hostRank(a) - hostRank(b))
     .map((origin) => quoted(origin.replace(/^https:\/\//, ""), { maxLength: Infinity }));
 }
 
-/** The rank of a secret: 0 if its name suggests the widest access. Only the user creates secrets, so invented names cannot displace it. */
+/** The rank of a secret: 0 if its name suggests the widest access. Only the user creates secrets, so invented names displace no others. */
 function secretRank(name: string): number {
   return [/PRIVATE|ROOT|ADMIN|MASTER|PROD/i, /SECRET|PASS/i, /KEY|TOKEN|CREDENTIAL/i, /./].findIndex((form) =>
     form.test(name),

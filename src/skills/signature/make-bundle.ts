@@ -50,7 +50,7 @@ export function signWithKey(subject: SignedSubject, key: KeyObject): string {
   return toText(toDSSEBundle({ artifact: statement, artifactType: statementPayload, signature, keyHint }));
 }
 
-/** Signs an in-toto statement with a certified key; returns the text of a bundle. `certify` gets the bundle without its own additions. */
+/** Signs an in-toto statement with a certified key; returns a bundle's text. `certify` gets the signature and the bundle to add to. */
 export async function signCertified(
   statement: Buffer,
   key: KeyObject,

@@ -85,8 +85,8 @@ interface Draft {
 }
 
 /**
- * Reads one directory without a pause, so that the record is consistent; undefined if the directory no longer exists. Unreadable files are
- * findings.
+ * Reads one directory without a pause, so that the record is consistent; undefined if the directory no longer exists. An unreadable
+ * directory or file is a finding.
  */
 export function readDirectory(
   directory: string,

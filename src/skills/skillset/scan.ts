@@ -14,7 +14,7 @@ import { type FoundSkill, FoundSoFar, type Known, ScanMemory, type ScanResult } 
 
 /** The limits of a scan. */
 interface ScanLimits {
-  /** The maximum number of directories between the root and a skill. */
+  /** The maximum depth of a skill: the number of levels below its root. */
   readonly depth: number;
   /** The maximum number of directories without a skill, per root. */
   readonly directories: number;

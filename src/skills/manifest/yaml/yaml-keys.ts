@@ -31,7 +31,7 @@ const quotedValue = /(?:"(?:[^"\\]|\\[^])*"|'(?:[^']|'')*')(?:[ \t]+#[^\r\n]*|[ 
 export const fieldLine = new RegExp(`\\n(?:${specificationFields.join("|")})[ \\t]*:(?=[ \\t\\r\\n]|$)`);
 
 /**
- * Splits the text of a mapping into its top-level keys by indentation, also for invalid YAML; returns at most `maxBlocks` of them. A quoted
+ * Splits the text of a mapping into its top-level keys by indentation, also for invalid YAML; at most `maxBlocks` of them. A quoted
  * value extends to its closing quote regardless of indentation. The name of a field after a complete value is a key.
  */
 export function splitYamlBlocks(text: string, maxBlocks = Infinity): YamlBlock[] {

@@ -115,8 +115,8 @@ type CompareSkills = (
 ) => Steps<ReadonlyMap<DirectoryRecord, string | undefined>>;
 
 /**
- * Compares the skills of each group. Returns a digest of the content of those whose own files equal another skill's. Skills beyond the
- * limits above never count as copies.
+ * Compares the skills of each group. Returns a digest of the content of those whose own files equal another skill's. Skills with a file
+ * over 1 MiB, over 200 files in a directory, or over 64 directories never count as copies.
  */
 export function compareSkills(
   files: SkillFiles,
