@@ -49,7 +49,7 @@ export interface LedgerEntry {
   /** How many refusals like this one the entry stands for; of `dropped`, how many rows. */
   readonly count?: number;
   readonly sessionId?: string;
-  /** The session id of the subagent that called, if it is one of that session. */
+  /** The session id of the calling subagent of the session. */
   readonly subagent?: string;
   /** The transport of the call, such as `mcp`. */
   readonly door: string;

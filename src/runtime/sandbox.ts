@@ -103,7 +103,7 @@ export interface SandboxRun {
   readonly brokered: readonly string[];
   readonly blobs: readonly MountedBlob[];
   readonly secrets: Readonly<Record<string, string>>;
-  /** Secrets that the host sends for the run, such as `GH_TOKEN@api.github.com`; it never gets their values. Absent: none. */
+  /** Secrets that the host sends for the run, such as `GH_TOKEN@api.github.com`; the run never gets their values. Absent: none. */
   readonly uses?: readonly string[];
   /** Allowed destinations, such as `https://*.example.org`. Empty: no network access, including name resolution. */
   readonly network: readonly string[];
@@ -190,7 +190,7 @@ export interface RunError {
 export interface Sandbox {
   /** The name in results and in the ledger; for the sandboxes of acp-skills, a tier. */
   readonly tier: string;
-  /** The unsupported abilities, each with the reason. All reports, requirements, questions and refusals quote these texts. */
+  /** The abilities that are missing on this machine, with reasons. All reports, requirements, questions and refusals quote these texts. */
   readonly lacks: Readonly<Partial<Record<Ability, string>>>;
   /** A sentence for the user: what would support more, why this machine does not have it, and how to get it. */
   readonly remedy?: string;

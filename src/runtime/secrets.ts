@@ -43,7 +43,7 @@ export function hasKeychain(platform: NodeJS.Platform): platform is KeychainPlat
 
 const itemNotFound = 44;
 
-/** A platform's keychain command, which prints a value. Its arguments have the name only; `endsLine`: a newline follows the value. */
+/** A platform's keychain command, which prints a value. Its arguments contain only the name. `endsLine`: a newline follows the value. */
 const keychains = {
   darwin: {
     command: "/usr/bin/security",

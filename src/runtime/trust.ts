@@ -52,7 +52,7 @@ export interface TrustCaller {
   readonly directory?: string | undefined;
   readonly transport: string;
   readonly sessionId?: string | undefined;
-  /** The session id of the subagent that wants it. Absent: the session itself, as far as is known. */
+  /** The session id of the calling subagent of the session. Absent: the session itself calls, as far as is known. */
   readonly subagent?: string | undefined;
   /** Asks the user. Absent if nobody can be asked. */
   readonly ask?: Ask | undefined;
@@ -63,7 +63,7 @@ export interface TrustCaller {
 /** The owner and directory whose approvals count. */
 export type TrustScope = Pick<TrustCaller, "directory" | "owner">;
 
-/** A block that would refuse a skill if it were set; none of these is set now. */
+/** A block that is not set, but would refuse a skill if it were. */
 export interface Blocker {
   readonly scope: ApprovalScope;
   readonly skill: string;

@@ -8,7 +8,7 @@ import { userName } from "../../base/processes/live-process.ts";
 import type { Clock } from "../../base/clock.ts";
 
 export interface DiskLedgerOptions {
-  /** Reports once that entries cannot be written, until one can be again; and once that decisions or runs are removed. */
+  /** Warns once while entries cannot be written, and once when decisions or runs are removed. */
   readonly log: Log;
   /** The user who runs this process: the caller of entries that name none. */
   readonly user?: string;
@@ -43,8 +43,8 @@ function directoryNameOf({ event, tool, outcome }: LedgerEntry): LedgerDirectory
 const dayMs = 24 * 60 * 60 * 1_000;
 
 /**
- * A ledger in a directory shared by any number of processes; see {@link LedgerDirectory}. Reads and refusals take at most twice `maxFileBytes`.
- * The directory is created with the first entry; reading changes nothing.
+ * A ledger in a directory shared by any number of processes; see {@link LedgerDirectory}. Reads and refusals take at most twice
+ * `maxFileBytes`. The directory is created with the first entry; reading changes nothing.
  */
 export function diskLedger(directory: string, options: DiskLedgerOptions): Ledger {
   const { log, user, maxFileBytes = 1024 * 1024, maxBytes = 64 * 1024 * 1024, maxAgeMs = 90 * dayMs } = options;

@@ -77,7 +77,7 @@ async function verify(room: LedgerDirectoryName, directory: string, known: Reado
   const fail = (row: number, why: string): void => {
     fault ??= { row, why };
   };
-  /** Decides which row is at fault: an earlier one if the next row confirms the doubted row, else the doubted row itself. */
+  /** Reports the row at fault: the doubted row if the next row contradicts it, else an earlier one. */
   function finish(next: ChainEnd | undefined): void {
     if (doubted === undefined) return;
     const { before, line } = doubted;

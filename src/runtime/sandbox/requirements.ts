@@ -28,7 +28,7 @@ export interface RequirementsOptions extends PackageQuery {
   readonly wheels?: string;
   /** The directory of the skill to install for: its runs use these packages from now on. */
   readonly skill?: string;
-  /** Maximum of the unpacked packages and the installer's temporary files. Default: 512 MiB. */
+  /** Maximum size of the unpacked packages and the installer's temporary files. Default: 512 MiB. */
   readonly maxBytes?: number;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;

@@ -75,8 +75,8 @@ export class Trust {
   }
 
   /**
-   * Whether a run inside the sandbox needs no question. Then the skill is not from the network and models may read it. No policy demands an
-   * approval, and the user has not answered "not now".
+   * Whether a run inside the sandbox needs no question. False if the skill is from the network, models may not read it, a
+   * policy demands an approval, or the user answered "not now".
    */
   async mayRunUnasked(skill: ReadSkill, caller: TrustCaller): Promise<boolean> {
     const refused = this.#decisions.sessions.get(caller.owner)?.refused;

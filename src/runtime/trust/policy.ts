@@ -49,14 +49,14 @@ export interface Policy {
   /** Why nothing may be read from a URL, for skills that are not installed yet; undefined if it may. */
   deniesSource(url: string): PolicyRefusal | undefined;
   /**
-   * Why the signer of a skill is not accepted. The skill is here, or about to be installed from a URL. `signature` is called only if a
-   * signer is demanded. Absent if no policy demands one.
+   * Why the signer of a skill is not accepted. The skill is on this machine, or about to be installed from a URL. `signature` is called
+   * only if a signer is demanded. Absent if no policy demands one.
    */
   readonly deniesSigner:
     ((skill: SignedSkill, signature: () => Promise<Signature>) => Promise<PolicyRefusal | undefined>) | undefined;
   /** Why skills with a license are denied: an SPDX expression, `unknown`, or `unspecified`. Undefined if they are not. */
   deniesLicense(license: string): PolicyRefusal | undefined;
-  /** The capabilities that the policy grants to this version, with the file and its first rule; undefined if nothing. */
+  /** The capabilities that the policy grants to this version, and the first rule that grants any, with its file; undefined if none. */
   readonly grants: (
     skill: JudgedSkill,
   ) => { readonly capabilities: Capabilities; readonly file: string; readonly rule: string } | undefined;

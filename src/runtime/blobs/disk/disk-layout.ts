@@ -97,7 +97,7 @@ export function* everyShard(room: string): Generator<{ readonly shard: string; r
   }
 }
 
-/** The text and the time of the last write of a file of the store. Undefined if it is missing or no file, such as a symlink. */
+/** The text and the time of the last write of a file of the store. Undefined if the file is missing, or is a symlink or directory. */
 export function readIfFile(file: string): { readonly text: string; readonly modifiedAt: number } | undefined {
   try {
     return withDescriptor(openSync(file, readFlags), (descriptor) => {

@@ -48,7 +48,7 @@ function sweepRecords(
     for (const key of keys) {
       const record = readRecord(layout, key);
       if (record === undefined) {
-        rmSync(recordPath(layout, key), { force: true, recursive: true }); // Removed in the meantime, or malformed and not counted in the usage.
+        rmSync(recordPath(layout, key), { force: true, recursive: true }); // Removed meanwhile, or malformed and not counted.
       } else if (held.has(key) && !isBroken(layout, record)) {
         swept.held += 1;
       } else if (isExpired(record.createdAt) || isBroken(layout, record)) {

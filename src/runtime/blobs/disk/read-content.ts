@@ -13,9 +13,9 @@ const hashBytes = 512 * 1024;
 const maxVerified = 4096;
 
 /**
- * Reads a range of content. All content is hashed before, but only once per version of the file: `verified` has the versions that are
- * intact. Undefined if the content is missing. Throws INTERNAL if it is damaged; at the end of the range, if the file was changed in place
- * during the read. The range must be iterated, which closes the file.
+ * Reads a range of content. Hashes all content first, even for a small range, but only once per version of the file: `verified` has the
+ * intact versions. Undefined if the content is missing. Throws INTERNAL if it is damaged; at the end of the range, if the file was changed
+ * in place during the read. The range must be iterated, which closes the file.
  */
 export async function openContent(
   layout: DiskLayout,

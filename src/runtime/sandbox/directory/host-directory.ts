@@ -55,7 +55,7 @@ export async function makeHostDirectory(python: Python, temporaryDirectory: stri
   }
 }
 
-/** The directory for sandboxes: this one, or `/tmp` if only root can enter it. Sandboxes that root starts run as other users. */
+/** The directory for sandboxes: the given one, or `/tmp` if only root can enter that. Sandboxes that root starts run as other users. */
 export function whereSandboxesReach(temporaryDirectory = tmpdir()): string {
   return process.getuid?.() !== 0 || everyoneMayPass(temporaryDirectory) ? temporaryDirectory : "/tmp";
 }

@@ -274,7 +274,7 @@ async function unlinkAll(directory: Buffer, entries: readonly Dirent[]): Promise
   }
 }
 
-/** Makes a directory writable and lists it. Names have one character per byte: some are not UTF-8, and Bun types no buffers. */
+/** Makes a directory writable and lists it. Names have one character per byte: some are not UTF-8, and Bun lists buffers without types. */
 async function readWritable(directory: Buffer): Promise<Dirent[] | undefined> {
   try {
     await chmod(directory, 0o700);

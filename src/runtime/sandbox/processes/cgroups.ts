@@ -20,7 +20,7 @@ export interface Cgroup {
   limit(limits: RunLimits): void;
   /** Whether the kernel killed a process of this cgroup for exceeding the memory limit. */
   ranOutOfMemory(): boolean;
-  /** Removes the cgroup once its processes are dead. A cgroup that is still busy is removed together with the next one. */
+  /** Removes the cgroup; called when its processes are dead. A cgroup that is still busy is removed together with the next one. */
   remove(): void;
 }
 

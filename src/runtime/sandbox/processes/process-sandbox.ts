@@ -249,7 +249,7 @@ class ProcessSandboxes implements Sandbox {
     await sandbox.exited;
   }
 
-  /** Removes a sandbox after the result was returned, which waits neither for the kernel nor for a disk. */
+  /** Removes a sandbox after the result was returned, so that no result waits for the kernel or a disk. */
   #removeLater(used: Prepared): void {
     const removed = setImmediate()
       .then(() => {

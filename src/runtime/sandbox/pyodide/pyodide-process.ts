@@ -12,7 +12,7 @@ export interface PyodideProcess {
   readonly frames: FrameReader;
   readonly stdin: Writable;
   readonly exited: Promise<void>;
-  /** The report of its first thread, in which no user code runs, by its exit code; `undefined` before the child is dead. */
+  /** The exceeded limit, as the exit code of the first thread reports it: no user code runs there. `undefined` before the child is dead. */
   readonly verdict: () => "memory" | "timeout" | undefined;
   /** The exit code or signal, human-readable. */
   readonly lastWords: () => string;
@@ -99,7 +99,7 @@ function describe(child: ChildProcess) {
 
 export interface DenoChild {
   readonly deno: string;
-  /** The readable paths: the directories of the package `pyodide` and of acp-skills' files, and the compiled library. */
+  /** The directory of the package `pyodide`. A child can read only this one, `inside` (files of acp-skills) and `library` (compiled). */
   readonly pyodide: string;
   readonly inside: string;
   readonly library?: string | undefined;

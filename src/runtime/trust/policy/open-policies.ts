@@ -16,7 +16,7 @@ import { policyLimits } from "./policy-file.ts";
 
 /** The policies of this machine. */
 export interface Policies {
-  /** The policy of a session in this directory, or everywhere without one. Reads files again when they change. Never throws. */
+  /** The policy for a session in a directory; without one, the policy that counts everywhere. Reads changed files again. Never throws. */
   readonly policyFor: (directory: string | undefined) => Policy;
   /** The existing files behind `policyFor`, with their problems. */
   readonly layersFor: (directory: string | undefined) => readonly PolicyLayer[];

@@ -4,7 +4,7 @@ import type { NamedSkill } from "../policy.ts";
 import type { Denial, PolicyLayer } from "./layers.ts";
 import { deniesSource, deniesUrl } from "./rules.ts";
 
-/** An installed skill, or one that is about to be installed from a URL. */
+/** A skill on this machine, or one that is about to be installed from a URL. */
 export type SignedSkill = NamedSkill | { readonly name: string; readonly url: string };
 
 /**
