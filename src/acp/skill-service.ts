@@ -131,7 +131,7 @@ export interface ListAmendments {
   readonly annotated: readonly (readonly [index: number, fields: JsonRecord])[];
   /** The JSON of the commands to append, separated by commas; empty for none. */
   readonly added: Uint8Array;
-  /** The whole list, which replaces these changes if some of the agent's commands are omitted. */
+  /** The whole list, sent instead of `annotated` and `added` if some of the agent's commands are omitted. */
   readonly whole?: readonly unknown[];
   /** The number of skills in the amended list; undefined if the number is not sent to the editor. */
   readonly skills: number | undefined;
@@ -178,7 +178,7 @@ export interface ServiceConnection {
   editorReplied(id: string, reply: EditorReply, elapsedMs: number): void;
   /** Cancels a call of the editor. */
   cancelCall(id: string | number): void;
-  /** Called when the user cancels the turn, or only the work of some subagents. The running calls of tools in it end. */
+  /** Called when the user cancels the turn, or only the work of some subagents. Ends their running calls of tools. */
   cancelTurn(key: SessionKey, subagents?: readonly string[]): void;
   /** Called when the user cancels one call of a tool, which the agent reported with this id. */
   cancelToolCall(key: SessionKey, toolCallId: string): void;

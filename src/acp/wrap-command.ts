@@ -70,7 +70,7 @@ export async function wrapAgentCommand(
   const starting = startAgent(options, dependencies.platform);
   const loading = loadInterceptor(settings);
   loading.then(({ service }) => dependencies.opened?.(service)).catch(() => undefined);
-  // This timer keeps the process alive while the last messages and processes are awaited. The timers of the clock do not.
+  // A timer of Node keeps the process alive while the last messages and processes are awaited. The timers of the clock do not.
   const alive = setInterval(() => undefined, 2 ** 30);
   try {
     return await connect(await starting, loading, settings, options, dependencies);
@@ -209,11 +209,11 @@ function openEnding(agent: AgentProcess, clock: Clock) {
   };
 }
 
-/** The maximum silence on an exited agent's stdout, which is then abandoned: a child of the agent may hold it open. */
+/** The maximum silence on an exited agent's stdout, in milliseconds. Then stdout is abandoned: a child of the agent may hold it open. */
 const silence = 1_000;
-/** The maximum silence on an exited agent's stdout after the editor has left. */
+/** The maximum silence on an exited agent's stdout after the editor has left, in milliseconds. */
 const silenceWithoutEditor = 100;
-/** The maximum total time, for any amount of remaining output and any speed of the editor. */
+/** The maximum total wait for an exited agent's output, in milliseconds, for any amount of output and any speed of the editor. */
 const lastWordsLimit = 5_000;
 
 /** Waits until the remaining output of an exited agent has reached the editor, within a time limit. */

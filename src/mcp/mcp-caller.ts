@@ -20,7 +20,7 @@ export interface Following {
   readonly onEvent: RunListener;
   /** The session id of the subagent that makes the call, if known. The agent may reveal it only during the call. */
   readonly subagent: () => string | undefined;
-  /** The signal that is aborted when the user cancels that subagent or this call. Its reason names what was cancelled. */
+  /** The signal that is aborted when the user cancels the call, or the subagent that makes it. The reason names what was cancelled. */
   readonly signal: AbortSignal;
   /** Must be called once, when the call ends. */
   readonly ended: () => void;

@@ -90,7 +90,7 @@ async function instructionsFor(
   return toInstructions(skills.after(undefined, undefined), caller);
 }
 
-/** The maximum size of the instructions. Agents put them into every session's context, and Claude Code truncates them at this size. */
+/** The maximum size of the instructions, in bytes. Agents put them into every session's context; Claude Code truncates them here. */
 export const maxInstructionBytes = 2_048;
 
 const intro =

@@ -26,7 +26,7 @@ export interface HttpMcp {
 }
 
 export interface HttpMcpOptions {
-  /** The maximum size of a request. */
+  /** The maximum size of a request, in bytes. */
   readonly maxBytes?: number;
   /** The maximum number of keys and values in a request's body. Default: unlimited, for agents of this machine's user. */
   readonly maxValues?: number;

@@ -66,7 +66,7 @@ export const defaultCallerLimits: CallerLimits = { requestsPerMinute: 1_200, con
 
 export const defaultAnonymousLimits: CallerLimits = { requestsPerMinute: 300, concurrentRequests: 8 };
 
-/** The tools that anyone may call: those that read, and runs of public skills without permissions. */
+/** The tools that anyone may call: those that read, and runs of public skills, which get no permissions. */
 const defaultAnonymousTools: readonly ToolName[] = [
   "list_skills",
   "describe_skill",

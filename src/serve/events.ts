@@ -53,10 +53,10 @@ export interface EventStream {
   readonly end: () => void;
 }
 
-/** The maximum of events that wait for a client to read. Beyond it, the stream ends, and the client can resume. */
+/** The maximum number of events that wait for a client to read. If there are more, the stream ends, and the client can resume. */
 const maxWaiting = 64;
 
-/** Sends `first`, then the events that `listen` reports, until the response is closed. `ended` is called once at its end. */
+/** Sends `first`, then the events that `listen` reports, until the response is closed. `ended` is called once, when the stream ends. */
 export function openEventStream(
   response: Writable,
   first: readonly string[],

@@ -26,7 +26,7 @@ export interface ListenOptions {
   /** Whether remote callers may be added later: without any, only public skills are served. */
   readonly callersFollow?: boolean;
   readonly requestEnded?: HttpLog["requestEnded"] | undefined;
-  /** Default: the user or network of the peer, from the records of the system. */
+  /** Identifies the peer of a connection. Default: by user or network, from the records of the system. */
   readonly peerOf?: PeerOf;
 }
 
@@ -34,7 +34,7 @@ const connectionsCheckMs = 1_000;
 const keepAliveMs = 5_000;
 /** The time for the answer to a bad client to arrive, and for the client to leave. */
 const leaveWithinMs = 1_000;
-/** The maximum of connections that wait to be accepted: clients open one for each of 1,500 artifacts. */
+/** The maximum number of connections that wait to be accepted: clients open one for each of 1,500 artifacts. */
 const backlog = 4_096;
 
 /** Opens a server, and returns its URL without a slash at its end. Throws INVALID_OPTIONS if the address cannot be bound. */
@@ -144,7 +144,7 @@ export async function closeServer(server: Server, { clock, drainMs, ...open }: S
   return cancelled;
 }
 
-/** The maximum of requests on one connection whose answers the client has not read: a client that never reads occupies no more. */
+/** The maximum number of requests on a connection with unread answers: a client that never reads occupies no more. */
 const maxUnread = 16;
 
 /** The minimum speed at which a client has to read, in bytes per second. */

@@ -44,7 +44,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Report = (code: ConfigProblem["code"], range: SchemaFault["range"], message: string, fix: string) => void;
 type ReportAt = (path: JsonPath, message: string, fix: string) => void;
 
-/** The maximum of problems that are reported. */
+/** The maximum number of problems that are reported. */
 const maxProblems = 50;
 
 /** Reads the file of `--config`. Only this user and root may be able to change it. */
@@ -159,7 +159,7 @@ function toDigest(written: string, form: "header" | "path", env: Environment) {
   return fault === undefined ? toTokenDigest(token) : { message: `the token in ${name} ${fault}`, fix: remedy };
 }
 
-/** The minimum of a token, so that nobody can guess it. */
+/** The minimum randomness of a token, so that nobody can guess it. */
 const minTokenBits = 128;
 const minDistinct = 8;
 const maxTextLength = 512;

@@ -58,7 +58,7 @@ export interface HttpCaller {
   /** The name in the configuration; `anonymous` without credentials. */
   readonly name: string;
   readonly isAnonymous: boolean;
-  /** The maximum bytes of one request. */
+  /** The maximum size of one request, in bytes. */
   readonly requestBytes: number;
   /** The caller as the tools know it, with its owner, visible skills and tools. */
   readonly tools: McpCaller;

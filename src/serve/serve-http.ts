@@ -43,8 +43,8 @@ export interface HttpServer {
 }
 
 /**
- * Opens the HTTP server. Throws INVALID_OPTIONS for a port in use or an address that cannot be bound. Throws it also if other machines can
- * reach the host, but no caller has a token.
+ * Opens the HTTP server. Throws INVALID_OPTIONS for a port in use or an address that cannot be bound. Throws INVALID_OPTIONS, too, if
+ * other machines can reach the host but no caller has a token.
  */
 export async function serveHttp(
   app: App,

@@ -30,7 +30,7 @@ export interface HttpLog {
 export interface HttpLogOptions {
   /** The lowest level that is logged. Default: info. */
   readonly level?: "debug" | "info" | "warning" | "error";
-  /** Default: stderr, written synchronously; a closed stderr is ignored. */
+  /** The destination of log lines. Default: stderr, written synchronously; a closed stderr is ignored. */
   readonly destination?: { readonly write: (line: string) => void };
 }
 

@@ -19,7 +19,7 @@ export function isRun(output: unknown): output is Run {
   );
 }
 
-/** Converts a tool's result to text: for a run, its summary with its output or else its value. Undefined for a result of another tool. */
+/** Converts a tool's result to text: for a run, its printed text or else its value, with its summary. Undefined for other tools. */
 export function textOf(output: unknown): string | undefined {
   if (isRun(output)) return runText(output);
   if (!isRecord(output)) return undefined;

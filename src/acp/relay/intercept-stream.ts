@@ -38,7 +38,7 @@ export function interceptStream<Message>(
 
   function send(line: Uint8Array, written: () => void): void {
     const message = JSON.parse(Buffer.from(line).toString()) as Message;
-    // This comes first, because a pending read receives the message immediately.
+    // The message is registered first, because a pending read receives the message immediately.
     unread.set(message, written);
     try {
       toEditor?.enqueue(message);

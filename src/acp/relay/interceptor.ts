@@ -57,7 +57,7 @@ export class Interceptor {
     this.#requests = new EditorRequests((line) => send(line, () => undefined));
     this.#ownRequests = new OwnRequests({
       send: (line, written) => {
-        // This comes before sending: the response may arrive at once.
+        // The interests are updated before sending: the response may arrive at once.
         this.#updateInterests();
         if (this.#isOpen) send(line, written);
       },

@@ -32,7 +32,7 @@ const updates: Interest = ["_comma", "user_m", "_info_"];
 /** The segments in `updates`, and segments of `session/request_permission` and of the names of the tools. */
 const updatesAndCalls: Interest = [...updates, "_perm", "_skil", "_blob", "_code"];
 const updatesAndResponses: Interest = [...updates, ...responses];
-/** The lists for agents with tools: plain, with a segment of `subagent_update`, of `in_progress` (running calls), or of both. */
+/** The lists if tools are served: plain, with a segment of `subagent_update`, of `in_progress` (running calls), or of both. */
 const withTools: readonly (readonly string[])[] = [[], ["agent_u"], ["_prog"], ["agent_u", "_prog"]].map((more) => [
   ...updatesAndCalls,
   ...more,

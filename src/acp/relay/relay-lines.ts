@@ -8,7 +8,7 @@ export interface LineQueue {
   push(blocks: readonly Buffer[]): void;
   /** Whether a line waits for its verdict. */
   isWaiting(): boolean;
-  /** Returns the number of bytes that wait after that line. */
+  /** Returns the number of bytes after the line that waits for its verdict. */
   waitingBytes(): number;
 }
 

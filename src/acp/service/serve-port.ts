@@ -12,7 +12,7 @@ import type { FromService, FromSkills, ServiceConnection, SkillService, ToServic
 type Methods = Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
 type Ask = Extract<ToService, { kind: "ask" }>;
 
-/** The delay between `initialize` and loading, if the editor opens no session. An agent that waits for its tools gets them at once. */
+/** The delay between `initialize` and loading all code, if no session opens. An agent that waits for its tools gets them at once. */
 const quietMs = 100;
 
 const openGiven = async (settings: Settings): Promise<GivenPorts> => await openGivenPorts(settings, "wrapper");
@@ -63,7 +63,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
       send(line, written) {
         const number = ++lastLine;
         unwritten.set(number, written);
-        // This makes a copy: small buffers share their memory, which can be transferred only once.
+        // The line is copied: small buffers share their memory, which can be transferred only once.
         const bytes = new Uint8Array(line);
         post({ kind: "line", connection, line: number, bytes }, [bytes.buffer]);
       },

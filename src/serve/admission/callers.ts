@@ -32,7 +32,7 @@ export interface Callers {
   replace(callers: readonly CallerConfig[]): readonly HttpCaller[];
 }
 
-/** The maximum body of anonymous callers: parsing JSON blocks this process, for seconds if the body is large. */
+/** The maximum body of an anonymous caller's request, in bytes: parsing JSON blocks this process, for seconds if the body is large. */
 const maxAnonymousBytes = 512 * 1024;
 
 /** Creates the callers of a configuration. `onRunEvent` gets the events of each caller's runs. */

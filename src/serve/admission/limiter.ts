@@ -64,7 +64,7 @@ export function tooMany(message: string, seconds: number, status: 429 | 503 = 42
   return { status, code: "RATE_LIMITED", message, headers: { "retry-after": String(seconds) } };
 }
 
-/** The maximum of addresses that are remembered; beyond it, the oldest one is forgotten. */
+/** The maximum number of addresses that are remembered. Beyond it, the oldest address is forgotten. */
 const maxAddresses = 10_000;
 
 /** Creates a limiter for each address of anonymous callers; in IPv6 for each site, because a host may use all addresses of its site. */
@@ -93,7 +93,7 @@ export interface UnreadBytes {
 
 /**
  * Limits unread bytes. All readers without a token have at most `maxBytes` bytes, and a body that several answers share counts once. One
- * address or caller has at most half of that, and each answer counts. A reader with nothing unread gets an answer of any size.
+ * address or caller has at most half of that, and each answer counts. The half does not limit a reader with nothing unread.
  */
 export function openUnreadBytes(maxBytes: number): UnreadBytes {
   const answers = new Map<Uint8Array, number>();

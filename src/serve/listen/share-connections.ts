@@ -9,7 +9,7 @@ export type PeerOf = (socket: Socket) => Promise<string> | string;
 /** The name of the peers on this machine that are this user or root. */
 export const ownPeer = "own";
 
-/** The connections of a peer that are read at once. Beyond it they are read in turns, so that other peers need not wait for all. */
+/** The number of a peer's connections that are read at once. Further ones are read in turns, so that other peers need not wait for all. */
 const atOnce = 32;
 
 /** The addresses of this machine, IPv4 also mapped into IPv6. A `BlockList` would cost more than all the rest. */
@@ -30,8 +30,8 @@ export function createPeerIdentifier(users = canIdentifyPeerUsers() ? createPeer
 
 /**
  * Closes connections of peers that exceed their share, before anything is read from them. One peer has at most half of `max`, and all but
- * this user three quarters, so that this user can always connect. Peers are identified only while more than a quarter is in use. An
- * unidentified connection counts for nobody: a limit on these would close those of this user, too.
+ * this user three quarters, so that this user can always connect. Peers are identified only while more than a quarter is in use.
+ * Unidentified connections count for nobody: a limit on them would close those of this user, too.
  */
 export function shareConnections(server: Server, max: number, peerOf: PeerOf): void {
   const ofPeer = Math.ceil(max / 2);

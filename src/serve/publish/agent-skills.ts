@@ -6,7 +6,7 @@ import { type Artifact, agentSkillsPath, mediaTypes, readArtifactName, toArtifac
 import { type Audience, routesForAudiences } from "./audience.ts";
 import { type Publication, type PublishedSkill, shorten } from "./publication.ts";
 
-/** The maximum of cached indexes; each view has one. */
+/** The maximum number of cached indexes; each view has one. */
 const maxIndexes = 32;
 
 /** Headers: the path of a share is a secret, and files of others must not be shown as pages of this server. */
@@ -66,7 +66,7 @@ export const agentSkillsRoutes: CreateRoutes = ({ artifacts, publication, shares
 
 /** The schema of the index: clients compare it as a string, and ignore an index with another one. */
 const schema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
-/** The maximum of a description, in UTF-16 units: clients drop entries with longer ones. */
+/** The maximum length of a description, in UTF-16 units: clients drop entries with longer ones. */
 const maxDescription = 1_024;
 
 /** Formats the index of Agent Skills discovery 0.2, of the skills that have an artifact. Pure. */

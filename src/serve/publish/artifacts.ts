@@ -66,7 +66,7 @@ export interface Artifacts {
   read(published: PublishedSkill, name: ArtifactName): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
-/** The maximum bytes of artifacts in memory; others are made again when they are requested. */
+/** The maximum size of the artifacts in memory, in bytes; others are made again when they are requested. */
 const maxCached = 16 * 1024 * 1024;
 /** How long clients with an older index can still fetch a replaced artifact. */
 export const artifactGraceMs = 10 * 60 * 1_000;

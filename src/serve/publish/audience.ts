@@ -7,9 +7,9 @@ import type { RouteResult, HttpExchange, HttpCaller, HttpRoute } from "../serve-
 export interface Audience {
   /** The key of a cache: audiences with the same view may have the same skills. */
   readonly view: string;
-  /** The name of the share, if it is one. */
+  /** The name of the share, if the audience is one. */
   readonly share?: string;
-  /** The secret prefix of its paths: empty, or `/s/<token>`. */
+  /** The secret prefix of the audience's paths: empty, or `/s/<token>`. */
   readonly prefix: string;
   /** Whether everybody belongs to the audience, so that shared caches may store answers. */
   readonly isEverybody: boolean;

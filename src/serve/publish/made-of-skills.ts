@@ -15,7 +15,7 @@ export interface MadeOfSkills<Made> {
   of(published: PublishedSkill): Promise<Made | NotPublished>;
   /** Makes the result for one skill anew, even if nothing changed. */
   again(published: PublishedSkill): Promise<Made | NotPublished>;
-  /** Returns the results for all skills of an audience, by slug, without left out skills. The same map as long as nothing changed. */
+  /** Returns the results for all skills of an audience, by slug, without omitted skills. The same map as long as nothing changed. */
   ofAll(publication: Publication, audience: Pick<Audience, "view" | "mayHave">): Promise<ReadonlyMap<string, Made>>;
 }
 
@@ -33,13 +33,13 @@ interface MadeOfAll<Made> {
   readonly checkAgainAt: number;
 }
 
-/** The maximum of views whose results are cached. */
+/** The maximum number of views whose results are cached. */
 const maxViews = 32;
 /** The interval of comparing files by their times and sizes, because a change of only a script is not reported. */
 export const recheckMs = 2_000;
-/** The maximum interval of comparing all skills. It is 10 times the duration, so that repeated requests cost at most a tenth. */
+/** The maximum interval of comparing all skills. Up to it, the interval is 10 times the duration: a tenth of the time. */
 const maxRecheckMs = 30_000;
-/** The maximum of skills read at a time, for all skills and for single requests each: one is read while another is compressed. */
+/** The maximum number of skills read at a time, each for all skills and for single requests: one is read while another is compressed. */
 const maxAtOnce = 2;
 /** The number of skills after which the progress of long work is logged. */
 const progressEvery = 1_000;
@@ -104,7 +104,7 @@ export function createMadeOfSkills<Made extends object>(
         yield;
       }
     }
-    // It does not share turns with single skills, which would have to wait for all.
+    // No turns are shared with single skills, which would have to wait for all.
     await Promise.all(Array.from({ length: maxAtOnce }, () => runInSlices(work())));
     forget(publication);
     if (withHidden.size > 0 && !isHiddenLogged)

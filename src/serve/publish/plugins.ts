@@ -11,7 +11,7 @@ import { type Audience, routesForAudiences } from "./audience.ts";
 import { toMarketplaceManifest } from "./plugins/marketplace.ts";
 import { createPublishedRepositories } from "./plugins/repositories.ts";
 
-/** The maximum body of a request. It has the ids of some commits of the client; the repository itself has no history. */
+/** The maximum size of a request, in bytes: it has the ids of some commits of the client. The repository itself has no history. */
 const maxRequestBytes = 256 * 1024;
 const secret = { "referrer-policy": "no-referrer" };
 const unpack = promisify(gunzip);
@@ -22,8 +22,8 @@ const notGit: HttpRefusal = { status: 400, code: "INVALID_REQUEST", message: "Th
 
 /**
  * The skills as plugins, one each, also below `/s/<token>/`. Claude Code, Copilot, Codex and VS Code add a git repository as a
- * marketplace; for Claude Code there is also the catalog alone. They clone with `--depth 1`, so that upload-pack is served: git's protocol
- * of static files refuses it ("dumb http transport does not support shallow capabilities").
+ * marketplace; for Claude Code there is also the catalog alone. Clients clone with `--depth 1`, so that upload-pack is served: git's
+ * protocol of static files refuses it ("dumb http transport does not support shallow capabilities").
  */
 export const pluginRoutes: CreateRoutes = ({ app, baseUrl, config, publication, shares }) => {
   const repositories = createPublishedRepositories(app, config);

@@ -32,7 +32,7 @@ export function* stampSkill(source: SkillSource, skill: Skill): Steps<string | u
 
 /** The bytes of a file that are read before its size is known: too large a file is not read completely. */
 const maxReadUnseen = 1024 * 1024;
-/** The maximum of attempts to read a skill that is being written. */
+/** The maximum number of attempts to read a skill that is being written. */
 const maxReadings = 3;
 
 /** Reads the files of a skill, all of one version. */

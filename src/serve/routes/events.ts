@@ -54,10 +54,10 @@ export const eventRoutes: CreateRoutes = (context) => {
   ];
 };
 
-/** The maximum of names in an event; after more changes at once, clients read the snapshot. */
+/** The maximum number of names in an event; after more changes at once, clients read the snapshot. */
 const maxNames = 100;
 const maxStored = 256;
-/** The maximum of runs whose skills are remembered: far more than run at a time. */
+/** The maximum number of runs whose skills are remembered: far more than run at a time. */
 const maxRuns = 10_000;
 
 /**

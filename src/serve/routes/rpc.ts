@@ -118,7 +118,7 @@ export const rpcRoutes: CreateRoutes = (context) => {
   return [{ method: "POST", path: "/rpc", isIndependent: true, answer }];
 };
 
-/** Returns a function that creates a signal at its first call, for long calls only. It is aborted when the client leaves. */
+/** Returns a function that creates a signal at its first call, for long calls only: aborted when the client leaves or the server stops. */
 function signalOf(response: ServerResponse, stopped: AbortSignal): () => AbortSignal {
   let controller: AbortController | undefined;
   return () => {
@@ -149,8 +149,8 @@ const maxPages = 200;
 const maxKey = 512;
 
 /**
- * Caches pages until the publication changes, which follows the skills and the policy. Listing is the most frequent request, and its
- * answer is the same for all callers with one view.
+ * Caches pages until the publication changes, which follows the skills and the policy: a page depends on nothing else. Listing is the most
+ * frequent request, and its answer is the same for all callers with one view.
  */
 export function createListedPages({ publication }: Pick<ServeContext, "publication">): {
   /** Returns the entry for a page; undefined if the page is not to be cached. */

@@ -28,7 +28,7 @@ export function amendPrompt(
 ): readonly Amendment[] | Promise<readonly Amendment[] | RefusedPrompt> {
   const isOn = announce !== "none";
   const blocks = isOn && negotiation.protocol === 2 ? findSkillBlocks(prompt) : [];
-  // Text after a `skill` block belongs to that block, even if it begins like an invocation.
+  // Text after a `skill` block at the start belongs to that block, even if it begins like an invocation.
   const invocation = isOn && blocks[0]?.index !== 0 ? findInvocation(prompt) : undefined;
   // A steering message does not begin a turn.
   const getsIndex = instructModel && session.getsIndex && method === sessionPrompt;

@@ -24,9 +24,9 @@ export interface RelayContext {
 
 /** The maximum wait for `initialize`. An editor may open a session before the response, and agents can take long to start. */
 const initializeTimeoutMs = 60_000;
-/** The maximum time that the request waits for the MCP server of acp-skills. */
+/** The maximum time that a request for a session waits for the MCP server of acp-skills. */
 const equipTimeoutMs = 6_000;
-/** The maximum time that the request waits for skills to be read, so that the system prompt can name them. */
+/** The maximum time that a request for a session waits for skills to be read, so that the system prompt can name them. */
 const readTimeoutMs = 500;
 
 /** The relay's record of one session, from the request that opens the session. */

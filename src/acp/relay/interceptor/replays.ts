@@ -21,7 +21,7 @@ export class Replays {
   readonly #replays = new LimitedMap<string, Replay>(limit);
   readonly #notify: (message: Notification) => void;
 
-  /** `notify` sends text to the editor that was held back. */
+  /** `notify` sends the editor the text that was held back. */
   constructor(notify: (message: Notification) => void) {
     this.#notify = notify;
   }

@@ -169,7 +169,7 @@ export class Sessions {
 
   /** The ids of the calls of acp-skills' tools that have not ended. The same array is returned until the ids change. */
   get openCalls(): readonly string[] {
-    // This is read for each block of lines, so nothing but the empty array is allocated while no call is open.
+    // The ids are read for each block of lines, so nothing but the empty array is allocated while no call is open.
     let ids: readonly string[] = [];
     for (const sessions of [this.#byId, this.#loading, this.subagents.byId])
       for (const { calls } of sessions.values())
@@ -209,7 +209,7 @@ export class Sessions {
     session.service.turnBegan(session.key);
   }
 
-  /** Called when the user cancels a turn or a subagent. Running calls of acp-skills' tools end, even if the agent ignores it. */
+  /** Called when the user cancels a turn or a subagent. Running calls of acp-skills' tools end, even if the agent goes on. */
   turnCancelled(params: JsonRecord): void {
     const caller = this.caller(params["sessionId"], undefined);
     if (caller === undefined) return;
@@ -217,7 +217,7 @@ export class Sessions {
     session.service.cancelTurn(session.key, subagent === undefined ? undefined : this.subagents.withBelow(subagent));
   }
 
-  /** Called when the user cancels a call. A call of a tool of acp-skills ends, even if the agent ignores it. */
+  /** Called when the user cancels a call. A call of a tool of acp-skills ends, even if the agent goes on. */
   callCancelled(params: JsonRecord): void {
     const { toolCallId } = params;
     const session = this.find(params);

@@ -116,7 +116,7 @@ export class Routing {
 
   #responded(line: Buffer, id: JsonValueRange): Incoming | undefined {
     const key = keyOf(line, id);
-    // This is an error response to a message that could not be read. The message may be one of acp-skills or of the agent.
+    // A null id is in error responses to unreadable messages, of acp-skills or of the agent: nobody knows which.
     if (key === "null") return this.#ignore(line);
     const isOfEditor = this.#askedByAgent.delete(key) || key.startsWith(`"${methods.ownRequestPrefix}`);
     return { from: isOfEditor ? "editor" : "agent", pieces: [line, ...missingBreak(line)] };

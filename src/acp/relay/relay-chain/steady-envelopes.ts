@@ -55,7 +55,7 @@ export class SteadyEnvelopes {
         pieces.push(message, text.slice(from + heads[prefix].length - innerMethod.length, to - 2), "\n");
         if (!isKnown && opened - from < beginningLimit) {
           this.#prefix = prefix;
-          // This makes a copy, because a slice would retain the whole text.
+          // The beginning is copied, because a slice would retain the whole text.
           this.#beginning = Buffer.from(text.slice(from, opened + 1), "latin1").toString("latin1");
           this.#depth = openedDepth;
         }

@@ -109,7 +109,7 @@ export class EditorQuestions {
       const reply = await answered;
       if (reply.answer === undefined && reply.missing === "timeout")
         this.#logOnce("warning", "A question in the editor was not answered within 5 minutes, which counts as no.");
-      // This does nothing if the editor has responded.
+      // `withdraw` does nothing if the editor has responded.
       outlet.withdraw(id);
       const isAllowed = reply.answer === "once" || reply.answer === "trust";
       // Without this update, editors would show the call as running forever.

@@ -17,7 +17,7 @@ const filesLimit = 200;
 /** The milliseconds for which files are listed before other messages get a turn. */
 const listingSlice = 3;
 
-/** Reads a skill that is used. Rejects if SKILL.md is not a readable regular file. */
+/** Reads a skill when it is used. Rejects if SKILL.md is not a readable regular file. */
 export async function readInstructions(skill: Skill): Promise<Instructions> {
   const [head, listing, { readSkillDocument }] = await Promise.all([
     readHead(openRegularFile(skill.file)),
@@ -74,7 +74,7 @@ function depthOf(path: string): number {
   return path.split("/").length;
 }
 
-/** Converts a path to one line of a prompt. Paths with control or invisible characters are quoted, lest they pass for instructions. */
+/** Converts a path to one line of a prompt. Paths with control or invisible characters are quoted: they could pass for instructions. */
 function toLine(path: string): string {
   const isPlain = !/[\n\t]/.test(path) && !hasControls(path) && !hasInvisible(path);
   return isPlain ? path : replaceInvisible(withoutControls(JSON.stringify(path)), () => "");

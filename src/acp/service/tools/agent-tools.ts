@@ -19,7 +19,7 @@ export interface ToolServer {
   readonly close: () => void;
 }
 
-/** The caller if an editor calls a tool. */
+/** An editor as the caller of a tool. */
 export interface EditorCaller extends Pick<CallerFacts, "sessionId" | "agent" | "onEvent" | "ask"> {
   readonly skills: CallerBase;
 }

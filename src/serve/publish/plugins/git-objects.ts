@@ -22,7 +22,7 @@ interface TreeEntry {
 const modes = { file: "100644", program: "100755", directory: "40000" } as const;
 /** The numbers of the types in packs. */
 const types = { commit: 1, tree: 2, blob: 3 } as const;
-/** The maximum of bytes that are compressed on this thread. */
+/** The maximum number of bytes that are compressed on this thread. */
 const maxSync = 32 * 1024;
 /** The settings for small objects, which are most: a compressor's usual 256 KiB of memory are freed only later. */
 const frugal = { windowBits: 12, memLevel: 4, chunkSize: 4 * 1024 };

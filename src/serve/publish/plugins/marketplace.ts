@@ -6,9 +6,9 @@ export function pluginPath(slug: string): string {
   return `plugins/${slug}`;
 }
 
-/** The maximum characters of a description: the first is that of readers, the others are for catalogs of thousands of skills. */
+/** The maximum lengths of a description: the first is that of readers, the others are for catalogs of thousands of skills. */
 const limits = [1_024, 256, 64] as const;
-/** The maximum of a catalog in bytes; Claude Code reads at most 5 MiB. */
+/** The maximum size of a catalog, in bytes; Claude Code reads at most 5 MiB. */
 const maxBytes = 4.75 * 1024 * 1024;
 /** The bytes of an entry, besides names, descriptions and URLs. */
 const entryBytes = 130;

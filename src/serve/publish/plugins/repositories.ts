@@ -24,9 +24,9 @@ export interface PublishedRepositories {
   withCommit(publication: Publication, audience: Audience, commit: string): Promise<Repository | undefined>;
 }
 
-/** The maximum bytes of all packed objects, which are in memory. Skills that do not fit are left out. */
+/** The maximum size of all packed objects, in bytes. The objects are in memory. Skills that do not fit are left out. */
 const maxBytes = 256 * 1024 * 1024;
-/** The maximum of cached views. */
+/** The maximum number of cached views. */
 const maxViews = 16;
 /** How long a client may take to request the commit that it was shown. */
 export const commitGraceMs = 10 * 60 * 1_000;

@@ -34,7 +34,7 @@ export interface Executions {
    * of `execute_skill` until then, with RATE_LIMITED above the limit, and with RUNTIME_BUSY if it cannot be recorded.
    */
   start(request: ExecutionRequest): Promise<string>;
-  /** Finds an execution; undefined if the caller has no such one. Those of earlier processes are read from the run store. */
+  /** Finds an execution; undefined if the caller has no such execution. Those of earlier processes are read from the run store. */
   find(key: Key): Promise<Execution | undefined>;
   /** Cancels an execution, if it still runs in this process; otherwise works like `find`. */
   cancel(key: Key): Promise<Execution | undefined>;
@@ -92,7 +92,7 @@ export function createExecutions({ app, stopped, hold }: Pick<ServeContext, "app
       { ...caller.tools, onEvent },
       controller.signal,
     );
-    // The record has the end of the run.
+    // The outcome is ignored here: the record of the run has it.
     const work = Promise.allSettled([outcome]).then(() => {
       running.delete(id);
       count(share.key, -1);

@@ -6,7 +6,7 @@ import type { Publication, PublishedSkill } from "../publication.ts";
 import { type Publisher, providerOf, sharingProtocol, toIndexEntry } from "./descriptor.ts";
 import type { HttpExchange, HttpCaller, ServeContext } from "../../serve-context.ts";
 
-/** The maximum of entries on a page; a larger catalog has several pages. */
+/** The maximum number of entries on a page; a larger catalog has several pages. */
 export const maxEntries = 1_000;
 
 /** The query of an index. */

@@ -32,7 +32,7 @@ const codes: Partial<Record<SkillsErrorCode, SharingCode>> = {
   EXECUTION_TIMEOUT: "EXECUTION_TIMEOUT",
 };
 
-/** The seconds until to try again, for errors that the same request may get past later. */
+/** The seconds to wait before another attempt, for errors that the same request may get past later. */
 const retryAfter: Partial<Record<SkillsErrorCode, number>> = { RATE_LIMITED: 1, QUOTA_EXCEEDED: 60, RUNTIME_BUSY: 1 };
 
 /** The facts of errors that help callers, and are meant for them. */

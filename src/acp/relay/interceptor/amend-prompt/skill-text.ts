@@ -24,7 +24,7 @@ export function toText({ directory, file, instructions }: Omit<InvokedSkill, "sl
   return `${parts.join("\n\n")}\n`;
 }
 
-/** The placeholders `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N`, from 0; a backslash escapes them. `$B$2` of a spreadsheet does not match. */
+/** The placeholders `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N`, counted from 0; a backslash escapes them. A spreadsheet's `$B$2` is none. */
 const placeholder = /(\\)?(?<!\$[A-Za-z]{1,3})\$(?:ARGUMENTS(?:\[(\d{1,3})\])?|(\d{1,3}))(?!\w)/g;
 
 /** The maximum number of characters that all placeholders of one skill add. Further placeholders stay as they are. */
