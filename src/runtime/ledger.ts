@@ -59,7 +59,7 @@ export interface LedgerEntry {
 export interface Ledger {
   /** Records an entry. Never throws; returns why it could not be recorded. */
   record(entry: LedgerEntry): string | undefined;
-  /** Waits until recorded entries survive this process; returns why they do not. Never rejects. Absent: they do once `record` returns. */
+  /** Waits until recorded entries survive this machine; returns why they do not. Never rejects. Absent: they do once `record` returns. */
   flush?(): Promise<string | undefined>;
   /** The entries, oldest first if they were recorded in the order of their times; unreadable lines are skipped. */
   read(): AsyncIterable<LedgerEntry>;
