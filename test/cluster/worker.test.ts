@@ -62,7 +62,11 @@ describe.skipIf(clusterFault())("workers of a cluster", () => {
   const rowsOf = async (status: string) =>
     await cluster.database.query<{ run_id: string }>("select run_id from acp_skills.runs where status = $1", [status]);
   /** A caller from elsewhere with grants of its own. */
-  const granted = (...texts: string[]) => ({ callerName: "ada", owner: "http:ada", grants: new ConfiguredGrants(texts) });
+  const granted = (...texts: string[]) => ({
+    callerName: "ada",
+    owner: "http:ada",
+    grants: new ConfiguredGrants(texts),
+  });
   const digestOf = async (server: OpenServer, name: string): Promise<string> => {
     const { app } = server;
     const { digest } = await app.hasher.hash(app.source, path.join(cluster.skills, name), new AbortController().signal);
