@@ -5,6 +5,7 @@ import { toMountedSkill } from "../../.build/runtime/runs/execute/prepare-run.js
 import { findMount } from "../../.build/runtime/runs/plan/plan-run.js";
 import { planSkillRun } from "../../.build/runtime/runs/plan/plan-skill-run.js";
 import { layFiles, makePrivateDirectory } from "../../.build/runtime/sandbox/directory/private-directory.js";
+import { openSignatures } from "../../.build/skills/signature.js";
 import { Catalog } from "../../.build/skills/skillset/catalog.js";
 import { diskSkillBytes, diskSkillFiles } from "../../.build/skills/files/disk-skill-files.js";
 import { createSkillHasher } from "../../.build/skills/hash.js";
@@ -48,6 +49,7 @@ export async function measureApprovedRuns(folder) {
       transport: "in-process",
       skills: viewSkills(snapshot, undefined),
       sourceOf: () => source,
+      signatures: openSignatures(),
       hashFiles: (/** @type {{ directory: string }} */ { directory }, /** @type {AbortSignal} */ abort) =>
         hasher.hash(source, directory, abort),
       project: folder,
