@@ -209,7 +209,7 @@ const numberNames = {
     };
     return {
       "VariableDeclarator > Identifier.id": check,
-      ":function > Identifier.params": check,
+      ":matches(:function, TSFunctionType, TSMethodSignature, TSEmptyBodyFunctionExpression) > Identifier.params": check,
       ":function > AssignmentPattern.params > Identifier.left": check,
       "ArrayPattern > Identifier.elements": check,
       "ObjectPattern > Property[shorthand=false] > Identifier.value": check,

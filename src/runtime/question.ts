@@ -68,7 +68,7 @@ export interface Question {
   readonly signed?: string | undefined;
   /** The agent's tools that the skill's author expects, as a sentence: the answer grants none of them. */
   readonly expects?: string | undefined;
-  /** The commands that agents which load the skill themselves run here, as a sentence. They need no approval of acp-skills. */
+  /** The commands that an agent runs here when it loads the skill itself, as a sentence. They need no approval of acp-skills. */
   readonly hostCommands?: string | undefined;
   /** The files that changed since the approved version; empty for the first version. */
   readonly changed: readonly ChangedFile[];
