@@ -209,7 +209,8 @@ const numberNames = {
     };
     return {
       "VariableDeclarator > Identifier.id": check,
-      ":matches(:function, TSFunctionType, TSMethodSignature, TSEmptyBodyFunctionExpression) > Identifier.params": check,
+      ":matches(:function, TSFunctionType, TSMethodSignature, TSEmptyBodyFunctionExpression) > Identifier.params":
+        check,
       ":function > AssignmentPattern.params > Identifier.left": check,
       "ArrayPattern > Identifier.elements": check,
       "ObjectPattern > Property[shorthand=false] > Identifier.value": check,

@@ -85,6 +85,18 @@ test.each([
     "house/number-names",
   ],
   [
+    "a limit among the parameters of a type",
+    "src/skills/permissions.ts",
+    "export type Shortens = (text: string, longest: number) => string;\n",
+    "house/number-names",
+  ],
+  [
+    "a limit in a pattern",
+    "src/skills/permissions.ts",
+    "export const [leastBits] = [1] as const;\n",
+    "house/number-names",
+  ],
+  [
     "a time without its unit",
     "src/skills/permissions.ts",
     "export interface Waits {\n  readonly answerTimeout?: number | undefined;\n}\n",
