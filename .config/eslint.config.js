@@ -243,6 +243,7 @@ export default defineConfig(
       "import-x/order": ["error", { groups: ["builtin", "external"] }],
       "no-restricted-syntax": ["error", { selector: "ExportAllDeclaration", message: "Name every export." }],
       "no-console": "error",
+      "object-shorthand": ["error", "properties"],
       "no-empty": ["error", { allowEmptyCatch: false }],
       "@typescript-eslint/switch-exhaustiveness-check": "error",
       "@typescript-eslint/consistent-type-imports": "error",

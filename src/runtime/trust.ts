@@ -6,7 +6,7 @@ import type { Ask } from "./question.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
 import type { ApprovalScope } from "./trust/approvals.ts";
 import type { DecisionsOptions } from "./trust/decisions.ts";
-import type { Reach, JudgedSkill, UnhashedSkill } from "./trust/grants.ts";
+import type { Reach, JudgedSkill } from "./trust/grants.ts";
 import type { Policy } from "./trust/policy.ts";
 import type { OutcomeListener } from "./trust/questions.ts";
 
@@ -133,6 +133,3 @@ export interface GrantTerms {
   readonly expires?: string | undefined;
   readonly notify?: OutcomeListener | undefined;
 }
-
-/** A skill that a model wants to read. */
-export type ReadSkill = UnhashedSkill;

@@ -329,7 +329,7 @@ describe("an answer", () => {
     const { trust, events } = openTrust({ store });
     const skill = { ...judged, isOwn: false, source: "/work/shop/.agents/skills" };
     const asked = personWith(answer);
-    if (about === "run") await trust.authorize(requestOf({ skill: skill }), asked, signal);
+    if (about === "run") await trust.authorize(requestOf({ skill }), asked, signal);
     else await trust.mayRead(skill, asked, signal);
     expect([recorded, answered()]).toEqual([[1], 1]);
 
@@ -553,7 +553,7 @@ test.each([
   ["one of a further directory of the session", { ...judged, isOwn: false, source: "/work/other/.agents/skills" }],
 ])("a skill that a person blocked when it was to run is not read by models either: %s", async (_, skill) => {
   const { trust } = openTrust();
-  await trust.authorize(requestOf({ skill: skill }), personWith("block"), signal);
+  await trust.authorize(requestOf({ skill }), personWith("block"), signal);
   expect(await trust.mayRead(skill, personWith("trust"), signal)).toMatchObject({
     allowed: false,
     why: expect.stringContaining("The user blocked the skill deploy") as string,
@@ -581,7 +581,7 @@ test("a block of a skill of another directory of the session counts for its runs
   const { trust } = openTrust();
   const skill = { ...judged, isOwn: false, source: "/work/other/.agents/skills" };
   await trust.mayRead(skill, personWith("block"), signal);
-  expect(await trust.authorize(requestOf({ skill: skill, needs: noCapabilities }), nobody, signal)).toMatchObject({
+  expect(await trust.authorize(requestOf({ skill, needs: noCapabilities }), nobody, signal)).toMatchObject({
     allowed: false,
     why: "The user blocked the skill deploy, which came with this project.",
   });
@@ -593,18 +593,16 @@ test("a block counts wherever the project of the skill begins now, until it is t
   const source = "/work/shop/.agents/skills";
   const skill = { ...judged, isOwn: false, source, directory: `${source}/deploy` };
   const session = { ...nobody, directory: "/work/shop" };
-  await trust.authorize(requestOf({ skill: skill }), { ...session, ask: personWith("block").ask }, signal);
+  await trust.authorize(requestOf({ skill }), { ...session, ask: personWith("block").ask }, signal);
   const standing = {
-    skill: skill,
+    skill,
     needs: noCapabilities,
     hasCode: false,
     digest: () => Promise.resolve(digest("a")),
   };
   for (top of ["/work", "/work/shop", "/work/shop/.agents"]) {
     const blocked = { allowed: false, why: expect.stringContaining("The user blocked the skill deploy") as string };
-    expect(await trust.authorize(requestOf({ skill: skill, needs: noCapabilities }), session, signal)).toMatchObject(
-      blocked,
-    );
+    expect(await trust.authorize(requestOf({ skill, needs: noCapabilities }), session, signal)).toMatchObject(blocked);
     expect(await trust.mayRead(skill, session, signal)).toMatchObject(blocked);
     expect(await trust.standings([standing, { ...standing, skill: { ...skill, name: "other" } }], session)).toEqual([
       "blocked",

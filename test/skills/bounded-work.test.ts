@@ -102,10 +102,10 @@ const milliseconds = (work: () => unknown): number => {
 
 const readers: Record<string, (text: string) => unknown> = {
   parseSkill: parse,
-  readSkillDocument: readSkillDocument,
+  readSkillDocument,
   typedFrontmatter: (text) => typedFrontmatter(Buffer.from(text)),
   fixSkill: (text) => fixSkill(text, { expectedName: "pdf" }),
-  safeText: safeText,
+  safeText,
   toIndex: (text) =>
     toIndex(new Map([["pdf", { description: text, file: "/pdf/SKILL.md", isOfProject: true }]]), {
       facts: factsOf(""),

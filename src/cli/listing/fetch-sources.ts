@@ -28,7 +28,7 @@ export async function fetchSources(
   const dataDirectory = defaultDataDirectory(terminal.home);
   const sources = texts.map(parseSource);
   const roots = sources.map((source) => sourceRoot(dataDirectory, source));
-  const given = { dataDirectory: dataDirectory, sources: texts, allowPrivate, clock: systemClock, log: silentLog };
+  const given = { dataDirectory, sources: texts, allowPrivate, clock: systemClock, log: silentLog };
   const policies = createPolicies({ given: givenPolicy(), home: terminal.home, log: silentLog });
   const copies = openSourceCopies(given, {
     denied: (url) => policies.policyFor(directory).deniesSource(url),

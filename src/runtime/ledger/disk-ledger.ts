@@ -80,10 +80,10 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
         return systemCode(error) || "see the log";
       }
     },
-    read: () => byTime(Object.values(directories).map((room) => room.read())),
+    read: () => byTime(Object.values(directories).map((rows) => rows.read())),
     close() {
       isOpen = false;
-      for (const room of Object.values(directories)) room.close();
+      for (const rows of Object.values(directories)) rows.close();
     },
   };
 }

@@ -252,7 +252,7 @@ export function jsonDifferences(
     }
     const [left, right] = [entriesOf(one), entriesOf(other)];
     if (left === undefined || right === undefined || Array.isArray(one) !== Array.isArray(other)) {
-      found.push({ where: where, before: toShown(one), after: toShown(other) });
+      found.push({ where, before: toShown(one), after: toShown(other) });
       return;
     }
     for (const key of new Set([...left.keys(), ...right.keys()]))

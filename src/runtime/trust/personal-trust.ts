@@ -8,7 +8,6 @@ import type {
   Blocker,
   FullTrustRequest,
   GrantTerms,
-  ReadSkill,
   TrustOptions,
   TrustRequest,
   TrustScope,
@@ -70,7 +69,7 @@ export class Trust {
   }
 
   /** Whether a model may read a skill that came with a project. `directory`: of the skill. */
-  async mayRead(skill: ReadSkill, caller: TrustCaller, signal: AbortSignal): Promise<Authorization> {
+  async mayRead(skill: UnhashedSkill, caller: TrustCaller, signal: AbortSignal): Promise<Authorization> {
     return await this.#questions.resolve(approvalToRead(skill, caller, this.#context), signal);
   }
 
@@ -78,7 +77,7 @@ export class Trust {
    * Whether a run inside the sandbox needs no question. False if the skill is from the network, models may not read it, a
    * policy demands an approval, or the user answered "not now".
    */
-  async mayRunUnasked(skill: ReadSkill, caller: TrustCaller): Promise<boolean> {
+  async mayRunUnasked(skill: UnhashedSkill, caller: TrustCaller): Promise<boolean> {
     const refused = this.#decisions.sessions.get(caller.owner)?.refused;
     if (this.policyFor(caller.directory).runs !== "sandbox" || skill.origin !== undefined) return false;
     if (refused?.has(questionKey("run", skill.directory)) === true) return false;

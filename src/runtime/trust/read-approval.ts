@@ -1,15 +1,15 @@
 import { noCapabilities } from "../../skills/permissions.ts";
 import { askAboutProject } from "../question.ts";
-import type { TrustCaller, Authorization, ReadSkill } from "../trust.ts";
+import type { TrustCaller, Authorization } from "../trust.ts";
 import type { Approvals } from "./approvals/scope-approvals.ts";
 import { questionKey } from "./decisions.ts";
-import { least, reachIndex } from "./grants.ts";
+import { type UnhashedSkill, least, reachIndex } from "./grants.ts";
 import type { ApprovalRequest } from "./questions.ts";
 import { blocked, onlyPolicy, sessionDirectoryOf, untrustedInstructions, whyRefused } from "./refusals.ts";
 import type { TrustContext } from "./run-approval.ts";
 
 /** The request for a model to read a skill. A project's skills need it, because an attacker could have written their instructions. */
-export function approvalToRead(skill: ReadSkill, caller: TrustCaller, context: TrustContext): ApprovalRequest {
+export function approvalToRead(skill: UnhashedSkill, caller: TrustCaller, context: TrustContext): ApprovalRequest {
   const { policyFor, projectOf, repositoryAt, configured, decisions } = context;
   const policy = policyFor(caller.directory);
   // The skill's project counts: another directory of the session may be another project.
@@ -43,7 +43,7 @@ export function approvalToRead(skill: ReadSkill, caller: TrustCaller, context: T
 
   return {
     about: "read",
-    skill: skill,
+    skill,
     caller,
     key,
     decide,

@@ -22,7 +22,7 @@ test("round-trips outcome, code, version and run id, and parses older lines with
     outcome: "failed",
     code: "ValueError",
   } as const;
-  expect(fromLedgerLine(toLedgerLine(entry, end))).toEqual({ entry: entry, before: end });
+  expect(fromLedgerLine(toLedgerLine(entry, end))).toEqual({ entry, before: end });
   expect(fromLedgerLine(toLedgerLine(before, end))).toEqual({ entry: before, before: end });
 });
 

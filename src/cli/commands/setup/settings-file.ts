@@ -38,7 +38,7 @@ export function readSettingsFile(file: string): SettingsFile {
     if (!stats.isFile()) throw refusal(file, "it is not a file");
     if (stats.size > maxBytes) throw refusal(file, `it has ${stats.size} bytes; the limit is ${maxBytes}`);
     return {
-      file: file,
+      file,
       real,
       text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(real)),
     };
@@ -47,7 +47,7 @@ export function readSettingsFile(file: string): SettingsFile {
     const code = systemCode(error);
     if (code === "ENOENT") {
       const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-      if (!isLink) return { file: file, real: file, text: undefined };
+      if (!isLink) return { file, real: file, text: undefined };
       throw refusal(file, "it is a link to a file that does not exist");
     }
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") throw refusal(file, "it is not UTF-8");
